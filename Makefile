@@ -87,13 +87,13 @@ test-xrootd-client: build
 	test -x $(VENV)-xrootd/bin/python || $(PYTHON) -m venv $(VENV)-xrootd
 	$(VENV)-xrootd/bin/pip install --quiet -r requirements/xrootd.txt
 	$(VENV)-xrootd/bin/pip install --quiet --only-binary xrootd "xrootd>=5.8" || echo "no wheel of XRootD's client: tests with it will say so"
-	PYTHONPATH=python $(VENV)-xrootd/bin/python -m pytest -q -rs python/tests/test_xrootd_client.py
+	PYTHONPATH=python $(VENV)-xrootd/bin/python -m pytest -q -rs python/tests/remote/test_xrootd_client.py
 
 # dask-awkward needs an older dask than the other tests, so it has an environment of its own.
 test-dask: build
 	test -x $(VENV)-dask/bin/python || $(PYTHON) -m venv $(VENV)-dask
 	$(VENV)-dask/bin/pip install --quiet -r requirements/dask.txt
-	PYTHONPATH=python $(VENV)-dask/bin/python -m pytest -q -rs python/tests/test_dask.py
+	PYTHONPATH=python $(VENV)-dask/bin/python -m pytest -q -rs python/tests/interop/test_dask.py
 
 $(VENV)-coffea/.installed: requirements/coffea.txt
 	test -x $(VENV)-coffea/bin/python || $(PYTHON) -m venv $(VENV)-coffea
@@ -102,7 +102,7 @@ $(VENV)-coffea/.installed: requirements/coffea.txt
 
 # coffea and what it needs takes a gigabyte, so these tests are not among those that decide on a change.
 test-coffea: build $(VENV)-coffea/.installed
-	PYTHONPATH=python $(VENV)-coffea/bin/python -m pytest -q -rs python/tests/test_coffea.py python/tests/test_agc.py
+	PYTHONPATH=python $(VENV)-coffea/bin/python -m pytest -q -rs python/tests/interop/test_coffea.py python/tests/interop/test_agc.py
 
 lint: format build $(VENV)/.installed-test
 	cargo clippy --all-targets --quiet -- -D warnings

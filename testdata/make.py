@@ -3,7 +3,7 @@
 usage: python testdata/make.py [FOLDER]
 
 The files are written to FOLDER (default: this folder). ROOT 6.40 is needed. Times and UUIDs differ
-each time, but the values do not: `python/tests/test_testdata.py` writes all files again and
+each time, but the values do not: `python/tests/formats/test_testdata.py` writes all files again and
 compares.
 """
 

@@ -43,89 +43,76 @@ from nyssa.errors import (
 
 if TYPE_CHECKING:
     from nyssa import campaign, objects, reports
-    from nyssa._attributes import AttributeSetWriter
-    from nyssa._chain import Chain, chain
-    from nyssa._convert import convert
-    from nyssa._dask import dask, dask_write
-    from nyssa._digest import digest
-    from nyssa._io import io_stats, record
-    from nyssa._iterate import concatenate, iterate, num_entries
-    from nyssa._join import join
-    from nyssa._merge import merge
-    from nyssa._monitor import Monitor, monitor
-    from nyssa._partitions import Partition, partitions
-    from nyssa._precision import Precision, column_precision
-    from nyssa._profile import Profile, profile
-    from nyssa._rewrite import rewrite
-    from nyssa._trace import trace_summary
-    from nyssa._trace_plot import plot_trace
-    from nyssa._tune import tune
-    from nyssa._verify import diff, inspect, verify
-    from nyssa.dataset import AttributeSet, Column, Dataset, Friend, RNTuple, TTree
-    from nyssa.fields import Field
-    from nyssa.file import Directory, File, open
-    from nyssa.fill_context import FillContext
-    from nyssa.ntuple_writing import NTupleWriter
+    from nyssa.interop.dask import dask, dask_write
+    from nyssa.jobs.convert import convert
+    from nyssa.jobs.digest import digest
+    from nyssa.jobs.merge import merge
+    from nyssa.jobs.rewrite import rewrite
+    from nyssa.jobs.tune import tune
+    from nyssa.jobs.verify import diff, inspect, verify
     from nyssa.objects.make import graph
-    from nyssa.rules import ReadRules
-    from nyssa.tree_writing import TreeWriter
-    from nyssa.writable_file import UpdatableFile, WritableDirectory, WritableFile
-    from nyssa.writing import estimate_write_memory, recreate, update
+    from nyssa.observe.io import io_stats, record
+    from nyssa.observe.monitor import Monitor, monitor
+    from nyssa.observe.profile import Profile, profile
+    from nyssa.observe.trace import trace_summary
+    from nyssa.observe.trace_plot import plot_trace
+    from nyssa.read.chain import Chain, chain
+    from nyssa.read.column import Column
+    from nyssa.read.dataset import Dataset
+    from nyssa.read.fields import Field
+    from nyssa.read.file import Directory, File, open
+    from nyssa.read.iterate import concatenate, iterate, num_entries
+    from nyssa.read.join import join
+    from nyssa.read.partitions import Partition, partitions
+    from nyssa.read.rntuple import AttributeSet, RNTuple
+    from nyssa.read.rules import ReadRules
+    from nyssa.read.ttree import Friend, TTree
+    from nyssa.write.attributes import AttributeSetWriter
+    from nyssa.write.file import UpdatableFile, WritableDirectory, WritableFile
+    from nyssa.write.fill_context import FillContext
+    from nyssa.write.ntuple import NTupleWriter
+    from nyssa.write.precision import Precision, column_precision
+    from nyssa.write.recreate import estimate_write_memory, recreate, update
+    from nyssa.write.tree import TreeWriter
 
-# These names are imported at their first use. The import of awkward and NumPy takes a quarter of a
-# second, and the command line, which is in this package, does not need them.
-_HOMES = {
-    "AttributeSet": "dataset",
-    "AttributeSetWriter": "_attributes",
-    "Chain": "_chain",
-    "Column": "dataset",
-    "Dataset": "dataset",
-    "Directory": "file",
-    "Field": "fields",
-    "File": "file",
-    "FillContext": "fill_context",
-    "Friend": "dataset",
-    "Monitor": "_monitor",
-    "NTupleWriter": "ntuple_writing",
-    "Partition": "_partitions",
-    "Precision": "_precision",
-    "Profile": "_profile",
-    "RNTuple": "dataset",
-    "ReadRules": "rules",
-    "TTree": "dataset",
-    "TreeWriter": "tree_writing",
-    "UpdatableFile": "writable_file",
-    "WritableDirectory": "writable_file",
-    "WritableFile": "writable_file",
-    "chain": "_chain",
-    "column_precision": "_precision",
-    "concatenate": "_iterate",
-    "convert": "_convert",
-    "dask": "_dask",
-    "dask_write": "_dask",
-    "diff": "_verify",
-    "digest": "_digest",
-    "estimate_write_memory": "writing",
-    "graph": "objects.make",
-    "inspect": "_verify",
-    "io_stats": "_io",
-    "iterate": "_iterate",
-    "join": "_join",
-    "merge": "_merge",
-    "monitor": "_monitor",
-    "num_entries": "_iterate",
-    "open": "file",
-    "partitions": "_partitions",
-    "plot_trace": "_trace_plot",
-    "profile": "_profile",
-    "record": "_io",
-    "recreate": "writing",
-    "rewrite": "_rewrite",
-    "trace_summary": "_trace",
-    "tune": "_tune",
-    "update": "writing",
-    "verify": "_verify",
+# These names are imported at their first use. The import of NumPy takes a tenth of a second, and
+# the command line, which is in this package, does not need it.
+_NAMES = {
+    "interop.dask": "dask dask_write",
+    "jobs.convert": "convert",
+    "jobs.digest": "digest",
+    "jobs.merge": "merge",
+    "jobs.rewrite": "rewrite",
+    "jobs.tune": "tune",
+    "jobs.verify": "diff inspect verify",
+    "objects.make": "graph",
+    "observe.io": "io_stats record",
+    "observe.monitor": "Monitor monitor",
+    "observe.profile": "Profile profile",
+    "observe.trace": "trace_summary",
+    "observe.trace_plot": "plot_trace",
+    "read.chain": "Chain chain",
+    "read.column": "Column",
+    "read.dataset": "Dataset",
+    "read.fields": "Field",
+    "read.file": "Directory File open",
+    "read.iterate": "concatenate iterate num_entries",
+    "read.join": "join",
+    "read.partitions": "Partition partitions",
+    "read.rntuple": "AttributeSet RNTuple",
+    "read.rules": "ReadRules",
+    "read.ttree": "Friend TTree",
+    "write.attributes": "AttributeSetWriter",
+    "write.file": "UpdatableFile WritableDirectory WritableFile",
+    "write.fill_context": "FillContext",
+    "write.ntuple": "NTupleWriter",
+    "write.precision": "column_precision Precision",
+    "write.recreate": "estimate_write_memory recreate update",
+    "write.tree": "TreeWriter",
 }
+"""The names that each module has for users."""
+
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
     "ArgumentError",

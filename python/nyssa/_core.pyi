@@ -6,15 +6,15 @@ from typing import Any, final
 from typing_extensions import Buffer as _HasBuffer
 from typing_extensions import Self
 
-from nyssa._bridge import Output, Ranges
-from nyssa._chain import ChainOptions
-from nyssa._convert import ConvertOptions
-from nyssa._merge import MergeOptions
-from nyssa._rewrite import RewriteOptions
-from nyssa._tune import TuneOptions
-from nyssa._write_options import WriteOptions
-from nyssa.rules import CoreRule
-from nyssa.tree_writing import TreeOptions
+from nyssa.files.bridge import Output, Ranges
+from nyssa.jobs.convert import ConvertOptions
+from nyssa.jobs.merge import MergeOptions
+from nyssa.jobs.rewrite import RewriteOptions
+from nyssa.jobs.tune import TuneOptions
+from nyssa.read.chain import ChainOptions
+from nyssa.read.rules import CoreRule
+from nyssa.write.options import WriteOptions
+from nyssa.write.tree import TreeOptions
 
 __version__: str
 

@@ -25,12 +25,12 @@ import numpy as np
 from typing_extensions import TypedDict, Unpack
 
 from nyssa import _core
-from nyssa._reopen import absolute, version
-from nyssa._steps import threads_of
-from nyssa.column import Column
-from nyssa.dataset import Dataset
+from nyssa.arguments.sizes import threads_of
 from nyssa.errors import ArgumentError
-from nyssa.file import open_dataset
+from nyssa.files.reopen import absolute, version
+from nyssa.read.column import Column
+from nyssa.read.dataset import Dataset
+from nyssa.read.file import open_dataset
 
 try:
     import cloudpickle

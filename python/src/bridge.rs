@@ -1,6 +1,6 @@
 //! Reads and writes files that Python knows: file objects, the file systems of fsspec, and XRootD's own client.
 //!
-//! The objects of `nyssa._bridge` do it. Python runs only while they are called; all threads of a job wait
+//! The objects of `nyssa.files.bridge` do it. Python runs only while they are called; all threads of a job wait
 //! without it.
 
 use std::io;
@@ -48,7 +48,7 @@ pub struct PythonSource {
 }
 
 impl PythonSource {
-    /// Opens the file of a `nyssa._bridge.Ranges`.
+    /// Opens the file of a `nyssa.files.bridge.Ranges`.
     pub fn new(ranges: &Bound<'_, PyAny>) -> PyResult<Self> {
         let name: String = ranges.getattr("name")?.extract()?;
         Ok(Self {
@@ -125,7 +125,7 @@ impl Source for PythonSource {
     }
 }
 
-/// A complete file that an object of Python takes: a `nyssa._bridge.Output`.
+/// A complete file that an object of Python takes: a `nyssa.files.bridge.Output`.
 pub struct PythonUpload {
     name: String,
     output: Py<PyAny>,
@@ -170,7 +170,7 @@ impl Upload for PythonUpload {
     }
 }
 
-/// The functions of `nyssa._bridge` for URLs: fsspec opens those of schemes that nyssa does not know, and
+/// The functions of `nyssa.files.bridge` for URLs: fsspec opens those of schemes that nyssa does not know, and
 /// XRootD's own client opens those of XRootD.
 struct Urls;
 
@@ -213,13 +213,13 @@ fn entry_kind(is_folder: bool) -> EntryKind {
     if is_folder { EntryKind::Folder } else { EntryKind::File }
 }
 
-/// Calls a function of `nyssa._bridge`.
+/// Calls a function of `nyssa.files.bridge`.
 fn call<'py>(
     py: Python<'py>,
     function: &str,
     arguments: impl PyCallArgs<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    py.import("nyssa._bridge")?.getattr(function)?.call1(arguments)
+    py.import("nyssa.files.bridge")?.getattr(function)?.call1(arguments)
 }
 
 /// Runs Python; its exceptions become errors of the system. Nothing runs while Python ends.

@@ -19,7 +19,7 @@ use crate::rules::rules;
 /// A dataset and its files, each with its first entry and its end in the dataset.
 type Chained = (Dataset, Vec<(String, u64, u64)>);
 
-/// A `nyssa._chain.ChainOptions`: the arguments of `nyssa.chain`.
+/// A `nyssa.read.chain.ChainOptions`: the arguments of `nyssa.chain`.
 #[derive(FromPyObject)]
 pub struct GivenOptions<'py> {
     schema: Option<Bound<'py, PyAny>>,

@@ -51,7 +51,7 @@ pub fn exit_code(kind: &str, errno: Option<i32>) -> u8 {
 fn plot(trace: &Path, image: &Path) -> Result<(), String> {
     Python::attach(|py| {
         let drawn = py
-            .import("nyssa._trace_plot")
+            .import("nyssa.observe.trace_plot")
             .and_then(|module| module.call_method1("plot_trace", (trace, image)));
         drawn.map(drop).map_err(|error| error.value(py).to_string())
     })

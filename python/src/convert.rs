@@ -17,7 +17,7 @@ use crate::options::{ByField, OutputOptions, entry_range, memory};
 use crate::report::json;
 use crate::tree_options::by_branch;
 
-/// The options of a conversion, from a `nyssa._convert.ConvertOptions`.
+/// The options of a conversion, from a `nyssa.jobs.convert.ConvertOptions`.
 #[derive(FromPyObject)]
 pub struct ConvertOptions {
     tree: Option<String>,

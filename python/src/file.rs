@@ -54,7 +54,7 @@ enum Place {
 /// An object: its path, cycle, class and title.
 type KeyRow = (String, u16, String, String);
 
-/// Opens a ROOT file, by its path or URL or by a `nyssa._bridge.Ranges`, and reads its header and list of keys.
+/// Opens a ROOT file, by its path or URL or by a `nyssa.files.bridge.Ranges`, and reads its header and list of keys.
 /// With `raw`, streamer fields of its RNTuples are read as bytes. A file object has no cache.
 #[pyfunction]
 #[pyo3(signature = (path, raw=false, cache=None, allow_other_files=None))]

@@ -11,7 +11,7 @@ use crate::job::Job;
 use crate::options::OutputOptions;
 use crate::report::json;
 
-/// The options of a merge, from a `nyssa._merge.MergeOptions`.
+/// The options of a merge, from a `nyssa.jobs.merge.MergeOptions`.
 #[derive(FromPyObject)]
 pub struct MergeOptions {
     mode: String,

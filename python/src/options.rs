@@ -12,7 +12,7 @@ pub fn memory(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// The options that all jobs share, from a `nyssa._job.OutputOptions`.
+/// The options that all jobs share, from a `nyssa.jobs.job.OutputOptions`.
 #[derive(FromPyObject)]
 pub struct OutputOptions {
     name: Option<String>,
@@ -96,7 +96,7 @@ pub fn entry_range(start: Option<i64>, stop: Option<i64>, entries: u64) -> Range
     start..bound(stop, entries).max(start)
 }
 
-/// The options of writing, from a `nyssa._write_options.WriteOptions`.
+/// The options of writing, from a `nyssa.write.options.WriteOptions`.
 #[derive(FromPyObject)]
 pub struct WriteOptions {
     compression: Option<String>,

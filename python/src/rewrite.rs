@@ -16,7 +16,7 @@ use crate::options::{OutputOptions, entry_range};
 use crate::report::json;
 use crate::rules::rules;
 
-/// The options of a rewrite, from a `nyssa._rewrite.RewriteOptions`.
+/// The options of a rewrite, from a `nyssa.jobs.rewrite.RewriteOptions`.
 #[derive(FromPyObject)]
 pub struct RewriteOptions {
     ntuple: Option<String>,

@@ -13,7 +13,7 @@ use crate::dataset::Dataset;
 use crate::errors;
 use crate::job::Job;
 
-/// A read rule, from a `nyssa.rules.CoreRule`.
+/// A read rule, from a `nyssa.read.rules.CoreRule`.
 #[derive(FromPyObject)]
 struct Given<'py> {
     class_name: String,

@@ -17,7 +17,7 @@ pub fn by_branch(given: ByField) -> Result<Vec<BranchOptions>> {
     given.into_iter().map(branch).collect()
 }
 
-/// The options of a tree, from a `nyssa.tree_writing.TreeOptions`.
+/// The options of a tree, from a `nyssa.write.tree.TreeOptions`.
 #[derive(FromPyObject)]
 pub struct TreeOptions {
     title: String,

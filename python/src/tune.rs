@@ -12,7 +12,7 @@ use crate::file::open_file;
 use crate::job::Job;
 use crate::report::json;
 
-/// The options of a search, from a `nyssa._tune.TuneOptions`.
+/// The options of a search, from a `nyssa.jobs.tune.TuneOptions`.
 #[derive(FromPyObject)]
 pub struct TuneOptions {
     objective: String,

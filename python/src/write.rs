@@ -143,7 +143,7 @@ impl Writer {
 
 #[pymethods]
 impl Writer {
-    /// Creates the file at `path`, or in a `nyssa._bridge.Output`; it appears there when it is closed.
+    /// Creates the file at `path`, or in a `nyssa.files.bridge.Output`; it appears there when it is closed.
     #[new]
     fn new(
         py: Python<'_>,

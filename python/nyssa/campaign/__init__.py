@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import Unpack
 
 from nyssa import _core
-from nyssa._steps import bytes_of
+from nyssa.arguments.sizes import bytes_of
 from nyssa.campaign.check import CampaignCheck, verify
 from nyssa.campaign.engine import run
 from nyssa.campaign.journal import JOURNAL, Begin, Journal, Record, journal_of, read

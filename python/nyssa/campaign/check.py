@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nyssa import _core
-from nyssa._report import Report
-from nyssa._table import Table, count, size
-from nyssa._verify import verify as verify_file
 from nyssa.campaign.journal import Journal, Record, journal_of, open_to_read
 from nyssa.campaign.task import adler32
 from nyssa.campaign.workers import connect
 from nyssa.errors import ChecksumError, FormatError, NyssaError
+from nyssa.jobs.verify import verify as verify_file
+from nyssa.show.report import Report
+from nyssa.show.table import Table, count, size
 
 if TYPE_CHECKING:
     from distributed import Client

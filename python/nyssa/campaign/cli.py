@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
 from nyssa import _core, campaign
-from nyssa._steps import bytes_of
-from nyssa._table import count, size
+from nyssa.arguments.sizes import bytes_of
 from nyssa.campaign.estimate import estimate
 from nyssa.campaign.failure import FINE, INTERRUPTED, PROBLEM, document, exit_code
 from nyssa.campaign.plan import Task
@@ -21,6 +20,7 @@ from nyssa.campaign.scaling import Site, draw, measured, recorded, scaling, work
 from nyssa.campaign.task import Job
 from nyssa.campaign.workers import connect
 from nyssa.errors import ArgumentError, NyssaError
+from nyssa.show.table import count, size
 
 __all__ = ["main"]
 

@@ -7,12 +7,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from nyssa._convert import convert
-from nyssa._rewrite import rewrite
 from nyssa.campaign.plan import Task
 from nyssa.campaign.task import Job
 from nyssa.errors import NyssaError
-from nyssa.file import open_dataset
+from nyssa.jobs.convert import convert
+from nyssa.jobs.rewrite import rewrite
+from nyssa.read.file import open_dataset
 
 __all__ = ["estimate"]
 

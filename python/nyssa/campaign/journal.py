@@ -21,19 +21,6 @@ from nyssa import _core
 from nyssa.campaign.plan import Task
 from nyssa.errors import ArgumentError, FileMissingError, InputOutputError
 
-__all__ = [
-    "JOURNAL",
-    "Begin",
-    "Entries",
-    "Journal",
-    "Record",
-    "is_used",
-    "journal_of",
-    "open_to_read",
-    "read",
-    "read_of",
-]
-
 #: Name of the journal in a local folder of outputs.
 JOURNAL = "nyssa-campaign.jsonl"
 

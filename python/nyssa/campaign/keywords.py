@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from typing_extensions import TypedDict
 
-from nyssa._convert import FileKeywords
-from nyssa._merge import MergeKeywords
-from nyssa._rewrite import RewriteKeywords
+from nyssa.jobs.convert import FileKeywords
+from nyssa.jobs.merge import MergeKeywords
+from nyssa.jobs.rewrite import RewriteKeywords
 
 if TYPE_CHECKING:
     from distributed import Client

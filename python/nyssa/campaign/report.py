@@ -8,24 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from nyssa._plot import new_figure
-from nyssa._report import Report
-from nyssa._table import Table, count, share, size
 from nyssa.campaign.journal import Record
-
-__all__ = [
-    "CampaignNote",
-    "CampaignReport",
-    "DatasetTotals",
-    "FailedTask",
-    "ProcessRate",
-    "Straggler",
-    "dataset_totals",
-    "draw",
-    "failed_tasks",
-    "summary",
-    "table_of_datasets",
-]
+from nyssa.show.plot import new_figure
+from nyssa.show.report import Report
+from nyssa.show.table import Table, count, share, size
 
 #: A task is a straggler if each of its bytes took this many times longer than the median.
 SLOW = 3.0

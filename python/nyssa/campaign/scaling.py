@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nyssa._plot import new_figure
-from nyssa._report import Report
-from nyssa._table import Table, count
-from nyssa._trace import TraceSummary, trace_summary
 from nyssa.campaign.journal import Record, read_of
 from nyssa.errors import ArgumentError
+from nyssa.observe.trace import TraceSummary, trace_summary
+from nyssa.show.plot import new_figure
+from nyssa.show.report import Report
+from nyssa.show.table import Table, count
 
 __all__ = ["Point", "ScalingReport", "Site", "Work", "draw", "measured", "recorded", "scaling"]
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from nyssa._report import Report
-from nyssa._table import Table, count, size
 from nyssa.campaign.journal import is_used, read_of
 from nyssa.campaign.report import (
     DatasetTotals,
@@ -18,6 +16,8 @@ from nyssa.campaign.report import (
     failed_tasks,
     table_of_datasets,
 )
+from nyssa.show.report import Report
+from nyssa.show.table import Table, count, size
 
 __all__ = ["CampaignStatus", "LastRun", "status"]
 

@@ -15,17 +15,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nyssa import _core
-from nyssa._convert import convert_every
-from nyssa._io import io_stats
-from nyssa._io_stats import IoStats
-from nyssa._job import made_as
-from nyssa._merge import merge
-from nyssa._rewrite import rewrite
-from nyssa._steps import bytes_of
-from nyssa._verify import verify
+from nyssa.arguments.sizes import bytes_of
 from nyssa.campaign.journal import Record
 from nyssa.campaign.plan import Input, Task
-from nyssa.dataset import Dataset
 from nyssa.errors import (
     AccessError,
     FileMissingError,
@@ -37,7 +29,15 @@ from nyssa.errors import (
     OutputExistsError,
     UnsupportedError,
 )
-from nyssa.file import open as open_file
+from nyssa.jobs.convert import convert_every
+from nyssa.jobs.job import made_as
+from nyssa.jobs.merge import merge
+from nyssa.jobs.rewrite import rewrite
+from nyssa.jobs.verify import verify
+from nyssa.observe.io import io_stats
+from nyssa.observe.io_stats import IoStats
+from nyssa.read.dataset import Dataset
+from nyssa.read.file import open as open_file
 
 __all__ = ["Job", "JobName", "adler32", "can_pass", "check_options", "memory", "run_tasks"]
 

@@ -100,6 +100,19 @@ class Axis(Object):
         widths = np.diff(self.edges()) if self.is_variable else even
         return np.concatenate(([np.inf], widths, [np.inf])) if flow else widths
 
+    # boost-histogram is only imported where it is needed: `Any`.
+    def _to_boost(self, bh: Any) -> Any:
+        """Return an axis of ``boost_histogram``."""
+        labels = self.labels()
+        if labels is not None:
+            out = bh.axis.StrCategory(labels)
+        elif self.is_variable:
+            out = bh.axis.Variable(self.edges())
+        else:
+            out = bh.axis.Regular(len(self), self.low, self.high)
+        out.name, out.label = self.name, self.title
+        return out
+
     def __len__(self) -> int:
         """Return the number of bins, those beyond the edges not counted."""
         bins = int(self.member("fNbins"))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from nyssa.arrays.libraries import optional
 from nyssa.errors import ArgumentError, FormatError, UnsupportedError
 from nyssa.objects.axis import Axis
 from nyssa.objects.buffer import filled
@@ -139,15 +140,35 @@ class Histogram(Object):
         ImportError
             when boost-histogram is not installed.
         """
-        from nyssa.objects._boost import to_boost
-
-        found: boost_histogram.Histogram[Any] = to_boost(self)
+        bh = optional("boost_histogram")
+        axes = [axis._to_boost(bh) for axis in self.axes]
+        out = bh.Histogram(*axes, storage=self._storage(bh))
+        out.name, out.label = self.name, self.title
+        # A category axis has an overflow, but no underflow.
+        has_under = [axis.labels() is None for axis in self.axes]
+        kept = tuple(slice(None if under else 1, None) for under in has_under)
+        self._to_view(out.view(flow=True), kept)
+        found: boost_histogram.Histogram[Any] = out
         return found
+
+    # boost-histogram is only imported where it is needed: `Any`.
+    def _storage(self, bh: Any) -> Any:
+        """Return the storage of ``boost_histogram`` that holds the bins."""
+        if self.weighted:
+            return bh.storage.Weight()
+        integers = np.issubdtype(self.values().dtype, np.integer)
+        return bh.storage.Int64() if integers else bh.storage.Double()
+
+    def _to_view(self, view: Any, kept: tuple[slice, ...]) -> None:
+        """Copy the bins that are `kept` to the bins of a ``boost_histogram.Histogram``."""
+        if self.weighted:
+            view.value = self.values(flow=True)[kept]
+            view.variance = self.variances(flow=True)[kept]
+        else:
+            view[...] = self.values(flow=True)[kept]
 
     def to_hist(self) -> hist.Hist[Any]:
         """Return a ``hist.Hist``; see `to_boost`. `ImportError` when hist is not installed."""
-        from nyssa._library import optional
-
         found: hist.Hist[Any] = optional("hist").Hist(self.to_boost())
         return found
 

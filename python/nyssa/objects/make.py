@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from nyssa import _numpy
-from nyssa._checked import checked
-from nyssa._filter import check_text
+from nyssa.arguments.checks import checked
+from nyssa.arguments.names import check_text
+from nyssa.arrays import to_numpy
 from nyssa.errors import ArgumentError
 from nyssa.objects.graph import Graph
 from nyssa.objects.object import Object
@@ -119,11 +119,11 @@ def graph(
     nyssa.ArgumentError
         (a `ValueError`) for arrays of other shapes.
     """
-    given = {"x": _numpy.plain(x, "x", np.float64)}
+    given = {"x": to_numpy.plain(x, "x", np.float64)}
     shape = given["x"].shape
 
     def array(what: str, values: Any) -> npt.NDArray[np.float64]:
-        found = _numpy.plain(values, what, np.float64)
+        found = to_numpy.plain(values, what, np.float64)
         if found.shape != shape or len(shape) != 1:
             raise ArgumentError(f"{what} of shape {found.shape} for x of shape {shape}")
         return found

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nyssa import _numpy
+from nyssa.arrays import to_numpy
 from nyssa.errors import ArgumentError, UnsupportedError
 from nyssa.objects.axis import Axis
 from nyssa.objects.histogram import Histogram
@@ -67,7 +67,7 @@ def of_numpy(name: str, data: tuple[Any, ...]) -> Histogram:
         (a `ValueError`) when there are not as many counts as the edges have bins.
     """
     edges, title = _numpy_edges(data)
-    values = _numpy.plain(data[0], name)
+    values = to_numpy.plain(data[0], name)
     if values.dtype.kind not in "biuf":
         raise ArgumentError(f"{name}: counts of NumPy type {values.dtype} are no real numbers")
     shape = tuple(len(one) - 1 for one in edges)
@@ -75,7 +75,7 @@ def of_numpy(name: str, data: tuple[Any, ...]) -> Histogram:
         raise ArgumentError(
             f"{name}: counts of shape {values.shape} for edges of {shape} bins, as NumPy has them"
         )
-    axes = [_NewAxis.of_edges(_numpy.plain(one, name, np.float64)) for one in edges]
+    axes = [_NewAxis.of_edges(to_numpy.plain(one, name, np.float64)) for one in edges]
     values = np.pad(values, 1)
     return _histogram(name, title, axes, values, None)
 
@@ -103,7 +103,7 @@ def of_plottable(name: str, data: Any) -> Histogram:
         padding = [(1, 1)] * len(axes)
 
     def padded(values: Any) -> Any:
-        return np.pad(_numpy.plain(values, name), padding)
+        return np.pad(to_numpy.plain(values, name), padding)
 
     title = _title(data)
     if data.kind == "MEAN":
@@ -184,7 +184,7 @@ class _NewAxis:
         found = getattr(axis, "edges", None)
         if found is None:
             found = [low for low, _ in bins] + [bins[-1][1]]
-        edges = _numpy.plain(found() if callable(found) else found, "edges", np.float64)
+        edges = to_numpy.plain(found() if callable(found) else found, "edges", np.float64)
         return cls.of_edges(edges, title)
 
     @property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import math
 import sys
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -11,11 +13,15 @@ from typing import Any, TypeVar
 import numpy as np
 
 from nyssa import _core
-from nyssa._checked import checked as with_checks
-from nyssa._filter import missing
+from nyssa.arguments.checks import checked as with_checks
+from nyssa.arguments.names import missing
+from nyssa.arrays.libraries import optional
 from nyssa.errors import FormatError, LimitError
 
 __all__ = ["Object", "checked"]
+
+_INFINITY = 2 * 10**308
+"""Infinity: ROOT writes 2e308, which JavaScript reads as infinity. An integer keeps all digits."""
 
 _Part = TypeVar("_Part")
 _Made = TypeVar("_Made")
@@ -151,15 +157,32 @@ class Object:
         nyssa.LimitError
             (a `MemoryError`) for objects in objects that are deeper than Python can follow.
         """
-        from nyssa.objects.json import to_json
+        return _in_depth(self, lambda: _Json().value(self))
 
-        return _in_depth(self, lambda: to_json(self))
+    def _json(self, value: Callable[[Any], Any]) -> dict[str, Any]:
+        """Return what `tojson` returns; `value` returns the JSON of a member."""
+        members = {name: value(one) for name, one in self._members.items()}
+        return {"_typename": self.class_name, **members}
 
     def to_pyroot(self, name: str | None = None) -> Any:
         """Return the object as one of PyROOT, maybe with another name; it needs ROOT."""
-        from nyssa.objects.pyroot import to_pyroot
+        import nyssa
 
-        return to_pyroot(self, name)
+        root = optional("ROOT")
+        content = io.BytesIO()
+        with nyssa.recreate(content) as file:
+            file["object"] = self
+        data = content.getvalue()
+        with root.TDirectory.TContext():
+            view = root.TMemFile.ZeroCopyView_t(data, len(data))
+            made = (opened := root.TMemFile("nyssa.root", view)).Get("object")
+            if hasattr(made, "SetDirectory"):
+                made.SetDirectory(root.nullptr)
+            root.SetOwnership(made, True)
+            opened.Close()
+        if hasattr(made, "SetName") and self.has_member("fName"):
+            made.SetName(self.name if name is None else name)
+        return made
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: all but the file."""
@@ -220,3 +243,29 @@ def _plain(value: Any, made: dict[int, Any]) -> Any:
     if isinstance(value, datetime):
         return str(value)
     return value
+
+
+class _Json:
+    """Makes the JSON of values, of each object once."""
+
+    def __init__(self) -> None:
+        #: The numbers of the objects that were made.
+        self._numbers: dict[int, int] = {}
+
+    def value(self, value: Any) -> Any:
+        if isinstance(value, Object):
+            number = self._numbers.get(id(value))
+            if number is not None:
+                return {"$ref": number}
+            self._numbers[id(value)] = len(self._numbers)
+            return value._json(self.value)
+        if isinstance(value, np.ndarray):
+            plain = value.dtype.kind in "biu" or (
+                value.dtype.kind == "f" and bool(np.isfinite(value).all())
+            )
+            return value.tolist() if plain else self.value(value.tolist())
+        if isinstance(value, (list, tuple)):
+            return [self.value(one) for one in value]
+        if isinstance(value, float) and not math.isfinite(value):
+            return None if math.isnan(value) else _INFINITY if value > 0 else -_INFINITY
+        return str(value) if isinstance(value, datetime) else value

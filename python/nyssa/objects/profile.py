@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -73,6 +75,22 @@ class Profile(Histogram):
             # Equal integers were spread evenly over 1 before they were rounded.
             spread = np.where((spread == 0) & (weights != 0), 1 / np.sqrt(12), spread)
         return _ratio(spread, root_counts)
+
+    # boost-histogram is only imported where it is needed: `Any`.
+    def _storage(self, bh: Any) -> Any:
+        return bh.storage.WeightedMean() if self.weighted else bh.storage.Mean()
+
+    def _to_view(self, view: Any, kept: tuple[slice, ...]) -> None:
+        weights = self._sums("fBinEntries", True)[kept]
+        view["value"] = self.values(flow=True)[kept]
+        deltas = self.errors(flow=True, error_mode="s")[kept] ** 2 * weights
+        if self.weighted:
+            view["sum_of_weights"] = weights
+            view["sum_of_weights_squared"] = self._sums("fBinSumw2", True)[kept]
+            view["_sum_of_weighted_deltas_squared"] = deltas
+        else:
+            view["count"] = weights
+            view["_sum_of_deltas_squared"] = deltas
 
     def _spread_squared(self, flow: bool) -> npt.NDArray[np.float64]:
         mean_square = _ratio(self._sums("fSumw2", flow), self._sums("fBinEntries", flow))

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from nyssa import _core, _form
-from nyssa._form import Buffers, Form
+from nyssa import _core
+from nyssa.arrays import forms
+from nyssa.arrays.forms import Buffers, Form
 from nyssa.errors import FormatError, UnsupportedError
 from nyssa.objects.axis import Axis
 from nyssa.objects.efficiency import Efficiency
@@ -114,7 +115,7 @@ class _Graph:
     ) -> None:
         self._elements = reader.elements
         self._tables = [
-            (class_name, (_form.parse(column.form(typed=True)), column.buffers()))
+            (class_name, (forms.parse(column.form(typed=True)), column.buffers()))
             for class_name, column in tables
         ]
         self._places = places
@@ -153,15 +154,15 @@ class _Graph:
         form, buffers = node
         kind = form["class"]
         if kind == "NumpyArray":
-            value = _form.numbers(form, buffers)[row].item()
+            value = forms.numbers(form, buffers)[row].item()
             return self._linked(value) if _is_link(form) else value
         if kind == "ListOffsetArray":
-            start, stop = _form.index(form, buffers, "offsets")[row : row + 2].tolist()
+            start, stop = forms.index(form, buffers, "offsets")[row : row + 2].tolist()
             content = (form["content"], buffers)
-            text = _form.parameter(form, "__array__")
+            text = forms.parameter(form, "__array__")
             if text is None:
                 return self._items(content, start, stop, _item_type(type_name))
-            data = _form.numbers(*content)[start:stop].tobytes()
+            data = forms.numbers(*content)[start:stop].tobytes()
             return data.decode("utf-8", "surrogateescape") if text == "string" else data
         if kind == "RegularArray":
             size = form["size"]
@@ -181,7 +182,7 @@ class _Graph:
         if form["class"] != "NumpyArray" or _is_link(form):
             return [self._value(node, row, type_name) for row in range(start, stop)]
         size = int(np.prod(shape, dtype=np.int64))
-        numbers = _form.numbers(form, buffers)[start * size : stop * size]
+        numbers = forms.numbers(form, buffers)[start * size : stop * size]
         return numbers.reshape(stop - start, *shape)
 
     def _object(self, node: _Node, row: int, class_name: str) -> Any:
@@ -245,7 +246,7 @@ def _fields(form: Form, class_name: str) -> list[str]:
 
 def _is_link(form: Form) -> bool:
     """Return whether numbers are those of objects."""
-    return _form.parameter(form, "typename") == "nyssa:link"
+    return forms.parameter(form, "typename") == "nyssa:link"
 
 
 def _kind(class_name: str, bases: tuple[str, ...]) -> type[Object]:

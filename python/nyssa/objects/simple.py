@@ -40,6 +40,14 @@ class Collection(Object, Sequence[Any]):
     def _end(self, found: Any, plain: Callable[[Any], Any]) -> None:
         found.extend(plain(one) for one in self)
 
+    def _json(self, value: Callable[[Any], Any]) -> dict[str, Any]:
+        items = [value(one) for one in self]
+        # A collection without a name has that of its class.
+        made = {"_typename": self.class_name, "name": self.name or self.class_name, "arr": items}
+        if self.options is None:
+            return made
+        return {**made, "opt": [option or None for option in self.options]}
+
 
 class Undecoded(Object):
     """An object inside another one that nyssa does not decode; `reason` says why.
@@ -53,6 +61,9 @@ class Undecoded(Object):
 
     def _begin(self) -> Any:
         """Return class and reason."""
+        return {"_typename": self.class_name, "_undecoded": self.reason}
+
+    def _json(self, _value: Callable[[Any], Any]) -> dict[str, Any]:
         return {"_typename": self.class_name, "_undecoded": self.reason}
 
     def __repr__(self) -> str:

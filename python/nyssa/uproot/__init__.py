@@ -13,15 +13,15 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from nyssa import __version__
-from nyssa.objects.pyroot import from_pyroot, to_pyroot
+from nyssa.objects import Object, from_pyroot
 from nyssa.uproot import exceptions, writing
 from nyssa.uproot.compression import LZ4, LZMA, ZLIB, ZSTD
 from nyssa.uproot.exceptions import KeyInFileError
-from nyssa.uproot.file import ReadOnlyFile
+from nyssa.uproot.file import ReadOnlyDirectory, ReadOnlyFile
 from nyssa.uproot.key import ReadOnlyKey
 from nyssa.uproot.many import concatenate, iterate, num_entries
 from nyssa.uproot.ntuples import HasFields, RField, RNTuple
-from nyssa.uproot.reading import ReadOnlyDirectory, open
+from nyssa.uproot.reading import open
 from nyssa.uproot.report import Report
 from nyssa.uproot.trees import HasBranches, TBranch, TTree
 from nyssa.uproot.writing import (
@@ -70,3 +70,5 @@ __all__ = [
     "update",
     "writing",
 ]
+
+to_pyroot = Object.to_pyroot

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from nyssa import _library
+from nyssa.arrays import libraries
 
 __all__ = ["opened", "plain"]
 
@@ -28,7 +28,7 @@ def opened(path: Any, mode: str) -> Any:
     """Return the file object of a chain of protocols; other locations are returned as they are."""
     options = getattr(path, "storage_options", None)
     if options and not hasattr(path, "read") and "://" in str(path):
-        return _library.optional("fsspec").open(str(path), mode, **options).open()
+        return libraries.optional("fsspec").open(str(path), mode, **options).open()
     if isinstance(path, str) and "::" in path:
-        return _library.optional("fsspec").open(path, mode).open()
+        return libraries.optional("fsspec").open(path, mode).open()
     return os.fspath(path) if isinstance(path, os.PathLike) else plain(path)

@@ -10,14 +10,16 @@ import awkward as ak
 import numpy as np
 from typing_extensions import Unpack
 
-from nyssa import _core, _library
-from nyssa._checked import checked
-from nyssa._typing import AwkwardName, NumpyArrays, NumpyName, PandasName
-from nyssa.dataset.columns import Names
+from nyssa import _core
+from nyssa.arguments.checks import checked
+from nyssa.arguments.options import AwkwardName, NumpyArrays, NumpyName, PandasName
+from nyssa.arrays import libraries
 from nyssa.errors import ArgumentError, FileMissingError, NotFoundError
+from nyssa.read.columns import Names
+from nyssa.uproot.file import ReadOnlyDirectory
 from nyssa.uproot.nodes import Nodes
 from nyssa.uproot.options import SelectionOptions, StepOptions
-from nyssa.uproot.reading import ReadOnlyDirectory, open
+from nyssa.uproot.reading import open
 from nyssa.uproot.report import Report
 
 if TYPE_CHECKING:
@@ -106,7 +108,7 @@ def iterate(
         steps = source.iterate(expressions, cut, step_size=step_size, report=True, **options)
         for arrays, where in steps:
             here: Report = where.to_global(offset)
-            if _library.canonical(options.get("library", "ak")) == "pd":
+            if libraries.canonical(options.get("library", "ak")) == "pd":
                 _renumber(arrays, offset)
             yield (arrays, here) if report else arrays
         offset += source.num_entries
@@ -201,13 +203,13 @@ def concatenate(
             if not allow_missing:
                 raise
         else:
-            if _library.canonical(library) == "pd":
+            if libraries.canonical(library) == "pd":
                 _renumber(arrays, offset)
             found.append(arrays)
         offset += length
     if not found:
         raise ArgumentError("none of the files has what is asked for")
-    return _joined(found, _library.canonical(library))
+    return _joined(found, libraries.canonical(library))
 
 
 @checked
@@ -273,5 +275,5 @@ def _joined(found: list[Any], library: str) -> Any:
         # NumPy arrays, or pandas columns with how=dict.
         return {name: _joined([one[name] for one in found], library) for name in first}
     if library == "pd":
-        return _library.optional("pandas").concat(found)
+        return libraries.optional("pandas").concat(found)
     return np.concatenate(found) if isinstance(first, np.ndarray) else ak.concatenate(found)

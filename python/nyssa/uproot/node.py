@@ -10,10 +10,10 @@ import numpy as np
 from typing_extensions import Unpack
 
 import nyssa
-from nyssa import _library, _numpy
-from nyssa._checked import checked
 from nyssa._core import printable
-from nyssa._typing import AwkwardName, NumpyArray, NumpyName, PandasName
+from nyssa.arguments.checks import checked
+from nyssa.arguments.options import AwkwardName, NumpyArray, NumpyName, PandasName
+from nyssa.arrays import libraries, to_numpy
 from nyssa.uproot import values
 from nyssa.uproot.nodes import Nodes
 from nyssa.uproot.options import ArrayOptions, IgnoredOptions, accepted, clipped
@@ -139,11 +139,11 @@ class Node(Nodes[N]):
             )
         start, stop = clipped(entry_start, entry_stop, self.num_entries)
         found = self.column.array(entry_start=start, entry_stop=stop, library=library)
-        if _library.canonical(library) == "np":
+        if libraries.canonical(library) == "np":
             return values.objects(found, self.column.typename)
-        if _library.canonical(library) == "ak":
+        if libraries.canonical(library) == "ak":
             found = self._root._as_uproot({"": found}, {"": self.column.typename})[""]
-        if ak_add_doc and _library.canonical(library) == "ak":
+        if ak_add_doc and libraries.canonical(library) == "ak":
             keys = ak_add_doc if isinstance(ak_add_doc, Mapping) else {"__doc__": "title"}
             for key, attribute in keys.items():
                 found = ak.with_parameter(found, key, getattr(self, attribute))
@@ -151,7 +151,7 @@ class Node(Nodes[N]):
 
     def __array__(self, *args: Any, **options: Any) -> NumpyArray:
         """Return the values as a NumPy array."""
-        found = _numpy.plain(self.array(library="np"), self.object_path)
+        found = to_numpy.plain(self.array(library="np"), self.object_path)
         return np.array(found, *args, **options)
 
     def _repr_html_(self) -> str:

@@ -10,14 +10,14 @@ import awkward as ak
 import numpy as np
 from typing_extensions import Self, Unpack
 
-from nyssa import _library
-from nyssa._checked import checked
 from nyssa._core import printable
-from nyssa._filter import NameFilter, matcher, names_of, not_found
-from nyssa._steps import bytes_of
-from nyssa._typing import AwkwardName, NumpyArray, NumpyArrays, NumpyName, PandasName
-from nyssa.dataset.columns import Names
+from nyssa.arguments.checks import checked
+from nyssa.arguments.names import NameFilter, matcher, names_of, not_found
+from nyssa.arguments.options import AwkwardName, NumpyArray, NumpyArrays, NumpyName, PandasName
+from nyssa.arguments.sizes import bytes_of
+from nyssa.arrays import libraries
 from nyssa.errors import ArgumentError
+from nyssa.read.columns import Names
 from nyssa.uproot import tables, values
 from nyssa.uproot.index import Index
 from nyssa.uproot.options import (
@@ -348,7 +348,7 @@ class Nodes(Mapping[Any, Any], Generic[N]):
             library=library,
             **lazily,
         )
-        if cut is not None and _library.canonical(library) == "pd":
+        if cut is not None and libraries.canonical(library) == "pd":
             table.index = start + np.flatnonzero(self._passing(cut, given, start, stop))
         return self._finished(table, asked, library, how, ak_add_doc)
 
@@ -367,7 +367,7 @@ class Nodes(Mapping[Any, Any], Generic[N]):
     def _finished(
         self, table: Any, asked: list[tuple[str, str]], library: str, how: Any, add_doc: Any
     ) -> Any:
-        name = _library.canonical(library)
+        name = libraries.canonical(library)
         kinds = {path: self._index.items[path][1] for _, path in asked if path in self._index.items}
         if name == "np":
             table = {key: values.objects(one, kinds.get(key, "")) for key, one in table.items()}

@@ -11,9 +11,9 @@ from awkward.contents import Content, RecordArray
 from awkward.forms import Form, RecordForm
 
 import nyssa
-from nyssa import _library
-from nyssa._filter import NameFilter
-from nyssa.dataset.columns import Names
+from nyssa.arguments.names import NameFilter
+from nyssa.arrays import libraries
+from nyssa.read.columns import Names
 from nyssa.uproot import values
 from nyssa.uproot.node import Node
 from nyssa.uproot.nodes import Nodes
@@ -61,7 +61,7 @@ class HasFields(Nodes["RField"]):
             yield path
 
     def _finished(self, table: Any, asked: Any, library: str, how: Any, add_doc: Any) -> Any:
-        if _library.canonical(library) != "ak":
+        if libraries.canonical(library) != "ak":
             return super()._finished(table, asked, library, how, add_doc)
         paths = [path for _, path in asked]
         columns = {path: ak.to_layout(table[path]) for path in paths}

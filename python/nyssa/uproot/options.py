@@ -7,19 +7,8 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from nyssa._filter import NameFilter
-from nyssa._steps import entry_range
-
-__all__ = [
-    "ArrayOptions",
-    "IgnoredOptions",
-    "NodeFilter",
-    "NodeFilters",
-    "SelectionOptions",
-    "StepOptions",
-    "accepted",
-    "clipped",
-]
+from nyssa.arguments.names import NameFilter
+from nyssa.arguments.sizes import entry_range
 
 NodeFilter = Callable[[Any], Any] | None
 """A function that says whether a branch or field is chosen. It may return another one."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import awkward as ak
 
-from nyssa import _library
+from nyssa.arrays import libraries
 
 __all__ = ["Table", "length_of", "names_of", "nothing"]
 
@@ -38,9 +38,9 @@ def nothing(library: str, how: Any, entries: range) -> Any:
     """Return the result of no columns, of some entries."""
     if how in (tuple, list, dict):
         return how()
-    name = _library.canonical(library)
+    name = libraries.canonical(library)
     if name == "np":
         return {}
     if name == "pd":
-        return _library.optional("pandas").DataFrame(index=entries)
+        return libraries.optional("pandas").DataFrame(index=entries)
     return ak.Array(ak.contents.RecordArray([], [], length=len(entries)))

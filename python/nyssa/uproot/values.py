@@ -11,7 +11,7 @@ import awkward as ak
 import numpy as np
 from awkward.contents import Content, ListOffsetArray, NumpyArray, RecordArray, RegularArray
 
-from nyssa import _how, _library
+from nyssa.arrays import groups, libraries
 from nyssa.objects import Object
 
 __all__ = ["STLMap", "STLSet", "STLVector", "awkward", "group", "objects", "typename"]
@@ -229,7 +229,7 @@ def group(table: Any, pairs: Sequence[tuple[str, str]], library: str, how: Any) 
 
     `pairs` are the new name and the name in the table of each column.
     """
-    library = _library.canonical(library)
+    library = libraries.canonical(library)
     columns = [table[column] for _, column in pairs]
     if how in (tuple, list):
         return how(columns)
@@ -241,4 +241,6 @@ def group(table: Any, pairs: Sequence[tuple[str, str]], library: str, how: Any) 
     if library != "ak":
         return table
     layouts = [ak.to_layout(column) for column in named.values()]
-    return _how.grouping(how, "ak")(ak.Array(RecordArray(layouts, list(named), length=len(table))))
+    return groups.grouping(how, "ak")(
+        ak.Array(RecordArray(layouts, list(named), length=len(table)))
+    )

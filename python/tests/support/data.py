@@ -9,12 +9,11 @@ import os
 from pathlib import Path
 from typing import Any
 
+REPOSITORY = Path(__file__).resolve().parents[3]
 #: Files that ROOT 6.40 wrote, and the values that it reads from them. They are in every clone.
-TESTDATA = Path(__file__).resolve().parents[3] / "testdata"
+TESTDATA = REPOSITORY / "testdata"
 #: Larger files of many writers and versions. A clone does not contain them.
-DATA = Path(
-    os.environ.get("NYSSA_TEST_DATA", Path(__file__).resolve().parents[4] / "shared" / "data")
-)
+DATA = Path(os.environ.get("NYSSA_TEST_DATA", REPOSITORY.parent / "shared" / "data"))
 
 
 def data_files(folder: str, recursive: bool = True) -> list[Path]:

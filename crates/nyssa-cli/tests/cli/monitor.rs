@@ -1,4 +1,4 @@
-//! `--monitor`: the files, and what is refused. `python/tests/test_monitor.py` compares their numbers with the kernel's.
+//! `--monitor`: the files, and what is refused. `python/tests/observe/test_monitor.py` compares their numbers with the kernel's.
 
 use nyssa_testdata::testdata;
 

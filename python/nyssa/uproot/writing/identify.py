@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nyssa import _numpy, _object_writing
+from nyssa.arrays import to_numpy
 from nyssa.errors import ArgumentError
 from nyssa.objects.axis import Axis
 from nyssa.objects.graph import Graph
@@ -17,6 +17,7 @@ from nyssa.objects.make import ATTRIBUTES, AXIS_ATTRIBUTES, empty_list, graph, m
 from nyssa.objects.object import Object
 from nyssa.objects.profile import Profile
 from nyssa.objects.simple import Collection, Text
+from nyssa.write import keyed_objects
 
 __all__ = [
     "as_TGraph",
@@ -82,7 +83,7 @@ def to_writable(obj: Any) -> Object:
     TypeError
         for what is no such object.
     """
-    found = _object_writing.to_object("", obj)
+    found = keyed_objects.to_object("", obj)
     if found is None:
         raise TypeError(f"{type(obj).__name__} is no object that can be written")
     return found
@@ -161,7 +162,7 @@ def _histogram(
     values: Sequence[Any],
     members: dict[str, Any],
 ) -> Histogram:
-    array = _numpy.plain(data, name)
+    array = to_numpy.plain(data, name)
     letter = _LETTERS.get(array.dtype.str[1:])
     if letter is None:
         raise ArgumentError(f"a histogram of ROOT has no bins of type {array.dtype}")
@@ -187,7 +188,7 @@ def _profile(
     extra: dict[str, Any] = {f"f{mean}min": 0.0, f"f{mean}max": 0.0, "fErrorMode": 0}
     if dimensions == 2:
         extra["fScalefactor"] = 1.0
-    array = _numpy.plain(data, name, np.float64)
+    array = to_numpy.plain(data, name, np.float64)
     found = _members(name, title, array, order, values, members, extra)
     class_name = "TProfile" if dimensions == 1 else f"TProfile{dimensions}D"
     bases = ("TH1", f"TH{dimensions}", f"TH{dimensions}D", "TArrayD")
@@ -236,7 +237,7 @@ def _with(defaults: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _array(values: Any) -> Any:
-    return np.empty(0) if values is None else _numpy.plain(values, "a member", np.float64)
+    return np.empty(0) if values is None else to_numpy.plain(values, "a member", np.float64)
 
 
 def as_TGraph(
@@ -255,7 +256,7 @@ def as_TGraph(
     so on.
     """
     del members  # Colors and markers are for drawing.
-    columns = {name: _numpy.plain(df[name], str(name)) for name in df}
+    columns = {name: to_numpy.plain(df[name], str(name)) for name in df}
 
     def errors(letter: str) -> Any:
         if f"{letter}_errors" in columns:

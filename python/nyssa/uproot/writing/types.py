@@ -8,17 +8,6 @@ from typing import Any
 import awkward as ak
 import numpy as np
 
-__all__ = [
-    "arrays_of",
-    "as_mapping",
-    "columns_of",
-    "list_members_of",
-    "members_of",
-    "type_of",
-    "typed",
-    "typed_one",
-]
-
 
 def as_mapping(data: object) -> Mapping[Any, Any]:
     """Return data that are a mapping; an empty one for all other data."""

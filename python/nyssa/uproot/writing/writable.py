@@ -11,20 +11,20 @@ from typing import Any, TypeAlias
 from typing_extensions import Self, TypedDict, Unpack
 
 import nyssa
-from nyssa import _library, _object_writing, _types
 from nyssa._core import printable
-from nyssa._filter import NameFilter, matcher, not_found
-from nyssa._typing import KeyFilters, SupportsWrite
+from nyssa.arguments.names import NameFilter, matcher, not_found
+from nyssa.arguments.options import KeyFilters, SupportsWrite
+from nyssa.arrays import from_types, libraries
 from nyssa.errors import OutputExistsError
-from nyssa.file import DIRECTORIES
 from nyssa.objects import Object
+from nyssa.read.file import DIRECTORIES
 from nyssa.uproot.compression import ZLIB, Compression, checked, of_setting, setting
-from nyssa.uproot.file import ReadOnlyFile
+from nyssa.uproot.file import ReadOnlyDirectory, ReadOnlyFile, wrapped
 from nyssa.uproot.locations import opened, plain
-from nyssa.uproot.reading import ReadOnlyDirectory, wrapped
 from nyssa.uproot.writing.counters import Counters
 from nyssa.uproot.writing.types import arrays_of, columns_of, typed
 from nyssa.uproot.writing.writers import ExistingTree, WritableNTuple, WritableTree, joined
+from nyssa.write import keyed_objects
 
 __all__ = [
     "WritableDirectory",
@@ -110,7 +110,7 @@ def update(
 
 def _exists(path: Any) -> bool:
     if isinstance(path, str) and "::" in path:
-        system, inner = _library.optional("fsspec").url_to_fs(path)
+        system, inner = libraries.optional("fsspec").url_to_fs(path)
         return bool(system.exists(inner))
     return isinstance(path, (str, os.PathLike)) and os.path.exists(plain(path))
 
@@ -180,7 +180,7 @@ class WritableDirectory(Mapping[str, Any]):
         given = arrays_of(columns_of(branch_types))
         flat = tree.flat(given)
         names = counters.of(flat, given, tree._records)
-        if _types.empty(flat) is None:
+        if from_types.empty(flat) is None:
             # The data of a tree are checked before the file has the tree.
             flat = counters.complete(flat)
         tree._writer = self._top.writer.mktree(path, flat, title, counters=names)
@@ -233,7 +233,7 @@ class WritableDirectory(Mapping[str, Any]):
             self.mkdir(name).copy_from(data, require_matches=False)
             return
         path = self._full(name)
-        found = _object_writing.to_object(path, data)
+        found = keyed_objects.to_object(path, data)
         if found is None:
             self.mkrntuple(name, data)
             return

@@ -11,7 +11,7 @@ from typing_extensions import Self
 
 import nyssa
 from nyssa._core import printable
-from nyssa._filter import not_found
+from nyssa.arguments.names import not_found
 from nyssa.errors import ArgumentError
 from nyssa.uproot.compression import Compression, checked, setting
 from nyssa.uproot.trees import TTree

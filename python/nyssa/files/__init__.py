@@ -1,0 +1,1 @@
+"""Files, and where their bytes come from."""

@@ -1,0 +1,151 @@
+"""Makes collections of dask-awkward of datasets, and files of the partitions of collections."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from typing import TYPE_CHECKING, Any
+
+import awkward as ak
+
+from nyssa.arguments.checks import checked
+from nyssa.arguments.names import NameFilter
+from nyssa.arguments.sizes import threads_of
+from nyssa.errors import ArgumentError
+from nyssa.files.reopen import absolute
+from nyssa.jobs.merge import merge
+from nyssa.read.chain import Files
+from nyssa.read.partitions import Partition, opened, partitions
+from nyssa.read.reading import DEFAULT_STEP
+from nyssa.write.recreate import recreate
+
+if TYPE_CHECKING:
+    import dask_awkward
+
+__all__ = ["dask", "dask_write"]
+
+
+@checked
+def dask(
+    files: Files,
+    *,
+    step_size: int | str = DEFAULT_STEP,
+    filter_name: NameFilter = None,
+    threads: int | None = 1,
+) -> dask_awkward.Array:
+    """Return files as a collection of dask-awkward, which reads only the columns that are used.
+
+    >>> events = nyssa.dask("run3/*.root:Events", step_size="100 MB")
+    >>> hist = events.Jet_pt[events.nMuon > 1].compute()
+
+    The files are opened once to find their partitions. All files must have the same columns.
+
+    Parameters
+    ----------
+    files
+        Files as for `chain`, without datasets that are open.
+    step_size
+        Size of a partition, as in `Dataset.partitions`.
+    filter_name
+        Which columns there are, as in `Dataset.arrays`.
+    threads
+        Number of threads that read a partition.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) if dask-awkward is not installed. `partitions` work without it.
+    nyssa.NotFoundError
+        (a `KeyError`) if a glob, folder or list has no files.
+    """
+    try:
+        import dask_awkward
+        from dask.base import tokenize
+
+        from nyssa.interop.dask_reader import ReadPartition
+    except ImportError:
+        message = (
+            "nyssa.dask needs dask-awkward: pip install dask-awkward; without it, "
+            "client.map reads what nyssa.partitions returns"
+        )
+        raise ArgumentError(message) from None
+    found = partitions(files, step_size=step_size)
+    if not found:
+        raise ArgumentError("the files have no entries")
+    workers = threads_of(threads) or 1
+    form = opened(found[0]).form(filter_name=filter_name)
+    reader = ReadPartition(form, form, workers)
+    # dask takes two collections with one name for one. The versions of the files are in no tuple.
+    token = tokenize(reader, found, [one.version for one in found])
+    return dask_awkward.from_map(
+        reader, found, label="nyssa", token=token, divisions=_divisions(found)
+    )
+
+
+def _divisions(found: list[Partition]) -> tuple[int, ...]:
+    ends = [0]
+    for one in found:
+        ends.append(ends[-1] + one.stop - one.start)
+    return tuple(ends)
+
+
+@checked
+def dask_write(
+    collection: dask_awkward.Array,
+    destination: str | os.PathLike[str],
+    name: str = "Events",
+    *,
+    compute: bool = True,
+    **options: Any,
+) -> Any:
+    """Write a collection of dask-awkward as RNTuples: each partition a file, or all one file.
+
+    Parameters
+    ----------
+    collection
+        An array of records.
+    destination
+        A folder or URL of a folder: the partitions become ``part-00000.root`` and so on. If it ends
+        in ``.root``, the partitions are merged into this file; those files are then temporary, and
+        lie in a folder beside it that all workers must reach.
+    name
+        Path of the RNTuple in the files.
+    compute
+        Whether the files are written now. Otherwise a `dask.delayed` object is returned.
+    **options
+        As in `nyssa.recreate`.
+
+    Returns
+    -------
+    list of str
+        The files, in the order of the partitions.
+    """
+    from dask.delayed import delayed
+
+    target = absolute(os.fspath(destination))
+    whole = target.endswith(".root")
+    folder = f"{target}.parts" if whole else target
+    if "://" not in folder:
+        os.makedirs(folder, exist_ok=True)
+    write = delayed(_write)
+    parts = collection.to_delayed()
+    files = [
+        write(part, posixpath.join(folder, f"part-{number:05}.root"), name, options)
+        for number, part in enumerate(parts)
+    ]
+    written = delayed(_merged if whole else list)(files, *([target] if whole else []))
+    return written.compute() if compute else written
+
+
+def _write(array: ak.Array, path: str, name: str, options: dict[str, Any]) -> str:
+    with recreate(path, **{"force": True, **options}) as file:
+        file[name] = array
+    return path
+
+
+def _merged(files: list[str], target: str) -> list[str]:
+    merge(files, target, force=True)
+    for file in files:
+        os.unlink(file)
+    os.rmdir(f"{target}.parts")
+    return [target]

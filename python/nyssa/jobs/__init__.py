@@ -1,0 +1,1 @@
+"""Jobs on whole files: conversions, rewrites, merges, checks and searches for options."""

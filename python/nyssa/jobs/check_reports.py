@@ -1,0 +1,504 @@
+"""Defines the reports of `verify`, `diff`, `inspect` and `digest`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from typing_extensions import TypedDict
+
+from nyssa import _core
+from nyssa.show.report import Report
+from nyssa.show.table import Table, count, ratio, share, size
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One broken rule, and its place as far as that is known."""
+
+    kind: str
+    """The kind of the error, such as ``"Checksum"``."""
+    message: str
+    """What is wrong."""
+    object: str | None
+    """The path and cycle of the object in the file."""
+    field: str | None
+    """The path of the field, or name of the branch."""
+    column: int | None
+    """The number of the physical column."""
+    cluster: int | None
+    """The number of the cluster."""
+    page: int | None
+    """The number of the page within its column and cluster."""
+    basket: int | None
+    """The number of the basket within its branch."""
+    entry: int | None
+    """The number of the entry."""
+    offset: int | None
+    """The offset in the file, in bytes."""
+
+    @property
+    def place(self) -> str:
+        """Return the place in words."""
+        numbers = {
+            "column": self.column,
+            "cluster": self.cluster,
+            "page": self.page,
+            "basket": self.basket,
+            "entry": self.entry,
+            "byte": self.offset,
+        }
+        known = [f"{name} {number}" for name, number in numbers.items() if number is not None]
+        return ", ".join([one for one in (self.object, self.field) if one] + known)
+
+
+@dataclass(frozen=True)
+class VerifiedObjects:
+    """The objects of a file that are no datasets."""
+
+    decoded: int
+    """The number of objects that were decoded, with all their members."""
+    undecoded: list[str]
+    """The objects whose bytes were checked but not decoded, and why."""
+
+
+@dataclass(frozen=True)
+class Checksums:
+    """How many pages and baskets have a checksum."""
+
+    present: int
+    """The number of pages and baskets with a checksum."""
+    absent: int
+    """Pages and baskets without a checksum: a changed value in them may remain unseen."""
+
+
+@dataclass(frozen=True)
+class VerifiedDataset:
+    """A TTree or RNTuple that was checked."""
+
+    path: str
+    """The path in the file. The path of an attribute set starts with the path of its RNTuple."""
+    cycle: int
+    """The cycle of the key."""
+    # Python does not allow the name `class`; see `VerifyReport.to_dict`.
+    class_name: str
+    """The C++ class of the object."""
+    entries: int
+    """The number of entries."""
+    parts: int
+    """The number of pages or baskets."""
+    decoded: int
+    """The number of pages or baskets that were decoded into values."""
+    checksummed: int
+    """The number of pages or baskets that have a checksum."""
+    bytes: int
+    """The number of bytes of pages or baskets on storage."""
+    unreadable: list[str]
+    """The fields or branches that nyssa cannot read as values. Their bytes were checked."""
+
+
+@dataclass(frozen=True, repr=False)
+class VerifyReport(Report):
+    """What `nyssa.verify` has checked, and what is wrong."""
+
+    file: str
+    """The path or URL of the file."""
+    sound: bool | None
+    """`True` if nothing is wrong, everything was checked and decoded, and all pages and baskets
+    have checksums. `None` if only checksums are missing. Otherwise `False`.
+    """
+    keys: int
+    """The number of keys whose records were checked."""
+    objects: VerifiedObjects
+    """The objects that are no datasets."""
+    checksums: Checksums
+    """How many pages and baskets have a checksum."""
+    datasets: list[VerifiedDataset]
+    """The datasets that were checked."""
+    problems: list[Problem]
+    """What is wrong."""
+    unchecked: list[str]
+    """What could not be checked, and why."""
+    notes: list[str]
+    """What is good to know of a sound file, such as keys that are not listed or were renamed."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as ``nyssa verify --json`` prints it."""
+        values = asdict(self)
+        for one in values["datasets"]:
+            one["class"] = one.pop("class_name")
+        return values
+
+    @classmethod
+    def _of(cls, values: Mapping[str, Any]) -> VerifyReport:
+        datasets = [{**one, "class_name": one["class"]} for one in values["datasets"]]
+        return super()._of({**values, "datasets": datasets})
+
+    def _parts(self) -> Iterator[str | Table]:
+        numbers = [">entries", ">parts", ">decoded", ">checksums", ">size", ">unreadable"]
+        rows = [
+            (
+                f"{one.path};{one.cycle}",
+                one.class_name,
+                *map(count, (one.entries, one.parts, one.decoded, one.checksummed)),
+                size(one.bytes),
+                count(len(one.unreadable)),
+            )
+            for one in self.datasets
+        ]
+        yield Table(["name", "class", *numbers], rows)
+        for problem in self.problems:
+            place = f" ({problem.place})" if problem.place else ""
+            yield f"problem: {problem.message}{place}"
+        yield from (f"not checked: {one}" for one in self.unchecked)
+        undecoded = [
+            *self.objects.undecoded,
+            *(f"{one.path};{one.cycle}: {why}" for one in self.datasets for why in one.unreadable),
+        ]
+        yield from (f"not decoded: {one}" for one in undecoded)
+        yield from (f"note: {one}" for one in self.notes)
+        keys = _counted(self.keys, "key")
+        if self.problems:
+            yield f"damaged: {_counted(len(self.problems), 'problem')} in {keys} of {self.file}"
+        elif self.unchecked or undecoded:
+            yield f"no problem found in what was checked: {keys}"
+        elif self.checksums.absent:
+            absent, parts = self.checksums.absent, self.checksums.absent + self.checksums.present
+            yield f"no problem found: {keys} checked"
+            yield (
+                f"note: {count(absent)} of {count(parts)} pages and baskets have no checksum, "
+                f"so damage to their values may stay unseen"
+            )
+        else:
+            yield f"sound: {keys} checked"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first value of a column that differs."""
+
+    entry: int
+    """The number of the entry."""
+    item: str
+    """Which item of a nested entry, such as ``"[3]"``. It is empty for the entry itself."""
+    a: str
+    """The value in a."""
+    b: str
+    """The value in b."""
+
+
+@dataclass(frozen=True)
+class ComparedColumn:
+    """A column that was compared."""
+
+    name: str
+    """The name in a."""
+    name_b: str
+    """The name in b."""
+    type_a: str
+    """The Arrow type in a."""
+    type_b: str
+    """The Arrow type in b.
+
+    If its integers have another width than in a, the values are compared.
+    """
+    different_entries: int
+    """The number of entries that differ."""
+    first: Difference | None
+    """The first entry that differs."""
+
+
+@dataclass(frozen=True)
+class Incomparable:
+    """A column that both datasets have, but that cannot be compared."""
+
+    name: str
+    """The name in a."""
+    reason: str
+    """The reason."""
+
+
+@dataclass(frozen=True, repr=False)
+class DiffReport(Report):
+    """How two datasets, called a and b, differ. `nyssa.diff` returns it."""
+
+    a: str
+    """The name of a: its file, or file and path."""
+    b: str
+    """The name of b: its file, or file and path."""
+    equal: bool
+    """Whether nothing is different and everything that was asked for was compared."""
+    entries_a: int
+    """The number of entries of a."""
+    entries_b: int
+    """The number of entries of b."""
+    compared_entries: int
+    """The number of entries that were compared."""
+    only_in_a: list[str]
+    """The columns that only a has."""
+    only_in_b: list[str]
+    """The columns that only b has."""
+    incomparable: list[Incomparable]
+    """The columns that both have and that cannot be compared."""
+    compared: list[ComparedColumn]
+    """The columns that were compared."""
+
+    @property
+    def different(self) -> list[ComparedColumn]:
+        """Return the columns whose values differ."""
+        return [one for one in self.compared if one.different_entries]
+
+    def _parts(self) -> Iterator[str | Table]:
+        if self.entries_a != self.entries_b:
+            yield f"entries: {count(self.entries_a)} in a, {count(self.entries_b)} in b"
+        for side, names in (("a", self.only_in_a), ("b", self.only_in_b)):
+            if names:
+                yield f"only in {side}: {', '.join(names)}"
+        yield from (f"cannot compare {one.name}: {one.reason}" for one in self.incomparable)
+        rows = [
+            (
+                one.name,
+                count(one.different_entries),
+                str(one.first.entry),
+                one.first.item,
+                one.first.a,
+                one.first.b,
+            )
+            for one in self.different
+            if one.first is not None
+        ]
+        yield Table(["column", ">different", ">first", "item", "in a", "in b"], rows)
+        columns = _counted(len(self.compared), "column")
+        word = "equal:" if self.equal else f"different: {count(len(self.different))} of"
+        yield f"{word} {columns}, {count(self.compared_entries)} entries compared"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the data of a dataset."""
+
+    name: str
+    """The name of a field, a branch, a column type, or a compression."""
+    type_name: str
+    """The C++ type of a field or branch. It is empty for other parts."""
+    pages: int
+    """The number of pages or baskets."""
+    elements: int
+    """The number of elements; for a branch, number of entries."""
+    stored_bytes: int
+    """The number of bytes on storage."""
+    uncompressed_bytes: int
+    """The number of bytes before compression."""
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """How some numbers are distributed."""
+
+    count: int
+    """How many numbers there are."""
+    total: int
+    """Their sum."""
+    min: int
+    """The smallest number, or 0 if there are none."""
+    median: int
+    """The number in the middle; of two such numbers, the lower one."""
+    max: int
+    """The largest number."""
+
+
+@dataclass(frozen=True)
+class ColumnPart:
+    """A physical column of an RNTuple."""
+
+    id: int
+    """The number of the column."""
+    field: str
+    """The path of its field."""
+    column_type: str
+    """The type of the column, such as ``"SplitReal32"``."""
+    bits: int
+    """The number of bits of an element before compression."""
+    codecs: list[str]
+    """The algorithms that compress its pages."""
+    pages: Distribution
+    """The stored sizes of its pages."""
+    part: Part
+    """The sizes of the column."""
+
+
+@dataclass(frozen=True)
+class ClusterPart:
+    """A cluster of a dataset."""
+
+    first_entry: int
+    """The first entry."""
+    entries: int
+    """The number of entries."""
+    part: Part
+    """The sizes of its pages, or of the baskets that begin in it. It has no name."""
+
+
+@dataclass(frozen=True, repr=False)
+class InspectReport(Report):
+    """How many bytes the parts of a dataset have. `nyssa.inspect` returns it."""
+
+    _location: ClassVar[str | None] = None
+    file: str
+    """The path or URL of the file."""
+    name: str
+    """The path of the dataset in the file."""
+    format: str
+    """The format: ``"TTree"`` or ``"RNTuple"``."""
+    entries: int
+    """The number of entries."""
+    file_bytes: int
+    """The number of bytes of the whole file."""
+    stored_bytes: int
+    """The number of bytes of pages (with checksums) or baskets (with keys) on storage."""
+    uncompressed_bytes: int
+    """The number of bytes of the pages or baskets before compression."""
+    metadata_bytes: int
+    """The number of stored bytes of the metadata of an RNTuple: header, footer and page lists."""
+    cluster_groups: int | None
+    """The number of cluster groups; `None` for a TTree."""
+    attribute_sets: list[str] | None
+    """The names of the attribute sets; `None` for a TTree."""
+    late_fields: list[str] | None
+    """The paths of fields that were added after entries were written; `None` for a TTree."""
+    fields: list[Part]
+    """The fields or branches, in the order of the schema."""
+    columns: list[ColumnPart]
+    """The physical columns of an RNTuple."""
+    encodings: list[Part]
+    """Sums for each column type of an RNTuple, largest first."""
+    compressions: list[Part]
+    """Sums for each compression algorithm that the data themselves show, largest first."""
+    settings: list[Part]
+    """Sums for each compression setting that the writer of an RNTuple noted, largest first."""
+    pages: Distribution
+    """The stored sizes of pages or baskets."""
+    clusters: Distribution
+    """The stored sizes of clusters. A basket counts to the cluster with its first entry."""
+    cluster_entries: Distribution
+    """Numbers of entries of clusters."""
+    cluster_parts: list[ClusterPart]
+    """The clusters, in the order of their entries."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as ``nyssa inspect --json`` prints it."""
+        values = asdict(self)
+        if self.cluster_groups is None:
+            for name in ("cluster_groups", "attribute_sets", "late_fields"):
+                del values[name]
+        return values
+
+    def to_html(self, path: str | os.PathLike[str], *, fields: Iterable[str] = ()) -> None:
+        """Write a page that any browser shows without a network, as ``nyssa inspect --html`` does.
+
+        It shows the bytes by field, where pages or baskets lie in the file, and what reading some
+        fields touches. The metadata of the file are read again for it.
+
+        Parameters
+        ----------
+        path
+            The file to write.
+        fields
+            Names or globs of the fields that are chosen at first.
+
+        Raises
+        ------
+        nyssa.NotFoundError
+            (a `KeyError`) when a glob matches no field.
+        """
+        page = _core.inspect_page(self._location or self.file, self.name, list(fields))
+        Path(path).write_text(page, encoding="utf-8")
+
+    def _parts(self) -> Iterator[str | Table]:
+        stored, before = self.stored_bytes, self.uncompressed_bytes
+        yield (
+            f"{self.format} {self.name}, {count(self.entries)} entries, {size(stored)} on storage, "
+            f"{size(before)} uncompressed, ratio {ratio(before, stored)}"
+        )
+        ntuple = self.format == "RNTuple"
+        name = "field" if ntuple else "branch"
+        numbers = [
+            *([">pages", ">elements"] if ntuple else [">baskets", ">entries"]),
+            *(">stored", ">share", ">uncompressed", ">ratio"),
+        ]
+        largest = sorted(self.fields, key=lambda part: -part.stored_bytes)
+        rows = [(one.name, one.type_name, *self._numbers(one)) for one in largest]
+        yield Table([name, "type", *numbers], rows)
+        groups = {
+            "encoding": self.encodings,
+            "compression": self.compressions,
+            "noted by the writer": self.settings,
+        }
+        for what, parts in groups.items():
+            if parts:
+                yield ""
+                yield Table([what, *numbers], [(one.name, *self._numbers(one)) for one in parts])
+
+    def _numbers(self, part: Part) -> tuple[str, ...]:
+        return (
+            count(part.pages),
+            count(part.elements),
+            size(part.stored_bytes),
+            share(part.stored_bytes, self.stored_bytes),
+            size(part.uncompressed_bytes),
+            ratio(part.uncompressed_bytes, part.stored_bytes),
+        )
+
+
+class ColumnDigest(TypedDict):
+    """The digest of one column."""
+
+    name: str
+    type_name: str
+    digest: str
+
+
+class Undigested(TypedDict):
+    """A column without a digest, and the reason."""
+
+    name: str
+    reason: str
+
+
+class DigestReport(TypedDict):
+    """The digests of a dataset. `nyssa.digest` returns it."""
+
+    hash: str
+    file: str
+    object: str
+    first_entry: int
+    entries: int
+    digests: list[ColumnDigest]
+    undigested: list[Undigested]
+
+
+class DigestDifference(TypedDict):
+    """A column whose digest is not that of the report."""
+
+    name: str
+    expected: str
+    found: str
+
+
+class DigestComparison(TypedDict):
+    """How the digests of a dataset compare with those of a report; see `nyssa.digest`."""
+
+    equal: bool
+    entries: int
+    compared: int
+    different: list[DigestDifference]
+    missing: list[str]
+    extra: list[str]
+    undigested: list[Undigested]
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{count(number)} {thing}{'' if number == 1 else 's'}"

@@ -1,0 +1,256 @@
+"""Converts TTrees to RNTuples, and RNTuples to TTrees."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, overload
+
+from typing_extensions import Unpack
+
+from nyssa import _core
+from nyssa.arguments.sizes import bytes_of, threads_of
+from nyssa.jobs import job
+from nyssa.jobs.reports import ConvertedFiles, ConvertReport
+from nyssa.read.chain import expand
+from nyssa.write.tree import BranchOptions, auto_flush_of, by_branch
+
+__all__ = ["convert"]
+
+Path: TypeAlias = str | os.PathLike[str]
+# A list of one of these types is not a list of their union.
+Inputs: TypeAlias = list[str] | list[os.PathLike[str]] | list[pathlib.Path] | list[Path]
+
+
+@dataclass(kw_only=True)
+class ConvertOptions(job.OutputOptions):
+    """The options of the conversion of a file, with those of the output.
+
+    The docstring of `convert` explains them.
+    """
+
+    tree: str | None = None
+    to: Literal["rntuple", "ttree"] = "rntuple"
+    layout: Literal["importer", "vectors"] = "importer"
+    streamer: str | Iterable[str] = ()
+    quantize: bool = False
+    include: str | Iterable[str] = ()
+    exclude: str | Iterable[str] = ()
+    entry_start: int | None = None
+    entry_stop: int | None = None
+    skip_unsupported: bool = False
+    skip_unreadable: bool = False
+    basket_size: int | str | None = None
+    auto_flush: int | str | None = None
+    counters: Mapping[str, str] | None = None
+    leaf_lists: str | Iterable[str] = ()
+    vectors: str | Iterable[str] = ()
+    branch_options: BranchOptions | None = None
+    by_list: list[tuple[str, str]] = field(init=False)
+    by_branch: list[tuple[str, list[tuple[str, str]]]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Turn the options into what the core takes."""
+        super().__post_init__()
+        for name in ("streamer", "include", "exclude", "leaf_lists", "vectors"):
+            setattr(self, name, job.globs(getattr(self, name)))
+        if self.basket_size is not None:
+            self.basket_size = bytes_of(self.basket_size, "basket_size")
+        if self.auto_flush is not None:
+            self.auto_flush = auto_flush_of(self.auto_flush)
+        self.by_list = list((self.counters or {}).items())
+        self.by_branch = by_branch(self.branch_options)
+
+    @property
+    def output(self) -> job.OutputOptions:
+        """Return the options of the output, which the core reads apart."""
+        return self
+
+
+class FileKeywords(job.ClusterKeywords, total=False):
+    """The parameters of `ConvertOptions`, without `tree`; a test compares both."""
+
+    to: Literal["rntuple", "ttree"]
+    layout: Literal["importer", "vectors"]
+    streamer: str | Iterable[str]
+    quantize: bool
+    include: str | Iterable[str]
+    exclude: str | Iterable[str]
+    entry_start: int | None
+    entry_stop: int | None
+    skip_unsupported: bool
+    skip_unreadable: bool
+    basket_size: int | str | None
+    auto_flush: int | str | None
+    counters: Mapping[str, str] | None
+    leaf_lists: str | Iterable[str]
+    vectors: str | Iterable[str]
+    branch_options: BranchOptions | None
+
+
+class ConvertKeywords(FileKeywords, total=False):
+    """The options of `convert`, for type checkers; a test compares both."""
+
+    name_pattern: str
+    skip_bad: bool
+    skip_done: bool
+    threads: int | None
+    progress: Callable[[int, int], object] | bool
+
+
+@overload
+def convert(
+    input: Path,
+    output: Path,
+    tree: str | None = None,
+    **options: Unpack[ConvertKeywords],
+) -> ConvertReport: ...
+
+
+@overload
+def convert(
+    input: Inputs,
+    output: Path,
+    tree: str | None = None,
+    **options: Unpack[ConvertKeywords],
+) -> ConvertedFiles: ...
+
+
+@job.shows_output_options(ConvertOptions)
+def convert(
+    input: Path | Inputs,
+    output: Path,
+    tree: str | None = None,
+    *,
+    name_pattern: str = "{stem}.root",
+    skip_bad: bool = False,
+    skip_done: bool = False,
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | bool = False,
+    **options: Unpack[FileKeywords],
+) -> ConvertReport | ConvertedFiles:
+    """Convert a TTree to an RNTuple in a new file, or an RNTuple to a TTree.
+
+    Parameters
+    ----------
+    input
+        The file, or ``"file.root:Events"``. Of a list, each file is converted, one after the other;
+        it may have globs, folders and ``"@LIST"``.
+    output
+        The new file. It appears when everything is written; after a failure there is no file. For a
+        list, the folder of the new files. Its file ``nyssa-convert.jsonl`` gets a line for each.
+    tree
+        Path of the tree, or of the RNTuple that becomes one. It may be left out if the file has
+        only one TTree, or with ``to="ttree"`` only one RNTuple.
+    to
+        ``"rntuple"`` converts TTrees. ``"ttree"`` converts RNTuples to TTrees, for those who still
+        need one. Records and collections of records become branches of their members (``Jet.pt``
+        is ``Jet_pt[nJet]``), other collections ``std::vector``. Fields that a TTree cannot hold,
+        such as missing values and variants, are named with the reason before anything is written.
+    name_pattern
+        Of a list, the names of the outputs. ``{stem}`` is the name of the input without its ending.
+    skip_bad
+        Of a list, go on after a file that cannot be converted. By default this is an error.
+    skip_done
+        Of a list, keep outputs that were made of these inputs by these options, and make the
+        others. An output of an older version of its input is replaced; any other one is an error
+        without `force`.
+    layout
+        ``"importer"`` makes the fields that ROOT's importer makes: branches with the same counter
+        share one collection. ``"vectors"`` makes each jagged branch a ``std::vector`` of its own.
+    streamer
+        Which branches of classes and standard containers are stored as the bytes that ROOT's
+        streamer makes of each object: one or several globs, ``"all"``, or ``"auto"``. With
+        ``"auto"`` a branch is stored in this way if a sample is then smaller. ROOT needs
+        the dictionary of the class to read such fields; nyssa does not. A branch whose class has no
+        other type in RNTuple is always stored in this way. The report lists these branches.
+    quantize
+        Store ``Float16_t`` and ``Double32_t`` that have a range (``[min,max,bits]``) as the
+        integers that the tree has (column type ``Real32Quant``). Files are smaller. A reader
+        computes the values in another order than for a tree, so that they may differ in the last
+        bits; the report states by how much. Without it, such columns are only chosen where they
+        keep all bits of all values.
+    include, exclude
+        Globs of the names of branches to convert, and of branches to leave out; or of the paths of
+        fields, or the branches that these become.
+    entry_start, entry_stop
+        Range of entries. The default is all entries.
+    skip_unsupported
+        Leave out branches that nyssa cannot convert, or fields that a TTree cannot hold, instead of
+        failing. The report lists them.
+    skip_unreadable
+        Leave out branches with damaged data, instead of failing. The report lists them with
+        ``"unreadable": True``.
+    basket_size, auto_flush, branch_options
+        Of a TTree that is written, as in `WritableFile.mktree`.
+    counters, leaf_lists, vectors
+        Of a TTree that is written, as in `WritableFile.mktree`, by globs of its branches. Members
+        of one collection have one counter, which is its cardinality field if there is one.
+    threads
+        As in `Dataset.arrays`.
+    progress
+        If `True`, a line on stderr shows the progress. A function is called with the work that is
+        done and the total.
+    **output
+        See `nyssa.jobs.job.OutputOptions`.
+
+    Returns
+    -------
+    ConvertReport
+        Entries, bytes, seconds and fields; the branches that were renamed or left out, and why; the
+        other objects of the file that were copied (``"carried"``) and that were not
+        (``"left_out"``). Of a list, what became of each file; its `total` has the sums.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) if `tree` is left out and the file has several; the message lists them.
+    nyssa.errors.OutputExistsError
+        (a `FileExistsError`) if the output exists and `force` is false.
+    nyssa.UnsupportedError
+        (a `NotImplementedError`) if a branch or a field cannot be converted.
+    """
+    workers = threads_of(threads)
+    chosen = ConvertOptions(tree=tree, **options)
+    target = os.fspath(output)
+    if isinstance(input, list):
+        inputs = [str(one) for one in expand([os.fspath(one) for one in input])]
+        many = (inputs, target, name_pattern, skip_bad, skip_done, chosen, workers)
+        done = job.run(lambda show: _core.convert_many(*many, show), progress, "converted")
+        return ConvertedFiles(done["files"], done["total"])
+    report: ConvertReport
+    (report,) = _converted(os.fspath(input), target, chosen, workers, progress, every=False)
+    return report
+
+
+def convert_every(
+    input: str,
+    output: str,
+    tree: str | None = None,
+    *,
+    threads: int | None = None,
+    **options: Unpack[FileKeywords],
+) -> list[ConvertReport]:
+    """Convert as `convert` does, but every dataset of a file of which neither names one."""
+    chosen = ConvertOptions(tree=tree, **options)
+    every = chosen.name is None
+    return _converted(input, output, chosen, threads_of(threads), progress=False, every=every)
+
+
+def _converted(
+    source: str,
+    target: str,
+    chosen: ConvertOptions,
+    workers: int | None,
+    progress: Callable[[int, int], object] | bool,
+    *,
+    every: bool,
+) -> list[ConvertReport]:
+    reports: list[ConvertReport] = job.run(
+        lambda show: _core.convert(source, target, chosen, every, workers, show),
+        progress,
+        "converted",
+    )
+    return reports

@@ -1,0 +1,149 @@
+"""Merges RNTuples, TTrees and histograms."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from typing_extensions import Unpack
+
+from nyssa import _core
+from nyssa.arguments.sizes import bytes_of, threads_of
+from nyssa.jobs import job
+from nyssa.jobs.reports import MergeReport
+
+__all__ = ["merge"]
+
+
+@dataclass(frozen=True)
+class MergeOptions:
+    """The options of a merge, in the form that the core takes."""
+
+    mode: str
+    recluster: bool
+    checksums: bool
+    skip_unsupported: bool
+    output: job.OutputOptions
+
+
+class MergeKeywords(job.OutputKeywords, total=False):
+    """The options of `merge` but `recluster`, for type checkers; a test compares both."""
+
+    mode: Literal["strict", "union", "filter"]
+    checksums: bool
+    skip_unsupported: bool
+
+
+@job.shows_output_options(without=("cluster_size",))
+def merge(
+    inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Mapping[str, str],
+    output: str | os.PathLike[str],
+    mode: Literal["strict", "union", "filter"] = "strict",
+    *,
+    recluster: int | str | None = None,
+    checksums: bool = True,
+    skip_unsupported: bool = False,
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | bool = False,
+    **options: Unpack[job.OutputKeywords],
+) -> MergeReport:
+    """Merge RNTuples, TTrees and histograms in a new file.
+
+    >>> nyssa.merge(["a.root", "b.root:dir/Events"], "all.root")
+
+    Compressed pages are copied as they are, so a merge is as fast as the disk. Inputs may differ in
+    compression and in the encodings of their fields. Fields are matched by name; the collections of
+    converted files are matched by the counters that show their sizes. If the types of numbers
+    differ, the output has the type that holds the numbers of all inputs, as in `nyssa.chain`. Two
+    cases need `recluster`: integers in some inputs that are floats in others, and fields that are
+    projected in one input and have data of their own in another. Entries keep the order of the
+    inputs.
+
+    Without `recluster` the pages do not change. Then `compression` is used only for header, footer
+    and page lists, and `effort` is not used (a note of the report says so), and `encoding`,
+    `field_options` and `page_size` may not be given.
+
+    If the first input has no RNTuple, or names a TTree, files are merged as ``hadd -ff`` does: the
+    baskets of TTrees are copied as they are. Their branches must be equal in all inputs. TTrees
+    beside RNTuples are merged the same way. `mode`, `recluster` and `checksums` are for RNTuples
+    only, and `compression` and `effort` are refused for TTrees. `verify` compares no histograms and
+    no other objects: if there is nothing else, a note says so.
+
+    Parameters
+    ----------
+    inputs
+        Files, or ``"file.root:path"``, or a dict from files to paths. Without a path, the RNTuple
+        at the path of the first input is taken. RNTuples of other names must be named. A note of
+        the report names an input that is given twice.
+    output
+        The new file. It appears when everything is written; after a failure there is no file.
+        Objects that ROOT merges (histograms, profiles, efficiencies, graphs, parameters, lists of
+        these) are merged as ``hadd`` does it. Those that ROOT does not merge, such as strings, are
+        kept: one of each content, with cycles of their own. With ``carry=False`` the output has the
+        RNTuple only.
+    mode
+        ``"strict"`` refuses inputs that do not have the same fields. ``"union"`` takes the fields
+        of all inputs; if an input lacks a field, its entries read as zero, empty, or no value.
+        ``"filter"`` takes only the fields that all inputs have. The same holds for the members of
+        records without a type, and so for those of collections.
+    recluster
+        Compressed size of clusters, such as ``"200 MB"``. All data are then decoded and written
+        again, so that many small files become a few full clusters. `memory` must then be at least
+        2 MiB.
+    checksums
+        Whether the pages are checked against their checksums while they are copied.
+    skip_unsupported
+        Whether objects that ROOT merges and nyssa cannot, such as histograms with other axes, are
+        left out and listed in the notes and in ``left_out`` of the report. Otherwise the first one
+        is an error.
+    threads
+        As in `Dataset.arrays`.
+    progress
+        If `True`, a line on stderr shows the progress. A function is called with the work that is
+        done and the total.
+    **output
+        See `nyssa.jobs.job.OutputOptions`.
+
+    Returns
+    -------
+    MergeReport
+        Inputs, entries, clusters, pages, bytes, seconds, and notes on what was left out.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) if there are no inputs, if the output is one of them, if the fields of the
+        inputs differ (the message names the first one), or if objects of one name cannot be added,
+        such as histograms with other axes.
+    nyssa.ChecksumError
+        if a page of an input is damaged.
+    nyssa.errors.OutputExistsError
+        (a `FileExistsError`) if the output exists and `force` is false.
+    nyssa.UnsupportedError
+        (a `NotImplementedError`) for inputs with features that cannot be merged.
+
+    Notes
+    -----
+    The default of `memory` is 256 MiB. With `recluster` it is what clusters of that size need, at
+    least 448 MiB; if less is given than they need, a note of the report says so.
+    """
+    if isinstance(inputs, (str, os.PathLike)):
+        inputs = [inputs]
+    if isinstance(inputs, Mapping):
+        inputs = [f"{path}:{name}" for path, name in inputs.items()]
+    workers = threads_of(threads)
+    size = None if recluster is None else bytes_of(recluster, "recluster")
+    chosen = MergeOptions(
+        mode=mode,
+        recluster=recluster is not None,
+        checksums=checksums,
+        skip_unsupported=skip_unsupported,
+        output=job.OutputOptions(**options, cluster_size=size),
+    )
+    sources, target = [os.fspath(one) for one in inputs], os.fspath(output)
+    report: MergeReport = job.run(
+        lambda show: _core.merge(sources, target, chosen, workers, show), progress, "merged"
+    )
+    return report

@@ -1,0 +1,167 @@
+"""Rewrites RNTuples with other options, or with fewer fields and entries."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from typing_extensions import Unpack
+
+from nyssa import _core
+from nyssa.arguments.sizes import threads_of
+from nyssa.arrays import to_numpy
+from nyssa.jobs import job
+from nyssa.jobs.reports import RewriteReport
+from nyssa.read.file import open_dataset
+from nyssa.read.rules import ReadRules
+
+__all__ = ["rewrite"]
+
+
+@dataclass(frozen=True)
+class RewriteOptions:
+    """The options of a rewrite, in the form that the core takes."""
+
+    ntuple: str | None
+    include: list[str]
+    exclude: list[str]
+    cut: str | None
+    mask: tuple[bytes, int] | None
+    entry_start: int | None
+    entry_stop: int | None
+    output: job.OutputOptions
+
+
+class RewriteKeywords(job.ClusterKeywords, total=False):
+    """The options of `rewrite` for one file, for type checkers; a test compares both."""
+
+    ntuple: str | None
+    rules: ReadRules | None
+    include: str | Iterable[str]
+    exclude: str | Iterable[str]
+    cut: str | Callable[[Any], Any] | None
+    cut_fields: Iterable[str] | None
+    entry_start: int | None
+    entry_stop: int | None
+
+
+@job.shows_output_options()
+def rewrite(
+    input: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    ntuple: str | None = None,
+    *,
+    rules: ReadRules | None = None,
+    include: str | Iterable[str] = (),
+    exclude: str | Iterable[str] = (),
+    cut: str | Callable[[Any], Any] | None = None,
+    cut_fields: Iterable[str] | None = None,
+    entry_start: int | None = None,
+    entry_stop: int | None = None,
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | bool = False,
+    **options: Unpack[job.ClusterKeywords],
+) -> list[RewriteReport]:
+    """Decode an RNTuple and write it again in a new file.
+
+    Names, C++ types, versions and values stay the same; the encoding is chosen again.
+
+    Parameters
+    ----------
+    input
+        The file, or ``"file.root:Events"``.
+    output
+        The new file. It appears when everything is written; after a failure there is no file.
+    ntuple
+        Path of the RNTuple. Without it, all RNTuples of the file are rewritten.
+    rules
+        `ReadRules` for the classes of the fields. The members that the rules make are written as
+        members of these classes, and the version of the class becomes the `target_version` of the
+        rule. A cut sees the members that are in the file.
+    include, exclude
+        Globs of the paths of fields to write, and of fields to leave out, such as ``"Muon_*"`` or
+        ``"jets._0.pt"``.
+    cut
+        Which entries to write: an expression such as ``"nMuon >= 2 && any(abs(Muon_eta) < 2.4)"``,
+        or a function. The function gets awkward arrays of some entries and returns true or false
+        for each entry.
+    cut_fields
+        Names of the fields that the function needs. The default is all fields.
+    entry_start, entry_stop
+        Range of entries. The default is all entries.
+    threads
+        As in `Dataset.arrays`.
+    progress
+        If `True`, a line on stderr shows the progress. A function is called with the work that is
+        done and the total.
+    **output
+        See `nyssa.jobs.job.OutputOptions`.
+
+    Returns
+    -------
+    list of RewriteReport
+        One report for each RNTuple: entries, bytes, seconds, fields, and what was left out and why.
+
+    Raises
+    ------
+    nyssa.errors.OutputExistsError
+        (a `FileExistsError`) if the output exists and `force` is false.
+    nyssa.NotFoundError
+        (a `KeyError`) if a glob matches no field; the message lists the nearest names.
+    nyssa.UnsupportedError
+        (a `NotImplementedError`) if a field cannot be read.
+    """
+    workers = threads_of(threads)
+    source, mask = os.fspath(input), None
+    if callable(cut):
+        dataset = open_dataset(f"{source}:{ntuple}" if ntuple else source)
+        mask = _mask(dataset, cut, cut_fields, entry_start, entry_stop, threads)
+        ntuple = ntuple or dataset.object_path
+    chosen = RewriteOptions(
+        ntuple=ntuple,
+        include=job.globs(include),
+        exclude=job.globs(exclude),
+        cut=None if callable(cut) else cut,
+        mask=mask,
+        entry_start=entry_start,
+        entry_stop=entry_stop,
+        output=job.OutputOptions(**options),
+    )
+    own = None if rules is None else rules._core
+    target = os.fspath(output)
+    reports: list[RewriteReport] = job.run(
+        lambda show: _core.rewrite(source, target, chosen, own, workers, show),
+        progress,
+        "rewritten",
+    )
+    return reports
+
+
+def _mask(
+    dataset: Any,
+    cut: Callable[[Any], Any],
+    names: Iterable[str] | None,
+    start: int | None,
+    stop: int | None,
+    threads: int | None,
+) -> tuple[bytes, int]:
+    """Return one bit for each entry, least significant first, and their number."""
+    chosen = None if names is None else list(names)
+    steps = dataset.iterate(
+        chosen, entry_start=start, entry_stop=stop, threads=threads, report=True
+    )
+    masks = [np.empty(0, dtype=bool)]
+    for arrays, (first, last) in steps:
+        mask = to_numpy.plain(cut(arrays), "the cut")
+        if mask.dtype != bool or mask.shape != (last - first,):
+            message = (
+                f"the cut must return {last - first} values of true or false for as many entries, "
+                f"not an array of {mask.dtype} of shape {mask.shape}"
+            )
+            raise ValueError(message)
+        masks.append(mask)
+    bits = np.concatenate(masks)
+    return np.packbits(bits, bitorder="little").tobytes(), len(bits)

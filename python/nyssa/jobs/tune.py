@@ -1,0 +1,283 @@
+"""Finds the options that store a dataset best, by trying them on a sample."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from nyssa import _core
+from nyssa.arguments.checks import checked
+from nyssa.arguments.sizes import bytes_of, threads_of
+from nyssa.errors import OutputExistsError
+from nyssa.jobs import job
+from nyssa.jobs.tune_plot import plot_trials
+from nyssa.jobs.tuned import (
+    BasketReport,
+    ExpectedStorage,
+    TuneCurve,
+    TunedSample,
+    TunedSettings,
+    TunedTrial,
+    TuneReason,
+)
+from nyssa.read.file import split
+from nyssa.show.report import Report
+from nyssa.show.table import Table, count, size
+
+__all__ = ["TuneReport", "tune"]
+
+
+@dataclass(frozen=True)
+class TuneOptions:
+    """The options of a search, in the form that the core takes."""
+
+    objective: str
+    budget: float
+    compression: list[str]
+    columns: list[str]
+    link_latency: float | None
+    link_bandwidth: int | None
+
+
+@dataclass(frozen=True, repr=False)
+class TuneReport(Report):
+    """The options that store a dataset best. `nyssa.tune` returns it."""
+
+    input: str
+    """The path or URL of the input file."""
+    dataset: str
+    """The path of the dataset in the file."""
+    format: str
+    """The format of the dataset: ``"TTree"`` or ``"RNTuple"``."""
+    entries: int
+    """The number of entries."""
+    input_bytes: int
+    """The number of bytes of the pages or baskets of the input."""
+    objective: str
+    """The quantity that should become best."""
+    recommended: TunedSettings
+    """The options that are recommended."""
+    expected: ExpectedStorage
+    """What the whole dataset is expected to take with these options."""
+    expected_by_default: ExpectedStorage
+    """What the whole dataset is expected to take with the default options."""
+    reasons: list[TuneReason]
+    """The reason of each recommended option."""
+    trials: list[TunedTrial]
+    """The trials of the same sample, smallest first."""
+    curves: list[TuneCurve]
+    """What changes with the sizes of clusters and pages, and with the number of threads."""
+    samples: list[TunedSample]
+    """The samples that were written."""
+    baskets: BasketReport | None
+    """What the sizes of the baskets cost; `None` for an RNTuple."""
+    seconds: float
+    """The wall-clock time of the search in seconds."""
+    threads: int
+    """The number of worker threads."""
+    notes: list[str]
+    """Remarks for people."""
+    profile: str
+    """The text of a profile with the recommended options and the choices for each column."""
+
+    # The values are those of the options of the jobs.
+    def options(self) -> dict[str, str | int]:
+        """Return the recommended options as keywords for `convert` and `rewrite`."""
+        given = asdict(self.recommended)
+        return {name: value for name, value in given.items() if value is not None}
+
+    def write(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the profile, which `convert`, `rewrite`, `recreate` and campaigns take.
+
+        Parameters
+        ----------
+        path
+            The file to write.
+        force
+            Replace an existing file.
+
+        Raises
+        ------
+        nyssa.errors.OutputExistsError
+            (a `FileExistsError`) if the file exists and `force` is false.
+        """
+        if not force and Path(path).exists():
+            raise OutputExistsError(f"{os.fspath(path)} exists already: force=True replaces it")
+        Path(path).write_text(self.profile, encoding="utf-8")
+
+    def plot(self, image: str | os.PathLike[str]) -> None:
+        """Draw times and memory of all trials over their sizes, and what changes with each option.
+
+        Trials that no other one beats are blue, the recommended one is red.
+
+        Parameters
+        ----------
+        image
+            The file to write. Its ending says its kind: ``.png``, ``.pdf``, ``.svg``. A file that
+            is there is replaced.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) if matplotlib is not installed, or for a kind that it does not know.
+        """
+        plot_trials(self.trials, self.curves, image)
+
+    def to_html(self, path: str | os.PathLike[str]) -> None:
+        """Write a page that any browser shows without a network, as ``nyssa tune --html`` does."""
+        Path(path).write_text(_core.tune_page(json.dumps(self.to_dict())), encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        """Return the content of this page, for notebooks."""
+        return _core.tune_body(json.dumps(self.to_dict()))
+
+    def _parts(self) -> Iterator[str | Table]:
+        yield (
+            f"{self.format} {self.input}:{self.dataset}, {count(self.entries)} entries, "
+            f"{size(self.input_bytes)}; objective {self.objective}"
+        )
+        shown = [one for one in self.trials if one.pareto or one.recommended]
+        yield Table(
+            [
+                *("", "compression", "effort", "encoding", "streamer"),
+                *(">cluster size", ">page size"),
+                *(">size", ">write", ">read", ">memory"),
+            ],
+            [
+                [
+                    "*" if one.recommended else "",
+                    *(one.compression, one.effort, one.encoding, one.streamer or ""),
+                    *(size(one.cluster_size), size(one.page_size), size(one.bytes)),
+                    *(f"{one.write_cpu_seconds:.3f} s", f"{one.read_seconds:.3f} s"),
+                    size(one.memory),
+                ]
+                for one in shown
+            ],
+        )
+        reasons = [[one.option, one.value, one.reason] for one in self.reasons]
+        yield Table(["recommended", "value", "reason"], reasons)
+        for what, one in (
+            ("expected", self.expected),
+            ("expected with the default options", self.expected_by_default),
+        ):
+            yield (
+                f"{what}: {size(one.bytes)} ± {size(one.bytes_error)}, "
+                f"{one.write_cpu_seconds:.3f} s CPU time to write, "
+                f"{one.read_seconds:.3f} s to read, {size(one.memory)} of memory"
+            )
+        for curve in self.curves:
+            shown_as = count if curve.option == "threads" else size
+            rows = [
+                [
+                    *("*" if one.recommended else "", shown_as(one.value), size(one.bytes)),
+                    *(f"{one.write_seconds:.3f} s", f"{one.read_seconds:.3f} s"),
+                    size(one.memory),
+                ]
+                for one in curve.points
+            ]
+            names = ["", f">{curve.option}", ">size", ">time to write", ">time to read", ">memory"]
+            yield Table(names, rows)
+        if self.baskets is not None:
+            found = self.baskets
+            yield (
+                f"baskets: {count(found.baskets)} in {count(found.clusters)} clusters, "
+                f"{found.per_cluster:.1f} of a branch in a cluster, mostly ended by "
+                f"{found.ended_by}; {count(found.sampled)} compressed again by {found.compression}"
+            )
+            names = ["baskets", ">uncompressed", ">size of all", ">time to decompress"]
+            now = (count(found.cluster_entries), size(found.memory))
+            yield Table(
+                [*names, ">AutoFlush", ">memory"],
+                [
+                    ["as they are", size(found.mean_uncompressed_bytes), "1.000", "1.000", *now],
+                    *(
+                        [
+                            f"{one.factor} times larger",
+                            size(one.mean_uncompressed_bytes),
+                            f"{one.share:.3f}",
+                            f"{one.read_share:.3f}",
+                            count(one.auto_flush),
+                            size(one.memory),
+                        ]
+                        for one in found.larger
+                    ),
+                ],
+            )
+        for note in self.notes:
+            yield f"note: {note}"
+
+
+@checked
+def tune(
+    source: str | os.PathLike[str],
+    *,
+    objective: Literal["size", "read", "write", "memory", "balanced"] = "balanced",
+    budget: float = 60,
+    compression: str | Iterable[str] = (),
+    columns: str | Iterable[str] = (),
+    link_latency: float | None = None,
+    link_bandwidth: int | str | None = None,
+    threads: int | None = None,
+    progress: job.Progress | bool = False,
+) -> TuneReport:
+    """Find the options that store a TTree or an RNTuple best, by trying them on a sample.
+
+    A sample of the clusters is written with many options by nyssa's own writer, and read back. The
+    report has all trials, the recommended options with the reason of each, and what the whole
+    dataset is expected to take. Its profile is what `convert`, `rewrite` and campaigns take.
+
+    >>> report = nyssa.tune("run3.root:Events", objective="size", budget=20)
+    >>> report.write("options.toml")
+    >>> nyssa.convert("run3.root:Events", "out.root", profile="options.toml")
+
+    Parameters
+    ----------
+    source
+        A file or URL with one dataset, or ``"file.root:Events"``.
+    objective
+        ``"size"`` of the output; time to ``"read"`` it; CPU time to ``"write"`` it; ``"memory"`` of
+        a writer, with an output that is at most 5 % larger than the smallest; or ``"balanced"``:
+        size first, where a percent of it is worth four of the time to read and eight of that to
+        write.
+    budget
+        Time in seconds that the search may take.
+    compression
+        Compressions to try, as for `convert`, each with both encodings. The default tries zstd,
+        lz4, zlib and lzma from fast to small.
+    columns
+        Globs of the columns that the analysis reads. The default is all columns.
+    link_latency
+        Seconds of a round trip of the link over which the output will be read. The default is a
+        local file.
+    link_bandwidth
+        Bandwidth of this link in bytes per second, or as text such as ``"125 MB"``.
+    threads
+        As in `Dataset.arrays`.
+    progress
+        If `True`, a line on stderr shows the progress. A function is called with the time that is
+        spent and the budget, in milliseconds.
+
+    Raises
+    ------
+    nyssa.NotFoundError
+        (a `KeyError`) if the dataset does not exist, or a glob matches no column.
+    nyssa.ArgumentError
+        (a `ValueError`) for wrong options, and for a dataset without entries.
+    """
+    path, inner = split(source)
+    bandwidth = None if link_bandwidth is None else bytes_of(link_bandwidth, "link_bandwidth")
+    options = TuneOptions(
+        objective=objective,
+        budget=float(budget),
+        compression=job.globs(compression),
+        columns=job.globs(columns),
+        link_latency=link_latency,
+        link_bandwidth=bandwidth,
+    )
+    workers = threads_of(threads)
+    found = job.run(lambda show: _core.tune(path, inner, options, workers, show), progress, "tuned")
+    return TuneReport._of(found)

@@ -1,0 +1,63 @@
+"""Draws the trials of a search for the best options by matplotlib."""
+
+from __future__ import annotations
+
+import os
+
+from nyssa.errors import ArgumentError
+from nyssa.jobs.tuned import TuneCurve, TunedTrial
+from nyssa.show.plot import new_figure
+
+__all__ = ["plot_trials"]
+
+#: Colours of trials that others beat, of those that none beats, and of the recommended one, as on
+#: the HTML page.
+BEATEN, PARETO, BEST = "#99aaaa", "#2a78c8", "#dd3333"
+#: What is drawn over the size: attribute, label, and how many of its units are one of the label.
+QUANTITIES = (
+    ("write_cpu_seconds", "CPU time to write [s]", 1.0),
+    ("read_seconds", "time to read [s]", 1.0),
+    ("memory", "memory [MB]", 1e6),
+)
+#: What is drawn over an option.
+OVER_OPTION = (
+    ("bytes", "size [MB]", 1e6),
+    ("write_seconds", "time to write [s]", 1.0),
+    *QUANTITIES[1:],
+)
+
+
+def plot_trials(
+    trials: list[TunedTrial], curves: list[TuneCurve], image: str | os.PathLike[str]
+) -> None:
+    """Draw times and memory of trials over their sizes, and curves of options, into a file."""
+    shown = [curve for curve in curves if len(curve.points) > 1]
+    figure = new_figure(14, 3.5 * (1 + len(shown)))
+    first, *others = figure.subplots(1 + len(shown), 4, squeeze=False)
+    first[3].set_axis_off()
+    for axes, (name, label, unit) in zip(first[:3], QUANTITIES, strict=True):
+        for one in sorted(trials, key=lambda one: (one.recommended, one.pareto)):
+            colour = BEST if one.recommended else PARETO if one.pareto else BEATEN
+            value = getattr(one, name) / unit
+            axes.plot(one.bytes / 1e6, value, "o", color=colour)
+            if one.recommended or one.pareto:
+                text = f"{one.compression} {one.encoding}"
+                axes.annotate(text, (one.bytes / 1e6, value), fontsize="x-small")
+        axes.set_xlabel("size [MB]")
+        axes.set_ylabel(label)
+    for row, curve in zip(others, shown, strict=True):
+        unit = 1 if curve.option == "threads" else 1 << 20
+        values = [one.value / unit for one in curve.points]
+        for axes, (name, label, scale) in zip(row, OVER_OPTION, strict=True):
+            heights = [getattr(one, name) / scale for one in curve.points]
+            axes.plot(values, heights, "o-", color=PARETO)
+            for point, value, height in zip(curve.points, values, heights, strict=True):
+                if point.recommended:
+                    axes.plot(value, height, "o", color=BEST)
+            axes.set_xscale("log", base=2)
+            axes.set_xlabel(curve.option + ("" if unit == 1 else " [MiB]"))
+            axes.set_ylabel(label)
+    try:
+        figure.savefig(os.fspath(image))
+    except ValueError as error:
+        raise ArgumentError(str(error)) from None

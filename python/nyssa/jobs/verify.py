@@ -1,0 +1,162 @@
+"""Checks files, compares datasets, and shows where the bytes of a dataset are."""
+
+from __future__ import annotations
+
+import os
+
+from nyssa import _core
+from nyssa.arguments.checks import checked
+from nyssa.arguments.names import NameFilter
+from nyssa.arguments.sizes import threads_of
+from nyssa.errors import ArgumentError, NotFoundError
+from nyssa.jobs import job
+from nyssa.jobs.check_reports import DiffReport, InspectReport, VerifyReport
+from nyssa.read.chain import Files, chain, expand
+from nyssa.read.dataset import Dataset
+from nyssa.read.file import open_dataset, split
+from nyssa.read.rntuple import RNTuple
+from nyssa.read.ttree import TTree
+
+__all__ = ["diff", "inspect", "verify"]
+
+
+@checked
+def verify(
+    source: str | os.PathLike[str],
+    *,
+    threads: int | None = None,
+    progress: job.Progress | bool = False,
+) -> VerifyReport:
+    """Check every checksum and every rule of a file.
+
+    Every page of every RNTuple, every basket of every TTree and every other object is read and
+    decoded. The report lists all problems with their places. Damage does not raise an exception.
+
+    >>> report = nyssa.verify("run3.root")
+    >>> if not report.sound:
+    ...     print(report)
+
+    Parameters
+    ----------
+    source
+        A file, or ``"file.root:Events"`` for one object.
+    threads
+        As in `Dataset.arrays`.
+    progress
+        If `True`, a line on stderr shows the progress. A function is called with the work that is
+        done and the total, for one dataset after the other.
+
+    Raises
+    ------
+    nyssa.errors.FileMissingError
+        (a `FileNotFoundError`) if the file does not exist.
+    nyssa.NotFoundError
+        (a `KeyError`) if the object is not in the file.
+    """
+    path, inner = split(source)
+    workers = threads_of(threads)
+    found = job.run(lambda show: _core.verify(path, inner, workers, show), progress, "verified")
+    return VerifyReport._of(found)
+
+
+@checked
+def diff(
+    a: Files,
+    b: Files,
+    *,
+    filter_name: NameFilter = None,
+    only_common: bool = False,
+    threads: int | None = None,
+    progress: job.Progress | bool = False,
+) -> DiffReport:
+    """Compare two datasets value by value, TTrees or RNTuples.
+
+    Columns are matched by name; the columns of a converted file are matched with the branches that
+    they were made from. Floats are compared bit by bit. Several files are compared as one dataset
+    with the columns of all files. In a file that lacks a column, its values are zero or empty.
+
+    >>> nyssa.diff("tree.root:Events", "ntuple.root:Events").equal
+    True
+
+    Parameters
+    ----------
+    a, b
+        A dataset, or files as for `chain`.
+    filter_name
+        Which columns are compared, as in `Dataset.arrays`.
+    only_common
+        Whether only the columns of both datasets count. Otherwise a column that only one of them
+        has is a difference.
+    threads, progress
+        As in `verify`.
+
+    Raises
+    ------
+    nyssa.NotFoundError
+        (a `KeyError`) if `filter_name` matches none of the columns.
+    nyssa.ArgumentError
+        (a `ValueError`) if, with `only_common`, there is no column to compare.
+    """
+    workers = threads_of(threads)
+    left, right = _one(a, workers), _one(b, workers)
+    named = None
+    if filter_name is not None:
+        pairs = [*left.keys(filter_name=filter_name), *right.keys(filter_name=filter_name)]
+        named = list(dict.fromkeys(pairs))
+        if not named:
+            columns = len(left) + len(right)
+            raise NotFoundError(
+                f"filter_name matches none of the {columns} columns of {left!r} and {right!r}"
+            )
+    found = job.run(
+        lambda show: _core.diff(left._core, right._core, named, only_common, workers, show),
+        progress,
+        "compared",
+    )
+    return DiffReport._of({"a": _name(a, left), "b": _name(b, right), **found})
+
+
+def _one(files: Files, threads: int | None) -> Dataset:
+    sources = expand(files)
+    if len(sources) == 1:
+        return open_dataset(sources[0])
+    return chain(sources, schema="union", missing="default", threads=threads)
+
+
+def _name(files: Files, dataset: Dataset) -> str:
+    if isinstance(files, (str, os.PathLike)):
+        return _core.shown(os.fspath(files))
+    return f"{dataset.file_path}:{dataset.object_path}"
+
+
+@checked
+def inspect(source: str | os.PathLike[str] | TTree | RNTuple) -> InspectReport:
+    """Return how many bytes the parts of a TTree or RNTuple have, stored and before compression.
+
+    The sums are given by field or branch, by encoding, and by compression. Only the first bytes of
+    each page or basket are read, and nothing is decompressed.
+
+    >>> nyssa.inspect("run3.root:Events").stored_bytes
+    1048576
+
+    Parameters
+    ----------
+    source
+        A dataset of one file, a file that has one dataset, or ``"file.root:Events"``.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) if the file has several datasets and none is named.
+    """
+    if isinstance(source, Dataset):
+        if not isinstance(source, (TTree, RNTuple)):
+            raise ArgumentError(f"inspect takes a dataset of one file, not {source!r}")
+        where: tuple[str, str | None] = source._core.location, source._core.name
+    else:
+        where = split(source)
+    path, inner = where
+    found = InspectReport._of(job.run(lambda _: _core.inspect(path, inner), False, "inspected"))
+    # The report shows no secrets of a URL, but its page reads the file again.
+    object.__setattr__(found, "_location", path)
+    return found

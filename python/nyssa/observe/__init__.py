@@ -1,0 +1,1 @@
+"""What the process does: its reads, its time and its memory."""

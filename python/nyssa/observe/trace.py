@@ -1,0 +1,136 @@
+"""Makes the report of a recording."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nyssa import _core
+from nyssa.arguments.checks import checked
+from nyssa.show.report import Report
+from nyssa.show.table import Table, count, share, size
+
+__all__ = ["TraceFile", "TraceProfile", "TraceSizes", "TraceSummary", "trace_summary"]
+
+
+@dataclass(frozen=True)
+class TraceProfile:
+    """Rates over time, in bins of equal width."""
+
+    seconds: float
+    """The width of a bin."""
+    bytes_per_second: list[float]
+    """Bytes per second; the bytes of a request count evenly from its begin to its end."""
+    iops: list[float]
+    """Requests that began, per second."""
+
+
+@dataclass(frozen=True)
+class TraceSizes:
+    """Requests and ranges of at least `bytes` bytes, and of less than twice as many."""
+
+    bytes: int
+    """A power of two, or 0."""
+    requests: int
+    ranges: int
+
+
+@dataclass(frozen=True)
+class TraceFile:
+    """What was read of one file."""
+
+    name: str
+    """The path or URL."""
+    size: int
+    opens: int
+    requests: int
+    ranges: int
+    bytes: int
+    """The number of bytes that were read."""
+    distinct_bytes: int
+    """The number of bytes that were read at least once."""
+    span: int
+    """The number of bytes from the first that was read to the last."""
+    synchronicity: float
+
+
+@dataclass(frozen=True, repr=False)
+class TraceSummary(Report):
+    """What a recording shows. `nyssa.trace_summary` returns it.
+
+    Sizes are in bytes, times in seconds. ``docs/io.md`` describes the values.
+    """
+
+    runtime: float
+    cpu_seconds: float | None
+    opens: int
+    files: int
+    datasize: int
+    iops_read: int
+    iops_readv: int
+    iops_readvread: int
+    bytes_read: int
+    bytes_readv: int
+    bytes_open: int
+    distinct_bytes: int
+    over_read_bytes: int | None
+    sparseness: float
+    synchronicity: float
+    errors: int
+    in_flight: int
+    open_seconds: float
+    request_seconds: float
+    busy_seconds: float
+    busy_periods: int
+    wait_seconds: float
+    profile: TraceProfile
+    sizes: list[TraceSizes]
+    by_file: list[TraceFile]
+
+    def _parts(self) -> Iterator[str | Table]:
+        for name, value in self.to_dict().items():
+            if isinstance(value, int | float):
+                yield f"{name:<16} : {f'{value:.6g}' if isinstance(value, float) else value}"
+        header = [">size from", ">requests", ">ranges"]
+        yield Table(
+            header,
+            [(size(one.bytes), count(one.requests), count(one.ranges)) for one in self.sizes],
+        )
+        header = ["file", ">opens", ">requests", ">ranges", ">read", ">of it", ">sync"]
+        rows = [
+            (
+                one.name,
+                *map(count, (one.opens, one.requests, one.ranges)),
+                size(one.bytes),
+                share(one.distinct_bytes, one.size),
+                f"{one.synchronicity:.1f}%",
+            )
+            for one in self.by_file
+        ]
+        yield Table(header, rows)
+
+
+@checked
+def trace_summary(path: str | os.PathLike[str]) -> TraceSummary:
+    """Return what a recording of reads shows, as ``nyssa trace show`` does.
+
+    >>> with nyssa.record("trace.jsonl"):
+    ...     events.arrays(["Muon_pt"])
+    >>> nyssa.trace_summary("trace.jsonl").bytes_read
+    1234567
+
+    Parameters
+    ----------
+    path
+        A file that `nyssa.record` or ``--record`` wrote, or that the recorder plug-in of XRootD's
+        client wrote (CSV).
+
+    Raises
+    ------
+    OSError
+        When the file cannot be read, or is no recording.
+    """
+    summary, _ = _core.trace_summary(os.fspath(path))
+    return TraceSummary._of(json.loads(summary))

@@ -1,0 +1,1 @@
+"""Files, datasets and columns that are read."""

@@ -1,0 +1,86 @@
+"""Joins the columns of several datasets into one dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+from nyssa import _core
+from nyssa.arguments.checks import checked
+from nyssa.errors import ArgumentError
+from nyssa.read.chain import Files, chain
+from nyssa.read.dataset import Dataset
+
+__all__ = ["join"]
+
+
+@checked
+def join(
+    left: Files,
+    right: Files | Sequence[Dataset],
+    on: str | Iterable[str] | None = None,
+    *,
+    prefix: str | Sequence[str] = "",
+    threads: int | None = None,
+) -> Dataset:
+    """Return a dataset with the entries and columns of `left` and the columns of other datasets.
+
+    >>> nyssa.join("events.root:Events", "weights.root:Weights", on=["run", "event"])
+
+    With `on`, each entry gets the values of the right entry with the same key, in any order. If
+    several right entries have the key, it is the first one; if none has, the values are null. The
+    RNTupleProcessor of ROOT joins in the same way. Without `on`, entries with the same number
+    belong together (friends), and all datasets must have the same number of entries.
+
+    The key columns of the right datasets are read at once and stay in memory as an index: 8 bytes
+    for each entry and key column, and 8 to 16 more for each entry. All other columns are read when
+    they are needed; right entries that lie far apart need many reads.
+
+    Parameters
+    ----------
+    left
+        A dataset, or files as for `chain`.
+    right
+        A dataset, files as for `chain` (one dataset), or a list of datasets.
+    on
+        Names of the key columns, which must be integers in all datasets; default: join by entry
+        number.
+    prefix
+        Prefix of the names of the right columns, one for all datasets or one for each.
+    threads
+        As in `Dataset.arrays`.
+
+    Raises
+    ------
+    nyssa.NotFoundError
+        (a `KeyError`) when a dataset lacks a key column.
+    nyssa.UnsupportedError
+        (a `NotImplementedError`) when a key column is not of integers.
+    nyssa.ArgumentError
+        (a `ValueError`) when two columns have the same name, or datasets that are joined by entry
+        number differ in length.
+    """
+    datasets = _datasets(right)
+    prefixes = [prefix] * len(datasets) if isinstance(prefix, str) else list(prefix)
+    if len(prefixes) != len(datasets):
+        raise ArgumentError(f"{len(prefixes)} prefixes are given for {len(datasets)} datasets")
+    keys = [] if on is None else [on] if isinstance(on, str) else list(on)
+    if on is not None and not keys:
+        raise ArgumentError("on= names no column; leave it out to join by entry number")
+    first = _one(left)
+    rights = [(one._core, name) for one, name in zip(datasets, prefixes, strict=True)]
+    core = _core.join(first._core, rights, keys, threads)
+    recipe = (partial(join, prefix=prefixes), (first, datasets, keys or None))
+    return Dataset(core, recipe)
+
+
+def _one(source: Files) -> Dataset:
+    return source if isinstance(source, Dataset) else chain(source)
+
+
+def _datasets(right: Files | Sequence[Dataset]) -> list[Dataset]:
+    if isinstance(right, Sequence) and not isinstance(right, str):
+        datasets = [one for one in right if isinstance(one, Dataset)]
+        if datasets and len(datasets) == len(right):
+            return datasets
+    return [_one(right)]

@@ -1,0 +1,67 @@
+"""The base of reports, and how a report is made of the JSON of the core."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from functools import cache
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
+from nyssa.show.table import Table, html, text
+
+__all__ = ["Report"]
+
+R = TypeVar("R", bound="Report")
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """The base of all reports that are dataclasses."""
+
+    # JSON has no narrower type than `Any`.
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as the command line prints it with ``--json``."""
+        return asdict(self)
+
+    # JSON has no narrower type than `Any`.
+    @classmethod
+    def _of(cls: type[R], values: Mapping[str, Any]) -> R:
+        """Return the report with the values that the core gives."""
+        report: R = _made(cls, values)
+        return report
+
+    def _parts(self) -> Iterator[str | Table]:
+        """Return the lines and tables that people see."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        """Return the report as text: lines and tables."""
+        return text(self._parts())
+
+    def __repr__(self) -> str:
+        """Return the same, so that shells show the report."""
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        """Return the report as HTML, for notebooks."""
+        return html(self._parts())
+
+
+def _made(kind: Any, value: Any) -> Any:
+    """Return a JSON value as a value of `kind`, the type of a field of a report."""
+    if value is not None and isinstance(kind, types.UnionType):
+        kind = next(one for one in get_args(kind) if one is not types.NoneType)
+    if get_origin(kind) is list:
+        (item,) = get_args(kind)
+        return [_made(item, one) for one in value]
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = _hints(kind)
+        named = {one.name: _made(hints[one.name], value.get(one.name)) for one in fields(kind)}
+        return kind(**named)
+    return value
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)

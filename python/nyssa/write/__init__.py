@@ -1,0 +1,1 @@
+"""Files that are written, with their RNTuples, TTrees and objects."""

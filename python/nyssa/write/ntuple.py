@@ -1,0 +1,124 @@
+"""Writes RNTuples: the writer of an RNTuple."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from nyssa import _core
+from nyssa.arguments.checks import checked
+from nyssa.arrays import forms, from_data, from_types
+from nyssa.write.attributes import AttributeSetWriter
+from nyssa.write.fill_context import FillContext
+from nyssa.write.writer import DatasetWriter
+
+__all__ = ["NTupleWriter"]
+
+
+class NTupleWriter(DatasetWriter):
+    """Writes entries to one RNTuple of a `WritableFile`."""
+
+    def __init__(
+        self,
+        opened: Callable[[], _core.Writer],
+        name: str,
+        fields: list[_core.RowField],
+        entries: int = 0,
+    ) -> None:
+        super().__init__(opened, name, entries)
+        self._has(fields)
+
+    def extend(self, data: object) -> None:
+        """Add entries.
+
+        `data` has all fields, in any order: an awkward array of records, a dict of arrays (awkward;
+        NumPy of one or more dimensions; strings; pandas; Arrow), a structured NumPy array, a pandas
+        or polars data frame, or an Arrow table. The data are copied, and written to disk when a
+        cluster is full. Projected fields may replace the fields that they show, as in
+        ``extend(events.arrays())`` for a converted file; the fields of one collection must agree.
+
+        Values are converted to the type of the field: integers of any width if every value fits,
+        doubles are rounded to ``float``. Lists of Python objects may also have `None` for optional
+        values, dicts for maps and records, tuples, sets, and all types of a variant.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) when fields are missing or unknown, or a value does not fit its field.
+            The message names the field and the entry, which is counted in `data`.
+        nyssa.UnsupportedError
+            (a `NotImplementedError`) for types that RNTuple does not have.
+        """
+        self._extend(self._columns(data))
+
+    def fill_context(self) -> FillContext:
+        """Return a context with which one thread adds entries, in parallel with other threads.
+
+        Each thread has its own context and calls `FillContext.extend`; encoding and compression run
+        in these threads at the same time. The option `fill_contexts` of `recreate` is the maximum
+        number of contexts, and `fill_order` sets the order of the entries. Entries that were added
+        before with `extend` come first; after this call, only contexts can add entries.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) for more contexts than `fill_contexts`; in the order ``"round-robin"``
+            also when entries of another context have been written.
+        """
+        return FillContext(self, self._open().fill_context(self.name))
+
+    @checked
+    def add_fields(self, types: Mapping[str, object]) -> None:
+        """Add fields after entries were written. Earlier entries read as zeros and empty lists.
+
+        `types` is a dict from names to types, as for `WritableFile.mkrntuple`. Buffered entries are
+        written first, as a separate cluster. After this call `extend` also needs the new fields.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) when `types` are not types, or a name is taken or not allowed.
+        nyssa.UnsupportedError
+            (a `NotImplementedError`) for a type that RNTuple does not have.
+        """
+        columns = from_types.needed(types, "add_fields")
+        self._has(self._open().add_fields(self.name, columns))
+
+    @checked
+    def attribute_set(self, name: str, types: Mapping[str, object]) -> AttributeSetWriter:
+        """Start an attribute set: data about ranges of entries, such as runs or conditions.
+
+        >>> meta = events.attribute_set("meta", {"run": "int32", "stream": "string"})
+        >>> with meta.range(run=362760, stream="express"):
+        ...     events.extend(chunk)
+
+        `types` are as for `WritableFile.mkrntuple`. The set is completed with the file.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) when `types` are not types, or the name is taken, reserved or not
+            allowed.
+        """
+        columns = from_types.needed(types, "attribute_set")
+        self._open().attribute_set(self.name, name, columns)
+        return AttributeSetWriter(
+            self, name, {str(key): from_types.awkward_type(one) for key, one in types.items()}
+        )
+
+    def _extend(self, columns: list[_core.Array]) -> None:
+        self._open().extend(self.name, columns)
+        self._entries += len(columns[0]) if columns else 0
+
+    def _columns(self, data: object) -> list[_core.Array]:
+        """Return data as columns in the order of the fields."""
+        given = {one.name: one for one in from_data.columns(data, forms=self._forms)}
+        if set(given) != set(self._stored):
+            return self._open().rows(self.name, list(given.values()))
+        return [given[name] for name in self._stored]
+
+    def _has(self, fields: list[_core.RowField]) -> None:
+        """Store which fields rows may have, and which of them have the data."""
+        self._forms = {
+            name: None if form is None else forms.parse(form) for name, form, _ in fields
+        }
+        self._stored = [name for name, _, projected in fields if not projected]

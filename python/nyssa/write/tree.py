@@ -1,0 +1,172 @@
+"""Writes TTrees: the writer of a tree and its options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+from nyssa import _core
+from nyssa.arguments.sizes import bytes_of
+from nyssa.arrays import forms, from_data
+from nyssa.errors import ArgumentError
+from nyssa.write.fill_context import FillContext
+from nyssa.write.writer import DatasetWriter
+
+__all__ = ["TreeWriter"]
+
+BranchOptions = Mapping[str, Mapping[str, Any]]
+"""Options of branches, by patterns of their names."""
+
+
+@dataclass(frozen=True)
+class TreeOptions:
+    """The options of `WritableFile.mktree`, as the core takes them.
+
+    `None` stands for the default of the core.
+    """
+
+    title: str = ""
+    compression: str | None = None
+    effort: str | None = None
+    basket_size: int | None = None
+    auto_flush: int | None = None
+    optimize_baskets: bool = True
+    counters: list[tuple[str, str]] | None = None
+    leaf_lists: list[str] | None = None
+    vectors: list[str] | None = None
+    branch_options: list[tuple[str, list[tuple[str, str]]]] | None = None
+    aliases: list[tuple[str, str]] | None = None
+    user_info: list[tuple[str, str]] | None = None
+
+    # The options are those that users give, which are checked here and by the core: `Any`.
+    @classmethod
+    def of(
+        cls,
+        title: str,
+        *,
+        compression: int | str | None,
+        effort: str | None,
+        basket_size: int | str | None,
+        auto_flush: int | str | None,
+        optimize_baskets: bool,
+        counters: Mapping[str, str] | None,
+        leaf_lists: Sequence[str] | None,
+        vectors: Sequence[str] | None,
+        branch_options: BranchOptions | None,
+        aliases: Mapping[str, str] | None,
+        user_info: Mapping[str, str] | None,
+    ) -> TreeOptions:
+        """Return the options of what users give."""
+        return cls(
+            title=title,
+            compression=None if compression is None else str(compression),
+            effort=effort,
+            basket_size=None if basket_size is None else bytes_of(basket_size, "basket_size"),
+            auto_flush=None if auto_flush is None else auto_flush_of(auto_flush),
+            optimize_baskets=optimize_baskets,
+            counters=list((counters or {}).items()),
+            leaf_lists=_patterns(leaf_lists),
+            vectors=_patterns(vectors),
+            branch_options=by_branch(branch_options),
+            aliases=list((aliases or {}).items()),
+            user_info=list((user_info or {}).items()),
+        )
+
+
+def _patterns(given: Sequence[str] | None) -> list[str]:
+    return [given] if isinstance(given, str) else list(given or ())
+
+
+def auto_flush_of(given: int | str) -> int:
+    """Return ROOT's number: entries, or negative bytes."""
+    if isinstance(given, str):
+        return -bytes_of(given, "auto_flush")
+    if not isinstance(given, Integral) or isinstance(given, bool) or abs(int(given)) >= 2**63:
+        raise ArgumentError(f"auto_flush is a number of entries, or of bytes, not {given!r}")
+    return int(given)
+
+
+def by_branch(given: BranchOptions | None) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the options of branches as the core takes them."""
+    chosen = []
+    for glob, options in (given or {}).items():
+        if not isinstance(options, Mapping):
+            raise ArgumentError(f"the options of the branches {glob!r} are not a dict: {options!r}")
+        chosen.append((glob, [(str(name), _text(name, one)) for name, one in options.items()]))
+    return chosen
+
+
+def _text(name: str, value: Any) -> str:
+    return str(bytes_of(value, name) if name == "basket_size" else value)
+
+
+class TreeWriter(DatasetWriter):
+    """Writes entries to one TTree of a `WritableFile`.
+
+    See `WritableFile.mktree`, and `update` for the trees of a file that exists.
+    """
+
+    def __init__(
+        self,
+        opened: Callable[[], _core.Writer],
+        name: str,
+        columns: list[_core.Array],
+        entries: int = 0,
+    ) -> None:
+        super().__init__(opened, name, entries)
+        self._forms = {one.name: forms.of(one) for one in columns}
+
+    def extend(self, data: object) -> None:
+        """Add entries.
+
+        `data` has all columns, in any order, in the forms that `NTupleWriter.extend` takes: an
+        awkward array of records, a dict of arrays, a structured NumPy array, a pandas or polars
+        data frame, or an Arrow table. Counters of lists may be left out, and records ``Jet`` may
+        stand for branches ``Jet_pt``. Baskets are written when they are full, not for each call, so
+        that the file does not depend on how many entries a call has.
+
+        Values are converted to the type of the branch: integers of any width if every value fits,
+        doubles are rounded to ``float``.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) when columns are missing or unknown, a value does not fit its branch,
+            or lists with one counter differ in length. The message names the column and the entry,
+            which is counted in `data`. No entry of `data` is then written.
+        """
+        self._extend(self._columns(data))
+
+    def fill_context(self) -> FillContext:
+        """Return a context with which one thread adds entries, in parallel with other threads.
+
+        Each thread has its own context and calls `FillContext.extend`. It fills and compresses the
+        baskets of a cluster, which stay in memory until the cluster is complete, as `auto_flush`
+        says, and are then written together as they are. The option `fill_contexts` of `recreate` is
+        the maximum number of contexts, and `fill_order` sets the order of the clusters. Entries
+        that were added before with `extend` come first; after this call, only contexts can add
+        entries. Without clusters (``auto_flush=0``), the entries of a context are one cluster, if
+        `FillContext.flush` does not end it before.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) for more contexts than `fill_contexts`; in the order ``"round-robin"``
+            also when entries of another context have been written.
+        """
+        return FillContext(self, self._open().fill_context(self.name))
+
+    def flush(self) -> None:
+        """End the cluster now. Otherwise `auto_flush` says where clusters end."""
+        self._open().flush_tree(self.name)
+
+    def _extend(self, columns: list[_core.Array]) -> None:
+        self._open().extend_tree(self.name, columns)
+        self._entries += len(columns[0]) if columns else 0
+
+    def _columns(self, data: object) -> list[_core.Array]:
+        """Return data as columns in the order of the tree."""
+        given = from_data.columns(data, forms=self._forms)
+        return self._open().tree_rows(self.name, given)

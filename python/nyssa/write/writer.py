@@ -1,0 +1,32 @@
+"""Defines the base of the writers of RNTuples and TTrees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nyssa import _core
+
+__all__ = ["DatasetWriter"]
+
+
+class DatasetWriter:
+    """Writes entries to one dataset of a `WritableFile`."""
+
+    def __init__(self, opened: Callable[[], _core.Writer], name: str, entries: int = 0) -> None:
+        #: Returns the file, or raises an error if it is closed.
+        self._open = opened
+        self._entries = entries
+        self.name = name
+
+    @property
+    def num_entries(self) -> int:
+        """Return the number of entries so far."""
+        return self._entries
+
+    def _columns(self, data: object) -> list[_core.Array]:
+        """Return data as columns in the order of the dataset."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        """Return name and entries."""
+        return f"<{type(self).__name__} {self.name!r} ({self._entries} entries)>"
