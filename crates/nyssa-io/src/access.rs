@@ -6,13 +6,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::counted::counted;
+use crate::counted::open_by;
 use crate::fetch::read_all;
 use crate::for_people::is_shown;
 use crate::local::{self, LocalLines, LocalSink, LocalSource, LocalUpdate};
 use crate::located::located;
 use crate::location::{is_remote, is_url, local};
-use crate::protocol::protocol;
+use crate::protocols::protocol;
 use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Sink, Source, Staging, Stop};
 
 /// Opens a path or URL for reading.
@@ -55,17 +55,6 @@ pub fn open_with(location: impl AsRef<Path>, options: &OpenOptions) -> Result<Ar
         None => open()?,
     };
     Ok(located(source, location))
-}
-
-/// Opens a source by `open`, and adds the counters of requests that all sources have.
-///
-/// # Errors
-/// The errors of `open`.
-pub fn open_by(
-    options: &OpenOptions,
-    open: impl FnOnce() -> Result<Arc<dyn Source>>,
-) -> Result<Arc<dyn Source>> {
-    counted(options, open)
 }
 
 /// Starts to write the file at a path or URL. With `force`, an existing file is replaced on the commit. Without
@@ -267,7 +256,8 @@ fn until<T: Send + 'static>(
 ) -> Result<T> {
     let Some(stop) = stop else { return work(url) };
     let owned = url.to_owned();
-    stop.wait_for(url, action, move || work(&owned))
+    let done = stop.wait_for(move || work(&owned));
+    done.unwrap_or_else(|error| Err(Error::new(url, action, error)))
 }
 
 fn read_source(source: &Arc<dyn Source>) -> Result<Vec<u8>> {

@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use crate::built_in::built_in;
+
 /// What stands for the query of a URL.
 const HIDDEN: &str = "?...";
 /// The parameters of a query that prove who asks.
@@ -76,9 +78,7 @@ fn start_of_typo(text: &str) -> usize {
     let name = text.strip_prefix('@').unwrap_or(text);
     let scheme = name.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(name.len());
     let (scheme, rest) = name.split_at(scheme);
-    let known = ["s3", "root", "roots", "xroot", "xroots"];
-    let is_known = known.iter().chain(&WEB).any(|known| scheme.eq_ignore_ascii_case(known));
-    let is_cut = is_known && (rest.starts_with(':') || rest.starts_with("//"));
+    let is_cut = built_in(scheme).is_some() && (rest.starts_with(':') || rest.starts_with("//"));
     let rest = rest.strip_prefix(':').unwrap_or(rest);
     match is_cut || (scheme.is_empty() && rest.starts_with("//")) {
         true if rest.contains(['@', '?']) => text.len() - after(rest),

@@ -1,13 +1,14 @@
 //! Counts what is opened and read.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use crate::error::Result;
 use crate::io_counts::IoCounts;
-use crate::per_process::PerProcess;
-use crate::{Result, Source};
+use nyssa_net::PerProcess;
 
 /// The counters of opens and reads of resources. A clone uses the same counters.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +50,14 @@ static PROCESS: PerProcess<IoStats> = PerProcess::new();
 struct UnderWay {
     begin: u64,
     round_trips: u64,
+}
+
+/// A resource that was opened.
+pub(crate) struct Opened {
+    pub name: String,
+    pub size: u64,
+    /// The ranges whose bytes came with the requests that opened it.
+    pub known: Vec<Range<u64>>,
 }
 
 impl IoStats {
@@ -109,14 +118,17 @@ impl IoStats {
     }
 
     /// Opens a resource by `open`, and counts it here and for the process, with the bytes that came with it.
-    pub(crate) fn open(
+    /// `opened` describes the resource.
+    pub(crate) fn open<T>(
         &self,
-        open: impl FnOnce() -> Result<Arc<dyn Source>>,
-    ) -> Result<Arc<dyn Source>> {
-        self.time(open, |counters, source| {
+        open: impl FnOnce() -> Result<T>,
+        opened: impl Fn(&T) -> Opened,
+    ) -> Result<T> {
+        self.time(open, |counters, resource| {
+            let Opened { name, size, known } = opened(resource);
             add(&counters.open_files, 1);
-            counters.files().insert(source.name().to_owned(), source.size());
-            for range in source.opened_with() {
+            counters.files().insert(name, size);
+            for range in known {
                 counters.read(1, range.end - range.start);
             }
         })

@@ -1,4 +1,4 @@
-//! Finds the files of the tests.
+//! Contains what the tests of several crates share: the places of their files, servers, and processes of their own.
 //!
 //! A test that calls [`data`] is marked by `#[ignore = "needs NYSSA_TEST_DATA"]`. The test runner then counts
 //! it as ignored, and `--include-ignored` runs it if the files are there.
@@ -26,5 +26,8 @@ pub fn data(path: &str) -> PathBuf {
     path
 }
 
+mod inside;
 #[cfg(unix)]
 pub mod xrootd;
+
+pub use inside::run_inside;

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use super::folder::{Cache, CacheOptions};
 use super::record::Form;
-use crate::per_process::PerProcess;
 use crate::warning::warn;
 use crate::{Error, Result, parse_size};
+use nyssa_net::PerProcess;
 
 /// The environment variable with the cache folder of a process.
 const FOLDER: &str = "NYSSA_CACHE";

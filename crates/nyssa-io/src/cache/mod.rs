@@ -23,6 +23,7 @@ mod entry;
 mod folder;
 mod identity;
 mod index;
+mod kept_pages;
 mod limit;
 mod origin;
 mod record;

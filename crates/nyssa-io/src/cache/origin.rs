@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::identity::Identity;
 use super::seen::Seen;
-use crate::per_process::PerProcess;
 use crate::source::closed;
 use crate::{Error, Limits, OpenOptions, Result, Source};
+use nyssa_net::PerProcess;
 
 /// Opens a resource.
 pub(crate) type Open = Box<dyn Fn() -> Result<Arc<dyn Source>> + Send + Sync>;

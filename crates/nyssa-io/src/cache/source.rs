@@ -17,9 +17,9 @@ use super::record::{Form, Record};
 use super::seen::Seen;
 use super::unpacked::Unpacked;
 use crate::fetch::{MOST_OF_END, check_answers, read_all};
-use crate::per_process::PerProcess;
 use crate::source::check_range;
 use crate::{Cost, Limits, OpenOptions, Result, Source, Stop};
+use nyssa_net::PerProcess;
 
 /// The maximum number of times that a folder is opened again after another process has removed it.
 const TRIES: usize = 4;
@@ -39,13 +39,13 @@ const ON_DISK: Limits = Limits {
 
 /// A source whose bytes come from a cache if it has them.
 pub(super) struct CachedSource {
-    shared: Arc<Shared>,
+    resource: Arc<Resource>,
     /// Whether what is read is added to the cache.
     keeps: bool,
 }
 
 /// A source and the place where its bytes are kept.
-pub(super) struct Shared {
+pub(super) struct Resource {
     origin: Origin,
     cache: Cache,
     identity: Identity,
@@ -94,12 +94,12 @@ impl Cache {
     }
 
     fn source_of(&self, identity: Identity, origin: Origin) -> Arc<dyn Source> {
-        let shared = Shared { origin, cache: self.clone(), identity, entry: PerProcess::new() };
-        Arc::new(CachedSource { shared: Arc::new(shared), keeps: true })
+        let resource = Resource { origin, cache: self.clone(), identity, entry: PerProcess::new() };
+        Arc::new(CachedSource { resource: Arc::new(resource), keeps: true })
     }
 }
 
-impl Shared {
+impl Resource {
     /// Returns the folder of the resource, if it can be used.
     pub fn entry(&self) -> Option<Arc<Entry>> {
         let place = self.entry.get(|| RwLock::new(self.open()));
@@ -383,39 +383,34 @@ fn find_fetched<'a>(
 }
 
 impl CachedSource {
-    /// Returns a source of the same bytes that does not keep what it reads.
-    pub fn passing(shared: &Arc<Shared>) -> Arc<dyn Source> {
-        Arc::new(Self { shared: Arc::clone(shared), keeps: false })
-    }
-
     fn read(&self, ranges: &[Range<u64>], fetch: Fetch<'_>) -> Result<Vec<Bytes>> {
-        self.shared.read(ranges, self.keeps, fetch)
+        self.resource.read(ranges, self.keeps, fetch)
     }
 }
 
 impl Source for CachedSource {
     fn inner(&self) -> Option<&dyn Source> {
-        self.shared.origin.opened().map(|origin| origin.as_ref())
+        self.resource.origin.opened().map(|origin| origin.as_ref())
     }
 
     fn name(&self) -> &str {
-        self.shared.origin.name()
+        self.resource.origin.name()
     }
 
     fn size(&self) -> u64 {
-        self.shared.origin.size()
+        self.resource.origin.size()
     }
 
     fn version(&self) -> Option<String> {
-        self.shared.origin.version()
+        self.resource.origin.version()
     }
 
     fn limits(&self) -> Limits {
-        self.shared.origin.limits()
+        self.resource.origin.limits()
     }
 
     fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
-        self.shared.limits_of(units)
+        self.resource.limits_of(units)
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
@@ -433,25 +428,29 @@ impl Source for CachedSource {
     /// Returns the ends that the cache has, too. Whoever opens the source then asks the origin for no more of them.
     fn opened_with(&self) -> Vec<Range<u64>> {
         let brought = self.inner().map_or_else(Vec::new, |origin| origin.opened_with());
-        match self.shared.entry().filter(|_| brought.is_empty()) {
+        match self.resource.entry().filter(|_| brought.is_empty()) {
             Some(entry) => entry.with_index(|index| index.ends(self.size(), MOST_OF_END)),
             None => brought,
         }
     }
 
-    fn unpacked(&self) -> Option<Unpacked> {
-        Some(Unpacked::new(&self.shared))
+    fn unpacked(&self) -> Option<Arc<dyn Unpacked>> {
+        Some(Arc::<Resource>::clone(&self.resource))
+    }
+
+    fn without_keeping(&self) -> Option<Arc<dyn Source>> {
+        Some(Arc::new(Self { resource: Arc::clone(&self.resource), keeps: false }))
     }
 
     fn close(&self) {
-        self.shared.origin.close();
+        self.resource.origin.close();
     }
 
     fn check_open(&self) -> Result<()> {
-        self.shared.origin.check_open()
+        self.resource.origin.check_open()
     }
 
     fn options(&self) -> Option<&OpenOptions> {
-        self.shared.origin.options()
+        self.resource.origin.options()
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use super::ends_wanted::{Ends, LEAST, MOST};
 use crate::known::Known;
-use crate::per_process::PerProcess;
+use nyssa_net::PerProcess;
 
 /// The largest number of bytes that are kept.
 const KEPT_BYTES: u64 = 32 << 20;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 
 use crate::location::server;
-use crate::per_process::PerProcess;
+use nyssa_net::PerProcess;
 
 /// The smallest number of bytes that are asked for at an end.
 pub(super) const LEAST: u64 = 4 << 10;

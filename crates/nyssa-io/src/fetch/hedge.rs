@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use crate::Limits;
 use crate::location::server;
-use crate::per_process::PerProcess;
+use nyssa_net::PerProcess;
 
 /// The shortest time after which a request is made again.
 pub(super) const LEAST: Duration = Duration::from_secs(1);

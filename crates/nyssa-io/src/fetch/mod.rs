@@ -26,7 +26,6 @@ use tracing::field::Empty;
 use tracing::span::EnteredSpan;
 
 use crate::source::check_range;
-use crate::stop::stopped;
 use crate::trace::{RecordedPlan, RecordedWait};
 use crate::{Error, OpenOptions, Result, Source, Stop};
 use ahead::Ahead;
@@ -36,6 +35,7 @@ pub(crate) use ends_kept::KeptEnds;
 pub(crate) use ends_wanted::{Ends, MOST as MOST_OF_END};
 pub use hedge::{HedgeCounts, hedge_counts};
 use near::Near;
+use nyssa_net::stopped;
 pub use read_ahead::{Announced, Held, ReadAhead};
 use requests::Request;
 

@@ -22,8 +22,8 @@ use super::proxy;
 use super::turns::{Turn, Turns};
 use crate::Stop;
 use crate::for_people::shown;
-use crate::per_process::PerProcess;
-use crate::trust::authorities;
+use nyssa_net::PerProcess;
+use nyssa_net::authorities;
 
 /// The largest number of redirects that one request follows.
 const MAX_REDIRECTS: usize = 10;

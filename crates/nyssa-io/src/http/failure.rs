@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ureq::Error as Transport;
 
-use crate::trust;
+use nyssa_net::explained;
 
 /// A request that failed.
 #[derive(Debug)]
@@ -174,5 +174,5 @@ fn io_failure(error: &io::Error) -> (ErrorKind, String, Again) {
 
 fn tls(error: &rustls::Error) -> (ErrorKind, String, Again) {
     // Another token would not help.
-    (ErrorKind::ConnectionAborted, trust::explained(error), Again::Never)
+    (ErrorKind::ConnectionAborted, explained(error), Again::Never)
 }

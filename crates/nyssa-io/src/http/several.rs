@@ -15,7 +15,7 @@ use std::time::Duration;
 use url::Origin;
 
 use crate::fetch::{Merged, coalesce};
-use crate::per_process::PerProcess;
+use nyssa_net::PerProcess;
 
 /// The largest number of ranges of one request. It is small enough for the limits of servers, and for headers
 /// of usual sizes.

@@ -21,9 +21,9 @@ use super::several::{MAX_RANGES, PROOF_BYTES, RANGE_TIME};
 use super::version::Version;
 use crate::known::{Known, read_unknown};
 use crate::limits::NETWORK_OVER_READ;
-use crate::meter::Meter;
 use crate::source::{check_range, closed};
 use crate::{Cost, Limits, OpenOptions, Result, Source, Stop};
+use nyssa_net::Meter;
 
 /// The largest range of one request. So many bytes are in memory, and are lost when a connection breaks.
 const MAX_RANGE_BYTES: u64 = 16 << 20;

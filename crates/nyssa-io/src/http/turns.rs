@@ -13,7 +13,7 @@ use url::Origin;
 
 use super::failure::Failure;
 use crate::Stop;
-use crate::per_process::PerProcess;
+use nyssa_net::PerProcess;
 
 /// The time between two checks of the signal to stop.
 const POLL: Duration = Duration::from_millis(20);

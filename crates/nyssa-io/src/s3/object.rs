@@ -13,7 +13,7 @@ use super::bucket::bucket;
 use super::credentials::credentials;
 use super::sign::sign;
 use crate::http::{Address, Failure, Request};
-use crate::named::NO_CREDENTIALS;
+use nyssa_net::NO_CREDENTIALS;
 
 /// An object, or the start of the keys of objects.
 pub(super) struct Object {

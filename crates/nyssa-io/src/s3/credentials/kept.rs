@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use rusty_s3::Credentials;
 
 use super::fetched::Fetched;
-use crate::per_process::PerProcess;
+use nyssa_net::PerProcess;
 
 /// The time before they expire at which credentials are renewed. If half of their validity is shorter, that is
 /// used.
