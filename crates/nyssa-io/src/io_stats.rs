@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use nyssa_net::PerProcess;
+
 use crate::error::Result;
 use crate::io_counts::IoCounts;
-use nyssa_net::PerProcess;
 
 /// The counters of opens and reads of resources. A clone uses the same counters.
 #[derive(Clone, Debug, Default)]

@@ -3,8 +3,9 @@
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
-use super::failure::Failure;
 use nyssa_net::Stop;
+
+use super::failure::Failure;
 
 /// The time at which a request must end, and the signal that can end it earlier.
 #[derive(Clone, Debug)]

@@ -4,9 +4,10 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
+use nyssa_net::stopped;
+
 use super::url::Server;
 use super::wire::{ServerError, error_kind, error_name};
-use nyssa_net::stopped;
 
 /// The failure of a request.
 #[derive(Clone, Debug)]

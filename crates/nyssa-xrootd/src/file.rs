@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use nyssa_net::{PerProcess, Stop};
 
 use super::client::{self, Question, Reached, Start};
 use super::connection::{Answer, Body, Connection, VectorLimits};
@@ -16,8 +17,6 @@ use super::part::{Part, Wrong};
 use super::settings::Settings;
 use super::url::{Server, Url};
 use super::wire::{Handle, OpenBody, OpenMode, Request, Stat, Wait, error_name};
-use nyssa_net::PerProcess;
-use nyssa_net::Stop;
 
 /// The largest number of bytes of an answer to `open` and `stat`.
 const TALK: u64 = 16 << 10;

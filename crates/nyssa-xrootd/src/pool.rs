@@ -5,11 +5,12 @@ use std::io::ErrorKind;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use nyssa_net::PerProcess;
+
 use super::connection::{Connection, connect};
 use super::failure::Failure;
 use super::settings::Settings;
 use super::url::Server;
-use nyssa_net::PerProcess;
 
 /// The pause before the second attempt at a connection. Each later pause is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);

@@ -8,9 +8,9 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use nyssa_net::{PerProcess, Stop};
+
 use super::file::File;
-use nyssa_net::PerProcess;
-use nyssa_net::Stop;
 
 /// The number of bytes that are requested on one connection at the same time. Other reads wait for a
 /// connection. It is two windows of TCP, if the systems at both ends have usual settings.

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
+use nyssa_net::PerProcess;
+
 use super::folder::{Cache, CacheOptions};
 use super::record::Form;
 use crate::warning::warn;
 use crate::{Error, Result, parse_size};
-use nyssa_net::PerProcess;
 
 /// The environment variable with the cache folder of a process.
 const FOLDER: &str = "NYSSA_CACHE";

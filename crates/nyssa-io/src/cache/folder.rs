@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use nyssa_net::PerProcess;
 use serde::{Deserialize, Serialize};
 
 use super::entry::let_others_read;
@@ -16,7 +17,6 @@ use super::trusted;
 use crate::location::local;
 use crate::warning::warn;
 use crate::{Error, Result};
-use nyssa_net::PerProcess;
 
 /// The name of the file that says that a folder is a cache.
 const MARKER: &str = "nyssa-cache.json";

@@ -5,11 +5,12 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use nyssa_net::PerProcess;
+
 use super::identity::Identity;
 use super::seen::Seen;
 use crate::source::closed;
 use crate::{Error, Limits, OpenOptions, Result, Source};
-use nyssa_net::PerProcess;
 
 /// Opens a resource.
 pub(crate) type Open = Box<dyn Fn() -> Result<Arc<dyn Source>> + Send + Sync>;

@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use nyssa_net::PerProcess;
 
 use super::blocks::Blocks;
 use super::entry::{Added, Entry, New};
@@ -19,7 +20,6 @@ use super::unpacked::Unpacked;
 use crate::fetch::{MOST_OF_END, check_answers, read_all};
 use crate::source::check_range;
 use crate::{Cost, Limits, OpenOptions, Result, Source, Stop};
-use nyssa_net::PerProcess;
 
 /// The maximum number of times that a folder is opened again after another process has removed it.
 const TRIES: usize = 4;

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use nyssa_net::PerProcess;
+
 use super::ends_wanted::{Ends, LEAST, MOST};
 use crate::known::Known;
-use nyssa_net::PerProcess;
 
 /// The largest number of bytes that are kept.
 const KEPT_BYTES: u64 = 32 << 20;

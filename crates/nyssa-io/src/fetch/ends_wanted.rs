@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use crate::location::server;
 use nyssa_net::PerProcess;
+
+use crate::location::server;
 
 /// The smallest number of bytes that are asked for at an end.
 pub(super) const LEAST: u64 = 4 << 10;

@@ -18,9 +18,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use nyssa_net::PerProcess;
+
 use crate::Limits;
 use crate::location::server;
-use nyssa_net::PerProcess;
 
 /// The shortest time after which a request is made again.
 pub(super) const LEAST: Duration = Duration::from_secs(1);

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
+use nyssa_net::stopped;
 use tracing::Span;
 use tracing::field::Empty;
 use tracing::span::EnteredSpan;
@@ -35,7 +36,6 @@ pub(crate) use ends_kept::KeptEnds;
 pub(crate) use ends_wanted::{Ends, MOST as MOST_OF_END};
 pub use hedge::{HedgeCounts, hedge_counts};
 use near::Near;
-use nyssa_net::stopped;
 pub use read_ahead::{Announced, Held, ReadAhead};
 use requests::Request;
 

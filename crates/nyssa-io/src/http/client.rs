@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use jiff::Timestamp;
+use nyssa_net::{PerProcess, authorities};
 use ureq::http::request::Builder;
 use ureq::http::{HeaderMap, Method, Response};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
@@ -22,8 +23,6 @@ use super::proxy;
 use super::turns::{Turn, Turns};
 use crate::Stop;
 use crate::for_people::shown;
-use nyssa_net::PerProcess;
-use nyssa_net::authorities;
 
 /// The largest number of redirects that one request follows.
 const MAX_REDIRECTS: usize = 10;
@@ -31,9 +30,6 @@ const MAX_REDIRECTS: usize = 10;
 const SAID_BYTES: u64 = 8 << 10;
 /// The largest number of characters of it that messages show.
 const SAID_LETTERS: usize = 200;
-
-/// The header in which S3 says in which region a bucket is.
-const REGION: &str = "x-amz-bucket-region";
 
 /// A request.
 #[derive(Clone, Debug)]
@@ -46,13 +42,24 @@ pub(crate) struct Request {
     pub body: Option<Bytes>,
     /// Ends the waiting for a server that wants fewer requests.
     pub stop: Stop,
+    /// The header of answers that want another request.
+    pub correction: Option<Correction>,
+}
+
+/// A header by which a server says how it wants a request. An answer with it is not followed as a redirect.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Correction {
+    pub header: &'static str,
+    /// Returns advice for the user, from the value of the header.
+    pub advice: fn(&str) -> String,
 }
 
 impl Request {
     /// Makes a request of `method` without anything else.
     pub fn new(method: Method, url: Url) -> Self {
         let (headers, secrets) = (Vec::new(), Vec::new());
-        Self { method, url, headers, secrets, body: None, stop: Stop::default() }
+        let stop = Stop::default();
+        Self { method, url, headers, secrets, body: None, stop, correction: None }
     }
 
     /// Sends the request to another URL. Another origin does not get the secrets.
@@ -73,6 +80,7 @@ pub(crate) struct Reply {
     /// The time from the last request to the first bytes of the answer.
     pub latency: Duration,
     body: BodyReader<'static>,
+    correction: Option<Correction>,
     /// The proxy that has given the answer or passed it on, unless it only sees a tunnel.
     proxy: Option<String>,
     /// Ends when the answer is dropped, so that answers that are read count as requests, too.
@@ -128,6 +136,12 @@ impl Reply {
         Ok(all)
     }
 
+    /// Returns advice if the server wants another request.
+    fn correction(&self) -> Option<String> {
+        let Correction { header, advice } = self.correction?;
+        self.header(header).map(advice)
+    }
+
     /// Turns the answer into a failure.
     pub fn failure(mut self) -> Failure {
         let after = retry_after(&self.headers);
@@ -135,11 +149,8 @@ impl Reply {
         // A text that cannot be read is left out.
         let _ = self.body.by_ref().take(SAID_BYTES).read_to_end(&mut said);
         let mut said = gist(&String::from_utf8_lossy(&said));
-        // S3 tells in which region a bucket is, if it is asked in another region.
-        if let Some(region) = self.header(REGION)
-            && matches!(self.status, 301 | 307 | 400)
-        {
-            said.push_str(&format!("; the bucket is in {region}: set AWS_REGION"));
+        if let Some(advice) = self.correction().filter(|_| matches!(self.status, 301 | 307 | 400)) {
+            said.push_str(&format!("; {advice}"));
         }
         let mut failure = Failure::status(self.status, &said, after);
         if let Some(proxy) = &self.proxy {
@@ -259,7 +270,7 @@ impl Client {
         let turn = self.turn(request, &request.url)?;
         let begin = Instant::now();
         let response = self.send_to(request, &request.url, true)?;
-        self.reply(&request.url, response, begin, turn)
+        self.reply(request, &request.url, response, begin, turn)
     }
 
     /// Waits until the server of a URL may be asked.
@@ -327,10 +338,9 @@ impl Client {
             let turn = self.turn(request, &url)?;
             let begin = Instant::now();
             let response = send(&url, trusted)?;
-            let reply = self.reply(&url, response, begin, turn)?;
+            let reply = self.reply(request, &url, response, begin, turn)?;
             let target = match reply.status {
-                // A server of S3 that names another region wants a request that is signed for it.
-                _ if reply.header(REGION).is_some() => None,
+                _ if reply.correction().is_some() => None,
                 301 | 302 | 303 | 307 | 308 => reply.header("location").map(str::to_owned),
                 _ => None,
             };
@@ -358,6 +368,7 @@ impl Client {
 
     fn reply(
         &self,
+        request: &Request,
         url: &Url,
         response: Answer,
         begin: Instant,
@@ -386,7 +397,8 @@ impl Client {
         let forwards = url.scheme() == "http" && Forwarding::is_for(proxy);
         let proxy = proxy.filter(|_| forwards);
         let proxy = proxy.map(|proxy| format!("{}:{}", proxy.host(), proxy.port()));
-        Ok(Reply { status, headers, url: url.clone(), latency, body, proxy, _turn: turn })
+        let (url, correction) = (url.clone(), request.correction);
+        Ok(Reply { status, headers, url, latency, body, correction, proxy, _turn: turn })
     }
 
     fn agent(&self, secure: bool) -> Result<&Agent, Failure> {

@@ -3,9 +3,8 @@
 use std::io::{self, ErrorKind};
 use std::time::Duration;
 
-use ureq::Error as Transport;
-
 use nyssa_net::explained;
+use ureq::Error as Transport;
 
 /// A request that failed.
 #[derive(Debug)]

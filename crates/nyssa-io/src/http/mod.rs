@@ -1,4 +1,4 @@
-//! Reads and writes files on servers that speak HTTP. S3 uses the same requests.
+//! Reads and writes files on servers that speak HTTP.
 //!
 //! A [`Resource`](resource::Resource) is requested by an [`Address`]. A [`Client`](client::Client) has the
 //! connections of this process. Requests block, and several threads can have several requests under way. Each
@@ -27,7 +27,7 @@ mod upload;
 mod version;
 mod web;
 
-pub(crate) use client::{Client, Reply, Request, element, gist};
+pub(crate) use client::{Client, Correction, Reply, Request, element, gist};
 pub(crate) use failure::Failure;
 pub use options::HttpOptions;
 pub(crate) use protocol::Http;

@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use nyssa_net::PerProcess;
 use url::Origin;
 
 use crate::fetch::{Merged, coalesce};
-use nyssa_net::PerProcess;
 
 /// The largest number of ranges of one request. It is small enough for the limits of servers, and for headers
 /// of usual sizes.

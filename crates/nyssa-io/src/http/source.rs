@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use nyssa_net::Meter;
 
 use super::failure::{Again, Failure};
 use super::multipart;
@@ -23,7 +24,6 @@ use crate::known::{Known, read_unknown};
 use crate::limits::NETWORK_OVER_READ;
 use crate::source::{check_range, closed};
 use crate::{Cost, Limits, OpenOptions, Result, Source, Stop};
-use nyssa_net::Meter;
 
 /// The largest range of one request. So many bytes are in memory, and are lost when a connection breaks.
 const MAX_RANGE_BYTES: u64 = 16 << 20;

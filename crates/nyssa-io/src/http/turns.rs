@@ -9,11 +9,11 @@ use std::io::ErrorKind;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use nyssa_net::PerProcess;
 use url::Origin;
 
 use super::failure::Failure;
 use crate::Stop;
-use nyssa_net::PerProcess;
 
 /// The time between two checks of the signal to stop.
 const POLL: Duration = Duration::from_millis(20);

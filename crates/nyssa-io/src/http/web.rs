@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind};
 
+use nyssa_net::{BearerToken, NO_CREDENTIALS, bearer_token, may_get_token};
 use ureq::http::Method;
 
 use super::client::Request;
@@ -10,7 +11,6 @@ use super::resource::Address;
 use crate::for_people::shown;
 use crate::location::scheme;
 use crate::{Error, Result};
-use nyssa_net::{BearerToken, NO_CREDENTIALS, bearer_token, may_get_token};
 
 /// A file or folder of a URL.
 pub(super) struct Web {

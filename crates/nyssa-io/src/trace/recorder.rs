@@ -9,11 +9,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+use nyssa_net::PerProcess;
+
 use super::event::{Event, VERSION};
 use crate::cpu_time;
 use crate::location::local;
 use crate::{Error, Result};
-use nyssa_net::PerProcess;
 
 /// The longest time for which lines stay in memory.
 const FLUSHED_AFTER: Duration = Duration::from_secs(1);

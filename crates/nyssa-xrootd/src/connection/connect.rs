@@ -6,6 +6,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
+use nyssa_net::Meter;
+
 use super::line::{Line, too_late};
 use super::login::{Begun, log_in};
 use super::patience::tick;
@@ -13,7 +15,6 @@ use super::{Connection, Table, reader};
 use crate::failure::Failure;
 use crate::settings::Settings;
 use crate::url::Server;
-use nyssa_net::Meter;
 
 /// The time of one range of a vector: its 16 bytes in each direction, and the read of the server.
 const RANGE: Duration = Duration::from_micros(2);

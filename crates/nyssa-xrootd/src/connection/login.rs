@@ -6,6 +6,8 @@ use std::io::{self, ErrorKind, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
+use nyssa_net::NO_CREDENTIALS;
+
 use super::line::{Line, too_late};
 use super::patience::Patient;
 use super::{identity, read_answer, tls};
@@ -17,7 +19,6 @@ use crate::wire::{
     HANDSHAKE, Header, LoginBody, Malformed, ProtocolBody, Request, ServerError, Status, Wait,
     error_name, flags,
 };
-use nyssa_net::NO_CREDENTIALS;
 
 /// The largest number of bytes of an answer.
 const ANSWER: u64 = 64 << 10;

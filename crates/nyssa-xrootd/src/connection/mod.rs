@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use nyssa_net::Meter;
 
 use super::failure::Failure;
 use super::settings::Settings;
@@ -24,7 +25,6 @@ use super::url::Server;
 use super::wire::{Header, Malformed, ProtocolBody, Redirect, Request, ServerError, Wait, flags};
 use crate::deadline::Deadline;
 pub(super) use connect::connect;
-use nyssa_net::Meter;
 use table::Table;
 
 /// The time between two checks whether a waiting request must stop.

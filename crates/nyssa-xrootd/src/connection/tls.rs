@@ -5,10 +5,9 @@ use std::net::TcpStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use nyssa_net::{authorities, explained};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
-
-use nyssa_net::{authorities, explained};
 
 use super::line::{Line, too_late};
 use crate::failure::Failure;

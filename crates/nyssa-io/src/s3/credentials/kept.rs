@@ -5,10 +5,10 @@ use std::io;
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
+use nyssa_net::PerProcess;
 use rusty_s3::Credentials;
 
 use super::fetched::Fetched;
-use nyssa_net::PerProcess;
 
 /// The time before they expire at which credentials are renewed. If half of their validity is shorter, that is
 /// used.
