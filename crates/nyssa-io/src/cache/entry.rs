@@ -21,7 +21,7 @@ use super::identity::Identity;
 use super::index::{Index, Part};
 use super::record::{BLOCK_BYTES, Form, RECORD_BYTES, Record};
 use super::trusted;
-use crate::local::{Lock, is_at, is_cached, lock, unlock, write_all_at};
+use crate::local::{Lock, is_at, is_cached, lock, write_all_at};
 
 /// The name of the file that describes the resource. The time of its last change is the time of the last use.
 pub(super) const ABOUT: &str = "about.json";
@@ -252,7 +252,7 @@ impl Entry {
             }
             (Err(error), _) | (_, Err(error)) => return Err(error),
         };
-        match locked(&index)? {
+        match locked(&index) {
             Lock::Ours => {}
             Lock::Taken => return Ok(Added::Busy),
             Lock::Unknown => return Ok(Added::NoLocks),
@@ -356,12 +356,12 @@ fn write_bytes(data: &File, new: &[New], mut place: u64) -> io::Result<()> {
 }
 
 /// Locks a file, and waits for a short time while others have it locked.
-fn locked(file: &File) -> io::Result<Lock> {
+fn locked(file: &File) -> Lock {
     let end = Instant::now() + PATIENCE;
     loop {
-        match lock(file)? {
+        match lock(file) {
             Lock::Taken if Instant::now() < end => thread::sleep(PAUSE),
-            done => return Ok(done),
+            done => return done,
         }
     }
 }
@@ -370,7 +370,7 @@ struct Locked<'a>(&'a File);
 
 impl Drop for Locked<'_> {
     fn drop(&mut self) {
-        unlock(self.0);
+        let _ = self.0.unlock();
     }
 }
 

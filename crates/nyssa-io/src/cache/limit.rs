@@ -140,7 +140,7 @@ impl Cache {
     pub(super) fn lock(&self) -> Option<File> {
         let path = self.folder().join(LOCK);
         let file = trusted::options().append(true).create(true).open(path).ok()?;
-        (lock(&file).ok()? != Lock::Taken).then_some(file)
+        (lock(&file) != Lock::Taken).then_some(file)
     }
 }
 

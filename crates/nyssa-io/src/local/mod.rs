@@ -19,7 +19,7 @@ pub use cached::is_cached;
 pub use finished::Upload;
 pub use folder::{kind, list};
 pub use lines::LocalLines;
-pub use lock::{Lock, lock, unlock};
+pub use lock::{Lock, lock};
 pub use partial::is_at;
 pub use position::{read_at, read_exact_at, write_all_at};
 pub use scratch::ScratchFolder;

@@ -78,7 +78,7 @@ fn file_name(name: &OsStr, number: u32) -> OsString {
 fn make(path: &Path) -> io::Result<Option<File>> {
     // The umask decides who can read the file, as for any new file.
     let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
-    match lock(&file)? {
+    match lock(&file) {
         Lock::Taken => Ok(None),
         Lock::Ours | Lock::Unknown => Ok(is_at(&file, path).then_some(file)),
     }
@@ -91,7 +91,7 @@ fn clear(path: &Path) {
         return;
     }
     let Ok(file) = OpenOptions::new().read(true).write(true).open(path) else { return };
-    if !matches!(lock(&file), Ok(Lock::Ours)) {
+    if lock(&file) != Lock::Ours {
         return;
     }
     let old = || {

@@ -46,7 +46,7 @@ impl LocalUpdate {
         let failed = |error| Error::new(&name, "open for writing", error);
         check_file(path).map_err(failed)?;
         let file = OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
-        if lock(&file).map_err(failed)? == Lock::Taken {
+        if lock(&file) == Lock::Taken {
             let reason = "another program is writing to it";
             return Err(failed(io::Error::new(io::ErrorKind::WouldBlock, reason)));
         }

@@ -1,4 +1,4 @@
-//! Keeps credentials of a service or a process, and renews them before they expire.
+//! Stores credentials of a service or a process, and renews them before they expire.
 
 use std::collections::HashMap;
 use std::io;
@@ -17,14 +17,14 @@ const BEFORE: Duration = Duration::from_secs(5 * 60);
 const AGAIN: Duration = Duration::from_secs(10);
 
 /// Credentials, or the information that there are none.
-struct Kept {
+struct Stored {
     credentials: Option<Credentials>,
     /// The times of the renewal and of the end, for credentials that expire.
     renewal: Option<SystemTime>,
     end: Option<SystemTime>,
 }
 
-impl Kept {
+impl Stored {
     fn new(fetched: Option<Fetched>) -> Self {
         let Some(fetched) = fetched else {
             return Self { credentials: None, renewal: None, end: None };
@@ -38,32 +38,32 @@ impl Kept {
     }
 }
 
-static KEPT: PerProcess<Mutex<HashMap<String, Kept>>> = PerProcess::new();
+static STORED: PerProcess<Mutex<HashMap<String, Stored>>> = PerProcess::new();
 
 /// Returns the credentials with the name `key`. `fetch` is called for new ones, by one thread at a time. A
 /// renewal that fails is an error only if the old credentials have expired.
 ///
 /// # Errors
 /// The errors of `fetch`.
-pub(super) fn kept(
+pub(super) fn renewed(
     key: &str,
     fetch: impl FnOnce() -> io::Result<Option<Fetched>>,
 ) -> io::Result<Option<Credentials>> {
-    let mut all = KEPT.lock();
+    let mut all = STORED.lock();
     let now = SystemTime::now();
-    if let Some(kept) = all.get_mut(key) {
-        if kept.renewal.is_none_or(|renewal| now < renewal) {
-            return Ok(kept.credentials.clone());
+    if let Some(stored) = all.get_mut(key) {
+        if stored.renewal.is_none_or(|renewal| now < renewal) {
+            return Ok(stored.credentials.clone());
         }
         match fetch() {
-            Ok(fetched) => *kept = Kept::new(fetched),
-            Err(error) if kept.end.is_none_or(|end| now >= end) => return Err(error),
-            Err(_) => kept.renewal = kept.end.map(|end| end.min(now + AGAIN)),
+            Ok(fetched) => *stored = Stored::new(fetched),
+            Err(error) if stored.end.is_none_or(|end| now >= end) => return Err(error),
+            Err(_) => stored.renewal = stored.end.map(|end| end.min(now + AGAIN)),
         }
-        return Ok(kept.credentials.clone());
+        return Ok(stored.credentials.clone());
     }
-    let kept = Kept::new(fetch()?);
-    Ok(all.entry(key.to_owned()).insert_entry(kept).get().credentials.clone())
+    let stored = Stored::new(fetch()?);
+    Ok(all.entry(key.to_owned()).insert_entry(stored).get().credentials.clone())
 }
 
 #[cfg(test)]
@@ -78,7 +78,7 @@ mod tests {
                 let expires = Some(SystemTime::now() + Duration::from_millis(end));
                 Ok(Some(Fetched { credentials, expires }))
             };
-            kept("test", fetch).map(|keys| keys.map(|keys| keys.key().to_owned()))
+            renewed("test", fetch).map(|keys| keys.map(|keys| keys.key().to_owned()))
         };
         let fails = || Err(io::Error::other("no answer"));
         let is = |found: io::Result<Option<String>>, expected: &str| {
