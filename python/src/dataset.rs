@@ -18,7 +18,7 @@ use crate::column_form::Forms;
 use crate::errors;
 use crate::io_stats;
 use crate::job::{self, Job};
-use crate::steps::{bools, step_size};
+use crate::step_size::{bools, step_size};
 
 /// An open TTree or RNTuple.
 #[pyclass(frozen, module = "nyssa._core")]

@@ -4,8 +4,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
+use arrow_schema::Field;
 use nyssa::rntuple::encoding::Precision;
-use nyssa::rntuple::schema::{Classes, SchemaBuilder};
+use nyssa::rntuple::schema::{Classes, FieldType, Nullable, SchemaBuilder};
 use nyssa::rntuple::write::{self, ColumnChoice};
 use nyssa::{Error, Result};
 use pyo3::prelude::*;
@@ -15,7 +16,6 @@ use crate::errors;
 use crate::job::{self, Job};
 use crate::options::WriteOptions;
 use crate::process::Process;
-use crate::write::add_fields;
 
 /// A fill context of an RNTuple or of a TTree.
 pub trait Fill: Send {
@@ -158,4 +158,16 @@ pub fn estimate_write_memory(
             .map_err(|error| Error::invalid_argument("cannot print").with_source(error))
     };
     estimate().map_err(raise)
+}
+
+/// Adds fields with the types of Arrow fields. Nullable fields become optional.
+pub fn add_fields(
+    builder: &mut SchemaBuilder,
+    fields: &[Arc<Field>],
+    classes: &Classes,
+) -> Result<()> {
+    fields.iter().try_for_each(|field| {
+        let field_type = FieldType::from_arrow_with(field, classes, Nullable::Optional)?;
+        builder.field(None, field.name(), &field_type).map(drop)
+    })
 }

@@ -42,6 +42,7 @@ mod report;
 mod rewrite;
 mod rows;
 mod rules;
+mod step_size;
 mod steps;
 mod tree_options;
 mod tune;

@@ -3,11 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array as _, ArrayRef};
-use arrow_schema::{DataType, FieldRef};
+use arrow_array::ArrayRef;
+use arrow_schema::FieldRef;
 use nyssa::Context;
-use nyssa::dataset::steps::{Part, Shown, StepSize, Steps as Core};
+use nyssa::dataset::steps::{Part, Shown, Steps as Core};
 use nyssa::dataset::{AnyDataset, LeftOut};
 use nyssa::view::{Chain, ChainOptions, ChainSchema, Link};
 use pyo3::prelude::*;
@@ -18,6 +17,7 @@ use crate::dataset::{Dataset, columns, forms};
 use crate::errors;
 use crate::job::{self, Job};
 use crate::query::Query;
+use crate::step_size::{bools, step_size};
 
 /// A part of a dataset: its first entry and its end, the entry that counts as its first, and the name of
 /// the file.
@@ -206,27 +206,4 @@ fn open(
     let (file, entries) = chain.files().next().unwrap_or(("", 0..0));
     let file = file.into();
     Ok(Part { dataset: Arc::new(chain), entries, origin: 0, file, shown: None })
-}
-
-/// Returns the size of steps: so many `entries`, so much `memory` in bytes, or one cluster.
-pub fn step_size(entries: Option<u64>, memory: Option<u64>) -> StepSize {
-    match (entries, memory) {
-        (Some(entries), _) => StepSize::Entries(entries),
-        (None, Some(memory)) => StepSize::Memory(memory),
-        (None, None) => StepSize::Cluster,
-    }
-}
-
-/// Returns the bytes that the bits of `array` take in NumPy and awkward, where each bit is a byte.
-pub fn bools(array: &ArrayRef) -> u64 {
-    match array.data_type() {
-        DataType::Boolean => array.len() as u64,
-        DataType::LargeList(_) => bools(array.as_list::<i64>().values()),
-        DataType::FixedSizeList(..) => bools(array.as_fixed_size_list().values()),
-        DataType::Struct(_) => array.as_struct().columns().iter().map(bools).sum(),
-        DataType::Union(fields, _) => {
-            fields.iter().map(|(id, _)| bools(array.as_union().child(id))).sum()
-        }
-        _ => 0,
-    }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::ArrayRef;
 use arrow_schema::{Field, Schema};
 use nyssa::effort::Effort;
-use nyssa::rntuple::schema::{Classes, FieldType, Nullable, SchemaBuilder};
+use nyssa::rntuple::schema::{Classes, SchemaBuilder};
 use nyssa::rntuple::write::{
     AttributeSetWriter, Order, RNTupleWriteOptions, SharedFile, TableWriter,
 };
@@ -22,7 +22,7 @@ use crate::bridge::PythonUpload;
 use crate::errors;
 use crate::field_form::{RowField, row_fields};
 use crate::file::File;
-use crate::fill::FillContext;
+use crate::fill::{FillContext, add_fields};
 use crate::job::Job;
 use crate::options::{ByField, WriteOptions, by_field};
 use crate::process::Process;
@@ -104,18 +104,6 @@ impl State {
         let update = self.update.as_ref();
         update.ok_or_else(|| Error::not_found(format!("no object {name:?} is being written")))
     }
-}
-
-/// Adds fields with the types of Arrow fields. Nullable fields become optional.
-pub fn add_fields(
-    builder: &mut SchemaBuilder,
-    fields: &[Arc<Field>],
-    classes: &Classes,
-) -> Result<()> {
-    fields.iter().try_for_each(|field| {
-        let field_type = FieldType::from_arrow_with(field, classes, Nullable::Optional)?;
-        builder.field(None, field.name(), &field_type).map(drop)
-    })
 }
 
 impl Writer {

@@ -92,12 +92,14 @@ fn every_module_has_a_layer() {
     assert_eq!(lost, ["", "rntuple", "ttree"], "only folders of several layers have none");
 }
 
-/// Tests all crates of the folder `crates`.
+/// Tests all crates: those of the folder `crates`, and the extension module of Python.
 #[test]
 fn no_files_use_each_other_in_a_circle() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let Ok(crates) = crates.read_dir() else { panic!("{} is not read", crates.display()) };
-    let sources = crates.flatten().map(|entry| entry.path().join("src"));
+    let folders = crates.flatten().map(|entry| entry.path());
+    let folders = folders.chain([Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python")]);
+    let sources = folders.map(|folder| folder.join("src"));
     let (mut count, mut shown) = (0, Vec::new());
     for source in sources.filter(|source| source.join("lib.rs").exists()) {
         let modules = imports(&source);
