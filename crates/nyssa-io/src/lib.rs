@@ -64,6 +64,7 @@ pub use location::{
 pub use memory::{MemoryHandle, MemorySink, MemorySource};
 pub use named::{NamedFile, OtherFilesAllowed};
 pub use nyssa_net::{Cost, Stop, StopOfProcess};
+pub use nyssa_xrootd::XrootdOptions;
 pub use open_options::OpenOptions;
 pub use recording::{Counters, RecordingSource};
 pub use sink::Sink;
