@@ -6,6 +6,8 @@
 //! Nothing here knows what a page or a basket is. All functions block; decision 0013 says why there is no async
 //! runtime.
 
+#![deny(missing_docs, unreachable_pub)]
+
 mod access;
 mod bridge;
 mod built_in;

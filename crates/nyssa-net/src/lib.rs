@@ -1,6 +1,8 @@
 //! Contains what the clients of servers share: bearer tokens and trusted certificates, a signal that ends waiting,
 //! the measured cost of requests, and values that a child of `fork` does not inherit. No protocol is here.
 
+#![deny(missing_docs, unreachable_pub)]
+
 mod meter;
 mod per_process;
 mod stop;

@@ -16,27 +16,27 @@ pub(super) struct Deadline {
 
 impl Deadline {
     /// Makes the deadline of a request that begins now and may take `time`.
-    pub fn after(time: Duration) -> Self {
+    pub(crate) fn after(time: Duration) -> Self {
         Self { at: Instant::now() + time, stop: Stop::default() }
     }
 
     /// Sets a signal that can end the request earlier.
-    pub fn until(self, stop: &Stop) -> Self {
+    pub(crate) fn until(self, stop: &Stop) -> Self {
         Self { stop: stop.clone(), ..self }
     }
 
     /// Returns the time that is left.
-    pub fn left(&self) -> Duration {
+    pub(crate) fn left(&self) -> Duration {
         self.at.saturating_duration_since(Instant::now())
     }
 
     /// Returns an error if the signal was given.
-    pub fn check(&self) -> Result<(), Failure> {
+    pub(crate) fn check(&self) -> Result<(), Failure> {
         self.stop.check().map_err(|error| Failure::last(ErrorKind::Interrupted, error.to_string()))
     }
 
     /// Sleeps for a time, but no longer than until the signal is given.
-    pub fn sleep(&self, time: Duration) -> Result<(), Failure> {
+    pub(crate) fn sleep(&self, time: Duration) -> Result<(), Failure> {
         let slept = self.stop.sleep(time);
         slept.map_err(|error| Failure::last(ErrorKind::Interrupted, error.to_string()))
     }

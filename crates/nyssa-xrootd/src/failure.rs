@@ -23,16 +23,16 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    pub fn lost(server: &Server, kind: io::ErrorKind, why: impl Into<String>) -> Self {
+    pub(crate) fn lost(server: &Server, kind: io::ErrorKind, why: impl Into<String>) -> Self {
         Self::Lost { server: server.clone(), kind, why: why.into() }
     }
 
-    pub fn last(kind: io::ErrorKind, why: impl Into<String>) -> Self {
+    pub(crate) fn last(kind: io::ErrorKind, why: impl Into<String>) -> Self {
         Self::Final { kind, why: why.into() }
     }
 
     /// Returns the failure of a server that did not answer in time.
-    pub fn timed_out(server: &Server, limit: Duration) -> Self {
+    pub(crate) fn timed_out(server: &Server, limit: Duration) -> Self {
         let limit = limit.as_secs_f64();
         let why = format!(
             "the server {server} did not answer within {limit} s; XRD_REQUESTTIMEOUT sets the limit"
@@ -41,7 +41,7 @@ impl Failure {
     }
 
     /// Returns the failure after all attempts as an error.
-    pub fn into_io(self) -> io::Error {
+    pub(crate) fn into_io(self) -> io::Error {
         let kind = match &self {
             Self::Final { kind: io::ErrorKind::Interrupted, .. } => return stopped(),
             Self::Lost { kind, .. } | Self::Final { kind, .. } => *kind,

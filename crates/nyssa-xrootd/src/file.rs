@@ -63,7 +63,7 @@ impl Drop for OpenFile {
 
 impl File {
     /// Opens the file of a URL, until `stop` is given.
-    pub fn open(url: Url, settings: Settings, stop: &Stop) -> Result<Self, Failure> {
+    pub(crate) fn open(url: Url, settings: Settings, stop: &Stop) -> Result<Self, Failure> {
         let deadline = Deadline::after(settings.request_timeout).until(stop);
         let (open, stat) = open_once(&url, &Start::default(), &settings, &deadline)?;
         let host = open.connection.server.to_string();
@@ -78,7 +78,7 @@ impl File {
     ///
     /// # Errors
     /// The errors of opening a file; `InvalidData` if it is another file now.
-    pub fn beside(&self, connection: u16) -> Result<Self, Failure> {
+    pub(crate) fn beside(&self, connection: u16) -> Result<Self, Failure> {
         let settings = Settings { connection, ..self.settings.clone() };
         let other = Self::open(self.url.clone(), settings, &Stop::default())?;
         self.check_stat(&other.host, &other.stat)?;
@@ -86,30 +86,30 @@ impl File {
     }
 
     /// Returns the limits of one vector.
-    pub fn vector_limits(&self) -> VectorLimits {
+    pub(crate) fn vector_limits(&self) -> VectorLimits {
         self.with_connection(|connection| connection.vector_limits.get().copied())
             .flatten()
             .unwrap_or_default()
     }
 
     /// Calls `look` with the connection, and returns its result. Returns `None` if there is no connection.
-    pub fn with_connection<T>(&self, look: impl Fn(&Connection) -> T) -> Option<T> {
+    pub(crate) fn with_connection<T>(&self, look: impl Fn(&Connection) -> T) -> Option<T> {
         self.lock().open.as_ref().map(|open| look(&open.connection))
     }
 
     /// Closes the file for all threads that read it.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
         self.lock().open = None;
     }
 
-    pub fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Relaxed)
     }
 
     /// Reads parts, all of which are under way at the same time, until `stop` is given. Parts that were
     /// received are kept when a server is lost.
-    pub fn read(&self, parts: &[Part], stop: &Stop) -> Result<Vec<Vec<Bytes>>, Failure> {
+    pub(crate) fn read(&self, parts: &[Part], stop: &Stop) -> Result<Vec<Vec<Bytes>>, Failure> {
         let deadline = Deadline::after(self.settings.request_timeout).until(stop);
         let mut done: Vec<Option<Vec<Bytes>>> = vec![None; parts.len()];
         let mut losses = 0;

@@ -33,6 +33,8 @@
 //! are sent on a connection at the same time, and answers come in any order. Requests that were in flight when
 //! a connection was lost are sent again on another one. After `fork`, a child has connections of its own.
 
+#![deny(missing_docs, unreachable_pub)]
+
 mod auth;
 mod client;
 mod connection;

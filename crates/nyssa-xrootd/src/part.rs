@@ -38,7 +38,7 @@ pub(super) struct Plan {
 
 impl Plan {
     /// Plans requests for ranges, none of which ends before it starts.
-    pub fn new(ranges: &[Range<u64>], limits: VectorLimits) -> Self {
+    pub(crate) fn new(ranges: &[Range<u64>], limits: VectorLimits) -> Self {
         let mut plan = Self::default();
         let alone = ALONE.min(limits.range_bytes);
         let mut vector: Option<usize> = None;
@@ -85,7 +85,7 @@ impl Plan {
     }
 
     /// Returns the bytes of all ranges from the bytes of all parts.
-    pub fn bytes(&self, answers: &[Vec<Bytes>]) -> Vec<Bytes> {
+    pub(crate) fn bytes(&self, answers: &[Vec<Bytes>]) -> Vec<Bytes> {
         let find = |&(part, index): &(usize, usize)| {
             answers.get(part).and_then(|part| part.get(index)).cloned().unwrap_or_default()
         };
@@ -104,7 +104,7 @@ impl Plan {
 impl Part {
     /// Returns the request, and the number of bytes that its answer may have. A single range comes with
     /// checksums if the server has them.
-    pub fn request(&self, handle: Handle, has_checksums: bool) -> (Request, u64) {
+    pub(crate) fn request(&self, handle: Handle, has_checksums: bool) -> (Request, u64) {
         match self {
             Self::Read(range) => {
                 let length = range.end - range.start;
@@ -120,7 +120,7 @@ impl Part {
     }
 
     /// Returns the bytes of each range.
-    pub fn decode(&self, body: &Body) -> Result<Vec<Bytes>, Wrong> {
+    pub(crate) fn decode(&self, body: &Body) -> Result<Vec<Bytes>, Wrong> {
         match self {
             Self::Read(range) => {
                 let bytes = match body.parts.as_slice() {

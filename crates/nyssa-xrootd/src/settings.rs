@@ -57,7 +57,7 @@ impl Settings {
     ///
     /// # Errors
     /// `InvalidInput` for a variable of the environment that is not a number.
-    pub fn new(options: &XrootdOptions) -> io::Result<Self> {
+    pub(crate) fn new(options: &XrootdOptions) -> io::Result<Self> {
         let number = |given: Option<u64>, name: &str, default: u64| match (given, env::var(name)) {
             (Some(given), _) => Ok(given),
             (None, Ok(text)) if !text.trim().is_empty() => {

@@ -58,13 +58,18 @@ impl State {
 
 impl Streams {
     /// Makes the streams of a file that is open on one connection.
-    pub fn new(first: Arc<File>, most: usize) -> Arc<Self> {
+    pub(crate) fn new(first: Arc<File>, most: usize) -> Arc<Self> {
         Arc::new(Self { first, most, shared: PerProcess::new() })
     }
 
     /// Reads `bytes` bytes from the file on one of its connections. When `stop` is given, it no longer waits
     /// for a connection.
-    pub fn read<T>(self: &Arc<Self>, bytes: u64, stop: &Stop, read: impl FnOnce(&File) -> T) -> T {
+    pub(crate) fn read<T>(
+        self: &Arc<Self>,
+        bytes: u64,
+        stop: &Stop,
+        read: impl FnOnce(&File) -> T,
+    ) -> T {
         let (index, file) = self.wait_for_room(bytes, stop);
         let answer = read(&file);
         if let Some((_, pending)) = self.lock().files.get_mut(index) {
@@ -108,7 +113,7 @@ impl Streams {
     }
 
     /// Closes the file on all connections.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         self.first.close();
         self.lock().files.iter().for_each(|(file, _)| file.close());
     }

@@ -63,7 +63,7 @@ enum Step {
 
 impl Upload {
     /// Creates the file for a URL.
-    pub fn create(url: Url, settings: Settings) -> Result<Self, Failure> {
+    pub(crate) fn create(url: Url, settings: Settings) -> Result<Self, Failure> {
         let (place, reached) = TemporaryFile::create(url, settings)?;
         let connection = reached.connection;
         let body = OpenBody::parse(&reached.body.bytes);
@@ -85,7 +85,7 @@ impl Upload {
     }
 
     /// Sends bytes. Waits as long as too many requests are under way.
-    pub fn write(&mut self, offset: u64, data: Bytes) -> Result<(), Failure> {
+    pub(crate) fn write(&mut self, offset: u64, data: Bytes) -> Result<(), Failure> {
         self.kept.push_back(Write { offset, data });
         while let Err(failure) = self.send_kept() {
             self.recover(failure)?;
@@ -94,7 +94,7 @@ impl Upload {
     }
 
     /// Waits until the server has all data on its disk, and closes the file.
-    pub fn finish(mut self) -> Result<TemporaryFile, Failure> {
+    pub(crate) fn finish(mut self) -> Result<TemporaryFile, Failure> {
         while let Err(failure) = self.complete() {
             self.recover(failure)?;
         }
@@ -103,7 +103,7 @@ impl Upload {
     }
 
     /// Gives up the file.
-    pub fn abandon(self) {
+    pub(crate) fn abandon(self) {
         if self.place.process == process::id() {
             self.connection.count_files(-1);
             self.connection.tell(Request::close(self.handle));

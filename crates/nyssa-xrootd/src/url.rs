@@ -27,7 +27,7 @@ impl fmt::Display for Server {
 
 impl Server {
     /// Parses `[user[:password]@]host[:port]`.
-    pub fn parse(text: &str, tls: bool) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str, tls: bool) -> Result<Self, String> {
         let (user, place) = match text.rsplit_once('@') {
             Some((user, place)) => (user.split(':').next().filter(|user| !user.is_empty()), place),
             None => (None, text),
@@ -77,12 +77,12 @@ impl Url {
     ///
     /// # Errors
     /// `InvalidInput` for a text that is not a URL of XRootD.
-    pub fn checked(url: &str) -> io::Result<Self> {
+    pub(crate) fn checked(url: &str) -> io::Result<Self> {
         Self::parse(url).map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))
     }
 
     /// Parses a URL. The error is the reason, as text.
-    pub fn parse(url: &str) -> Result<Self, String> {
+    pub(crate) fn parse(url: &str) -> Result<Self, String> {
         let (scheme, rest) = url.split_once("://").ok_or("it is not a URL")?;
         let tls =
             uses_tls(scheme).ok_or_else(|| format!("{scheme}:// is not a scheme of XRootD"))?;

@@ -26,7 +26,7 @@ pub(super) const LOCK: &str = "lock";
 const FORMAT: u32 = 1;
 
 /// The default for the largest number of bytes that a folder takes.
-pub const LIMIT_BYTES: u64 = 20_000_000_000;
+pub(super) const LIMIT_BYTES: u64 = 20_000_000_000;
 
 /// A folder in which bytes of remote resources are kept. Clones share it.
 #[derive(Clone, Debug)]

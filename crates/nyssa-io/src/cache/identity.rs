@@ -52,7 +52,7 @@ pub(super) struct Identity {
 
 impl Identity {
     /// Makes the identity of the resource that a URL names now.
-    pub fn new(url: &str, size: u64, version: Option<String>) -> Self {
+    pub(super) fn new(url: &str, size: u64, version: Option<String>) -> Self {
         let (place, query) = url.split_once('?').unwrap_or((url, ""));
         // Paths of XRootD may have a number sign. The anchors of browsers come after the query, or are part of
         // the path.
@@ -69,7 +69,7 @@ impl Identity {
     }
 
     /// Returns the key of the resource, which is the name of its folder.
-    pub fn key(&self) -> u128 {
+    pub(super) fn key(&self) -> u128 {
         let Self { url, query, size, version } = self;
         let query = query.map(|query| query.to_string()).unwrap_or_default();
         let version = version.as_deref().unwrap_or_default();
@@ -77,12 +77,12 @@ impl Identity {
     }
 
     /// Returns the name of the folder of the resource.
-    pub fn folder(&self) -> PathBuf {
+    pub(super) fn folder(&self) -> PathBuf {
         format!("{:032x}", self.key()).into()
     }
 
     /// Returns the URL for messages.
-    pub fn shown(&self) -> String {
+    pub(super) fn shown(&self) -> String {
         format!("{}{}", self.url, if self.query.is_some() { "?..." } else { "" })
     }
 }

@@ -101,7 +101,7 @@ impl Cache {
 
 impl Resource {
     /// Returns the folder of the resource, if it can be used.
-    pub fn entry(&self) -> Option<Arc<Entry>> {
+    pub(super) fn entry(&self) -> Option<Arc<Entry>> {
         let place = self.entry.get(|| RwLock::new(self.open()));
         place.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -167,7 +167,7 @@ impl Resource {
     }
 
     /// Adds bytes to the cache. If that fails, they are not kept.
-    pub fn add(&self, entry: &Arc<Entry>, new: &[New]) {
+    pub(super) fn add(&self, entry: &Arc<Entry>, new: &[New]) {
         if !self.cache.writes() || new.is_empty() {
             return;
         }
@@ -207,7 +207,7 @@ impl Resource {
     }
 
     /// Counts bytes of a request for `ranges` ranges that came from the cache.
-    pub fn count_hit(&self, ranges: usize, bytes: u64) {
+    pub(super) fn count_hit(&self, ranges: usize, bytes: u64) {
         if bytes == 0 {
             return;
         }
@@ -217,7 +217,7 @@ impl Resource {
     }
 
     /// Returns the form in which pages are kept.
-    pub fn form(&self) -> Form {
+    pub(super) fn form(&self) -> Form {
         self.cache.options().form
     }
 }

@@ -34,7 +34,7 @@ struct KeptFile {
 
 impl KeptEnds {
     /// Returns what to ask for when a file is opened whose source is not known yet.
-    pub fn wanted(&self, name: &str) -> Ends {
+    pub(crate) fn wanted(&self, name: &str) -> Ends {
         match self.0.lock().files.contains_key(name) {
             // Size and version come with any byte.
             true => Ends { first: LEAST, last: 0 },
@@ -43,7 +43,7 @@ impl KeptEnds {
     }
 
     /// Returns the ends of a file if they are of this size and version. They are taken out.
-    pub fn take(&self, name: &str, size: u64, version: &str) -> Option<Known> {
+    pub(crate) fn take(&self, name: &str, size: u64, version: &str) -> Option<Known> {
         let mut kept = self.0.lock();
         let file = kept.files.remove(name)?;
         kept.bytes -= file.known.bytes();
@@ -51,7 +51,7 @@ impl KeptEnds {
     }
 
     /// Keeps the ends of a file that is closed, instead of those of files that were closed long ago.
-    pub fn keep(&self, name: &str, size: u64, version: String, known: Known) {
+    pub(crate) fn keep(&self, name: &str, size: u64, version: String, known: Known) {
         let mut kept = self.0.lock();
         let kept = &mut *kept;
         kept.bytes += known.bytes();

@@ -29,7 +29,7 @@ static USED: PerProcess<Mutex<HashMap<String, Ends>>> = PerProcess::new();
 impl Ends {
     /// Returns what to ask for when a file is opened: what the metadata of earlier files of its server took, and some more.
     /// For the first file of a server this is `unknown` at each end.
-    pub fn wanted(name: &str, unknown: u64) -> Self {
+    pub(crate) fn wanted(name: &str, unknown: u64) -> Self {
         let used = server(name).and_then(|server| USED.lock().get(&server).copied());
         let wanted = |used: u64| (used + used / MARGIN).clamp(LEAST, MOST);
         match used {
@@ -39,7 +39,7 @@ impl Ends {
     }
 
     /// Adds what the metadata of a file took. More bytes count at once; less bytes count as one of several files.
-    pub fn add_used(self, name: &str) {
+    pub(crate) fn add_used(self, name: &str) {
         let Some(server) = server(name) else { return };
         let mean = |old: u64, new: u64| if new > old { new } else { (3 * old + new) / 4 };
         let mut used = USED.lock();

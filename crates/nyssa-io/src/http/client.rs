@@ -56,14 +56,14 @@ pub(crate) struct Correction {
 
 impl Request {
     /// Makes a request of `method` without anything else.
-    pub fn new(method: Method, url: Url) -> Self {
+    pub(crate) fn new(method: Method, url: Url) -> Self {
         let (headers, secrets) = (Vec::new(), Vec::new());
         let stop = Stop::default();
         Self { method, url, headers, secrets, body: None, stop, correction: None }
     }
 
     /// Sends the request to another URL. Another origin does not get the secrets.
-    pub fn move_to(&mut self, url: Url) {
+    pub(crate) fn move_to(&mut self, url: Url) {
         if url.origin() != self.url.origin() {
             self.secrets.clear();
         }
@@ -89,12 +89,12 @@ pub(crate) struct Reply {
 
 impl Reply {
     /// Returns a header as text.
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
     /// Returns the length of the body that the server states.
-    pub fn content_length(&self) -> Option<u64> {
+    pub(crate) fn content_length(&self) -> Option<u64> {
         self.header("content-length")?.trim().parse().ok()
     }
 
@@ -102,7 +102,7 @@ impl Reply {
     ///
     /// # Errors
     /// A failure if the body ends earlier. The bytes that were received are in `buffer`.
-    pub fn read_to(&mut self, buffer: &mut Vec<u8>, len: usize) -> Result<(), Failure> {
+    pub(crate) fn read_to(&mut self, buffer: &mut Vec<u8>, len: usize) -> Result<(), Failure> {
         let missing = len.saturating_sub(buffer.len());
         let read = self.body.by_ref().take(missing as u64).read_to_end(buffer);
         read.map_err(|error| Failure::transport(error.into()))?;
@@ -113,7 +113,7 @@ impl Reply {
     }
 
     /// Reads what is left of a body that should be at its end, so that the connection can be used again.
-    pub fn finish(mut self) {
+    pub(crate) fn finish(mut self) {
         let _ = self.body.read(&mut [0; 1]);
     }
 
@@ -121,7 +121,7 @@ impl Reply {
     ///
     /// # Errors
     /// A failure if the body is not complete, or is longer.
-    pub fn read_all(mut self, most: u64) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn read_all(mut self, most: u64) -> Result<Vec<u8>, Failure> {
         let stated = self.content_length();
         let mut all = Vec::new();
         let read = self.body.by_ref().take(most.saturating_add(1)).read_to_end(&mut all);
@@ -143,7 +143,7 @@ impl Reply {
     }
 
     /// Turns the answer into a failure.
-    pub fn failure(mut self) -> Failure {
+    pub(crate) fn failure(mut self) -> Failure {
         let after = retry_after(&self.headers);
         let mut said = Vec::new();
         // A text that cannot be read is left out.
@@ -225,7 +225,7 @@ static CLIENTS: PerProcess<Mutex<Vec<Arc<Client>>>> = PerProcess::new();
 
 impl Client {
     /// Returns the client of this process. A fork has its own: connections cannot be shared between processes.
-    pub fn of(options: &HttpOptions) -> Arc<Self> {
+    pub(crate) fn of(options: &HttpOptions) -> Arc<Self> {
         let process = std::process::id();
         let new = || {
             let (plain, secure) = (OnceLock::new(), OnceLock::new());
@@ -243,14 +243,14 @@ impl Client {
     }
 
     /// Returns a client that uses no proxies, for a service on or near this machine.
-    pub fn direct(options: &HttpOptions) -> Self {
+    pub(crate) fn direct(options: &HttpOptions) -> Self {
         let (plain, secure) = (OnceLock::new(), OnceLock::new());
         let process = std::process::id();
         Self { options: options.clone(), uses_proxies: false, process, plain, secure }
     }
 
     /// Returns whether this is the process that has the connections.
-    pub fn is_of_this_process(&self) -> bool {
+    pub(crate) fn is_of_this_process(&self) -> bool {
         self.process == std::process::id()
     }
 
@@ -258,7 +258,7 @@ impl Client {
     ///
     /// # Errors
     /// A failure if no answer comes. An answer with the status of an error is not a failure.
-    pub fn send(&self, request: &Request) -> Result<Reply, Failure> {
+    pub(crate) fn send(&self, request: &Request) -> Result<Reply, Failure> {
         self.follow(request, |url, trusted| self.send_to(request, url, trusted))
     }
 
@@ -266,7 +266,7 @@ impl Client {
     ///
     /// # Errors
     /// The errors of [`Client::send`].
-    pub fn send_once(&self, request: &Request) -> Result<Reply, Failure> {
+    pub(crate) fn send_once(&self, request: &Request) -> Result<Reply, Failure> {
         let turn = self.turn(request, &request.url)?;
         let begin = Instant::now();
         let response = self.send_to(request, &request.url, true)?;
@@ -290,7 +290,7 @@ impl Client {
     ///
     /// # Errors
     /// A failure if that is not a URL of HTTP, or one without the protection that `from` has.
-    pub fn target(from: &Url, location: &str) -> Result<Url, Failure> {
+    pub(crate) fn target(from: &Url, location: &str) -> Result<Url, Failure> {
         let next = from.join(location).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         let next = next.ok_or_else(|| {
             let location = shown(location);
@@ -314,7 +314,7 @@ impl Client {
     ///
     /// # Errors
     /// The errors of [`Client::send`].
-    pub fn send_file<B: Read>(
+    pub(crate) fn send_file<B: Read>(
         &self,
         request: &Request,
         open: &mut dyn FnMut() -> B,

@@ -53,7 +53,7 @@ impl HttpSource {
     /// # Errors
     /// `NotFound`; `PermissionDenied`; `Unsupported` for a large file that the server only sends whole; the
     /// errors of connections.
-    pub fn open(
+    pub(crate) fn open(
         address: Box<dyn Address>,
         http: HttpOptions,
         options: &OpenOptions,

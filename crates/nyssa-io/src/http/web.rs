@@ -24,7 +24,7 @@ impl Web {
     ///
     /// # Errors
     /// `InvalidInput` for a text that is not a URL.
-    pub fn parse(url: &str) -> Result<Self> {
+    pub(super) fn parse(url: &str) -> Result<Self> {
         let name = shown(url);
         let (given, rest) = scheme(url).unwrap_or(("http", url));
         let is_plain = ["http", "dav"].iter().any(|plain| given.eq_ignore_ascii_case(plain));
@@ -34,7 +34,7 @@ impl Web {
         Ok(Self { location: Location { name, ..location }, without_credentials: false })
     }
 
-    pub fn failed(&self, action: &str, error: io::Error) -> Error {
+    pub(super) fn failed(&self, action: &str, error: io::Error) -> Error {
         let error = match self.advice(error.kind()) {
             Some(advice) => io::Error::new(error.kind(), format!("{error}; {advice}")),
             None => error,

@@ -4,7 +4,7 @@ use std::fs::{File, TryLockError};
 
 /// The result of locking a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lock {
+pub(crate) enum Lock {
     /// This process holds the lock until the file is closed.
     Ours,
     /// Another process holds the lock.
@@ -14,7 +14,7 @@ pub enum Lock {
 }
 
 /// Locks the whole file, without waiting.
-pub fn lock(file: &File) -> Lock {
+pub(crate) fn lock(file: &File) -> Lock {
     // A lock of Windows would keep others from reading.
     match cfg!(unix).then(|| file.try_lock()) {
         Some(Ok(())) => Lock::Ours,
@@ -41,7 +41,7 @@ const LOCAL: [i64; 8] = [
 /// Returns whether only this machine uses the file system of a file. Locks of all other processes on the file
 /// are then visible here. On a network file system this depends on its mount options.
 #[cfg(target_os = "linux")]
-pub fn is_on_this_machine(file: &File) -> bool {
+pub(super) fn is_on_this_machine(file: &File) -> bool {
     use std::os::fd::AsRawFd;
     let mut found = std::mem::MaybeUninit::<libc::statfs>::uninit();
     // SAFETY: the descriptor is open for as long as `file` is borrowed, and fstatfs writes one `statfs` into

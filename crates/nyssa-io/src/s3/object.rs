@@ -36,7 +36,7 @@ impl Object {
     ///
     /// # Errors
     /// `InvalidInput` for a key that cannot be in a URL, and for settings that are not valid.
-    pub fn parse(name: &str, rest: &str) -> io::Result<Self> {
+    pub(super) fn parse(name: &str, rest: &str) -> io::Result<Self> {
         let refused = |why: &str| Err(io::Error::new(ErrorKind::InvalidInput, why));
         let (place, key) = rest.split_once('/').unwrap_or((rest, ""));
         if place.is_empty() {
@@ -53,7 +53,7 @@ impl Object {
     ///
     /// # Errors
     /// A failure for which another request does not help.
-    pub fn ask<'a>(
+    pub(super) fn ask<'a>(
         &self,
         method: Method,
         action: &impl S3Action<'a>,

@@ -13,7 +13,9 @@ pub(crate) struct RecordedFile(u64);
 
 impl RecordedFile {
     /// Opens a source by `open`.
-    pub fn open(open: impl FnOnce() -> Result<Arc<dyn Source>>) -> Result<(Self, Arc<dyn Source>)> {
+    pub(crate) fn open(
+        open: impl FnOnce() -> Result<Arc<dyn Source>>,
+    ) -> Result<(Self, Arc<dyn Source>)> {
         let file = Self(next_number());
         let start = Instant::now();
         let source = open()?;
@@ -40,7 +42,7 @@ impl RecordedFile {
     }
 
     /// Makes a request to `source` for `ranges` by `read`.
-    pub fn read<T>(
+    pub(crate) fn read<T>(
         &self,
         source: &dyn Source,
         ranges: impl Iterator<Item = Pair>,
@@ -64,7 +66,7 @@ impl RecordedFile {
     }
 
     /// Closes `source`.
-    pub fn close(&self, source: &dyn Source) {
+    pub(crate) fn close(&self, source: &dyn Source) {
         let Some(recorder) = recorder() else { return source.close() };
         let start = Instant::now();
         source.close();
@@ -76,7 +78,7 @@ impl RecordedFile {
     }
 
     /// Begins a plan for `source`, if a recorder runs.
-    pub fn plan(
+    pub(crate) fn plan(
         &self,
         source: &dyn Source,
         units: &[Vec<Range<u64>>],

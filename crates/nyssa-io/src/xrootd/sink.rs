@@ -30,7 +30,7 @@ pub(super) struct XrootdSink {
 
 impl XrootdSink {
     /// Starts a file that will be at a URL.
-    pub fn create(url: &str, force: bool, staging: Option<Staging>) -> Result<Self> {
+    pub(super) fn create(url: &str, force: bool, staging: Option<Staging>) -> Result<Self> {
         let file = create(url, force).map_err(|error| Error::new(url, "create", error))?;
         let (name, url, buffer) = (shown(url), url.to_owned(), WriteBuffer::new(BUFFER_SIZE));
         Ok(Self { name, url, force, file, buffer, failed: false, staging })

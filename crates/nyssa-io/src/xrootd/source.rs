@@ -22,7 +22,7 @@ impl XrootdSource {
     ///
     /// # Errors
     /// `InvalidInput` for a text that is not a URL of XRootD; the errors of the server and of connections.
-    pub fn open(url: &str, options: &XrootdOptions, stop: &Stop) -> Result<Self> {
+    pub(super) fn open(url: &str, options: &XrootdOptions, stop: &Stop) -> Result<Self> {
         let file = Reader::open(url, options, stop);
         let file = file.map_err(|error| Error::new(url, "open", error))?;
         Ok(Self { name: shown(url), file })

@@ -13,7 +13,7 @@ pub(super) struct Line {
 
 impl Line {
     /// Returns the two directions of a plain socket.
-    pub fn plain(socket: &TcpStream) -> io::Result<Self> {
+    pub(super) fn plain(socket: &TcpStream) -> io::Result<Self> {
         let (reader, writer) = (Box::new(socket.try_clone()?), Box::new(socket.try_clone()?));
         Ok(Self { reader, writer })
     }

@@ -91,24 +91,27 @@ pub(super) struct Pending {
 }
 
 impl Connection {
-    pub fn is_manager(&self) -> bool {
+    pub(crate) fn is_manager(&self) -> bool {
         self.protocol.has(flags::IS_MANAGER)
     }
 
     /// Returns whether reads use checksums: the server has them, and TLS does not check the bytes already.
-    pub fn has_checksums(&self) -> bool {
+    pub(crate) fn has_checksums(&self) -> bool {
         self.protocol.version >= PAGES_VERSION
             && self.protocol.has(flags::HAS_PAGES)
             && !self.is_secure
     }
 
     /// Returns whether the connection can still be used.
-    pub fn is_alive(&self) -> bool {
+    pub(crate) fn is_alive(&self) -> bool {
         self.table().broken.is_none()
     }
 
     /// Sends requests together. Each comes with the number of bytes that its answer may have.
-    pub fn send(self: &Arc<Self>, requests: &[(Request, u64)]) -> Result<Vec<Pending>, Failure> {
+    pub(crate) fn send(
+        self: &Arc<Self>,
+        requests: &[(Request, u64)],
+    ) -> Result<Vec<Pending>, Failure> {
         let mut bytes = Vec::new();
         let mut pending = Vec::with_capacity(requests.len());
         let mut large = None;
@@ -145,13 +148,13 @@ impl Connection {
     }
 
     /// Sends a request without waiting for its answer.
-    pub fn tell(self: &Arc<Self>, request: Request) {
+    pub(crate) fn tell(self: &Arc<Self>, request: Request) {
         // A lost request does no harm, because the server notices a lost connection by itself.
         let _ = self.send(&[(request, 0)]);
     }
 
     /// Ends the connection. All threads that wait get the reason.
-    pub fn fail(&self, kind: io::ErrorKind, why: impl Into<String>) -> Failure {
+    pub(crate) fn fail(&self, kind: io::ErrorKind, why: impl Into<String>) -> Failure {
         let failure = Failure::lost(&self.server, kind, why);
         let failure = self.table().end(failure);
         // This also ends the thread that reads.
@@ -160,12 +163,12 @@ impl Connection {
     }
 
     /// Does the same as [`Connection::fail`] for bytes that are not of the protocol.
-    pub fn malformed(&self, what: Malformed) -> Failure {
+    pub(crate) fn malformed(&self, what: Malformed) -> Failure {
         self.fail(io::ErrorKind::InvalidData, format!("it sent {}", what.0))
     }
 
     /// Counts the files that are open on the connection.
-    pub fn count_files(&self, change: isize) {
+    pub(crate) fn count_files(&self, change: isize) {
         let mut table = self.table();
         table.files = table.files.saturating_add_signed(change);
     }
@@ -177,7 +180,7 @@ impl Connection {
 
 impl Pending {
     /// Waits for the answer, until `deadline`.
-    pub fn wait(self, deadline: &Deadline, settings: &Settings) -> Result<Answer, Failure> {
+    pub(crate) fn wait(self, deadline: &Deadline, settings: &Settings) -> Result<Answer, Failure> {
         let answer = loop {
             let answer = self.answer.recv_timeout(deadline.left().min(POLL));
             let waits = matches!(answer, Err(RecvTimeoutError::Timeout));

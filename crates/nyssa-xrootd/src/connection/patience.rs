@@ -13,7 +13,7 @@ pub(super) struct Patient<R, F> {
 }
 
 impl<R, F> Patient<R, F> {
-    pub fn new(inner: R, gives_up: F) -> Self {
+    pub(super) fn new(inner: R, gives_up: F) -> Self {
         Self { inner, gives_up, heard: Instant::now() }
     }
 }

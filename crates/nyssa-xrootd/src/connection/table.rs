@@ -37,7 +37,7 @@ pub(super) struct Slot {
 
 impl Table {
     /// Adds a new request. Returns its stream id and the receiver of its answer.
-    pub fn add(&mut self, room: u64) -> Option<(u16, Receiver<Answer>)> {
+    pub(super) fn add(&mut self, room: u64) -> Option<(u16, Receiver<Answer>)> {
         if self.slots.len() >= usize::from(u16::MAX) {
             return None;
         }
@@ -57,40 +57,40 @@ impl Table {
     }
 
     /// Takes a slot out of the table, to fill it. Its stream id stays in use.
-    pub fn take(&mut self, stream: u16) -> Option<Slot> {
+    pub(super) fn take(&mut self, stream: u16) -> Option<Slot> {
         self.slots.get_mut(&stream)?.take()
     }
 
     /// Puts a slot back, because more parts will follow.
-    pub fn put_back(&mut self, stream: u16, slot: Slot) {
+    pub(super) fn put_back(&mut self, stream: u16, slot: Slot) {
         if self.broken.is_none() {
             self.slots.insert(stream, Some(slot));
         }
     }
 
     /// Frees a stream id.
-    pub fn free(&mut self, stream: u16) {
+    pub(super) fn free(&mut self, stream: u16) {
         self.slots.remove(&stream);
     }
 
     /// Returns whether no request waits for an answer.
-    pub fn is_idle(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         self.slots.is_empty()
     }
 
     /// Returns whether an answer is being read.
-    pub fn is_filling(&self) -> bool {
+    pub(super) fn is_filling(&self) -> bool {
         self.slots.values().any(Option::is_none)
     }
 
     /// Returns the time at which the oldest request was sent whose answer is not deferred.
-    pub fn oldest(&self) -> Option<Instant> {
+    pub(super) fn oldest(&self) -> Option<Instant> {
         let slots = self.slots.values().flatten();
         slots.filter(|slot| !slot.deferred).map(|slot| slot.sent).min()
     }
 
     /// Ends all requests. The first reason stays.
-    pub fn end(&mut self, failure: Failure) -> Failure {
+    pub(super) fn end(&mut self, failure: Failure) -> Failure {
         // A thread that waits sees that its sender is gone, and reads the reason.
         let failure = self.broken.get_or_insert(failure).clone();
         self.slots.clear();

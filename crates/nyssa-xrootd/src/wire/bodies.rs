@@ -14,6 +14,7 @@ pub struct ProtocolBody {
 }
 
 impl ProtocolBody {
+    /// Parses the answer to `protocol`.
     pub fn parse(body: &[u8]) -> Result<Self, Malformed> {
         let short = || Malformed::short("an answer to protocol", body.len());
         let version = u32_at(body, 0).ok_or_else(short)?;
@@ -49,6 +50,7 @@ pub struct LoginBody {
 }
 
 impl LoginBody {
+    /// Parses the answer to `login`.
     pub fn parse(body: &[u8]) -> Result<Self, Malformed> {
         if body.is_empty() {
             return Ok(Self { session: [0; 16], methods: Vec::new() });
@@ -74,6 +76,7 @@ pub struct OpenBody {
 }
 
 impl OpenBody {
+    /// Parses the answer to `open`.
     pub fn parse(body: &[u8]) -> Result<Self, Malformed> {
         let handle =
             array(body, 0).ok_or_else(|| Malformed::short("an answer to open", body.len()))?;
@@ -99,6 +102,7 @@ pub struct Stat {
 }
 
 impl Stat {
+    /// Parses the answer to `stat`.
     pub fn parse(body: &[u8]) -> Result<Self, Malformed> {
         const FOLDER: u32 = 2;
         const OTHER: u32 = 4;
@@ -125,6 +129,7 @@ pub struct ServerError {
 }
 
 impl ServerError {
+    /// Parses an error.
     pub fn parse(body: &[u8]) -> Result<Self, Malformed> {
         let code = u32_at(body, 0).ok_or_else(|| Malformed::short("an error", body.len()))?;
         Ok(Self { code, message: text(&body[4..]) })
@@ -134,12 +139,14 @@ impl ServerError {
 /// The time that the server asks the client to wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
+    /// The time to wait, in seconds.
     pub seconds: u32,
     /// The reason, if the server gives one.
     pub reason: String,
 }
 
 impl Wait {
+    /// Parses the answer that asks the client to wait.
     pub fn parse(body: &[u8]) -> Result<Self, Malformed> {
         let seconds = u32_at(body, 0)
             .filter(|&seconds| i32::try_from(seconds).is_ok())

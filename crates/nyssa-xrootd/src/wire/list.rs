@@ -5,6 +5,7 @@ use super::{Malformed, Stat, text};
 /// One name in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListEntry {
+    /// The name, without the folder.
     pub name: String,
     /// The size, time and kind, if the server sends them.
     pub stat: Option<Stat>,

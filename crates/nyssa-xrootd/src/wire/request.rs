@@ -14,23 +14,23 @@ pub type Handle = [u8; 4];
 
 /// The ids of requests.
 mod id {
-    pub const AUTH: u16 = 3000;
-    pub const QUERY: u16 = 3001;
-    pub const CLOSE: u16 = 3003;
-    pub const DIRLIST: u16 = 3004;
-    pub const PROTOCOL: u16 = 3006;
-    pub const LOGIN: u16 = 3007;
-    pub const MV: u16 = 3009;
-    pub const OPEN: u16 = 3010;
-    pub const READ: u16 = 3013;
-    pub const RM: u16 = 3014;
-    pub const SYNC: u16 = 3016;
-    pub const STAT: u16 = 3017;
-    pub const WRITE: u16 = 3019;
-    pub const READV: u16 = 3025;
-    pub const LOCATE: u16 = 3027;
-    pub const TRUNCATE: u16 = 3028;
-    pub const PGREAD: u16 = 3030;
+    pub(super) const AUTH: u16 = 3000;
+    pub(super) const QUERY: u16 = 3001;
+    pub(super) const CLOSE: u16 = 3003;
+    pub(super) const DIRLIST: u16 = 3004;
+    pub(super) const PROTOCOL: u16 = 3006;
+    pub(super) const LOGIN: u16 = 3007;
+    pub(super) const MV: u16 = 3009;
+    pub(super) const OPEN: u16 = 3010;
+    pub(super) const READ: u16 = 3013;
+    pub(super) const RM: u16 = 3014;
+    pub(super) const SYNC: u16 = 3016;
+    pub(super) const STAT: u16 = 3017;
+    pub(super) const WRITE: u16 = 3019;
+    pub(super) const READV: u16 = 3025;
+    pub(super) const LOCATE: u16 = 3027;
+    pub(super) const TRUNCATE: u16 = 3028;
+    pub(super) const PGREAD: u16 = 3030;
 }
 
 /// The mode in which a file is opened.

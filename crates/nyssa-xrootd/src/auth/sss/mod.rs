@@ -24,10 +24,10 @@ use keytab::Key;
 const BASE_TIME: u64 = 1_222_183_880;
 /// The kinds of elements.
 mod kind {
-    pub const NAME: u8 = 1;
-    pub const GROUP: u8 = 4;
-    pub const RANDOM: u8 = 7;
-    pub const HOST: u8 = 0x20;
+    pub(super) const NAME: u8 = 1;
+    pub(super) const GROUP: u8 = 4;
+    pub(super) const RANDOM: u8 = 7;
+    pub(super) const HOST: u8 = 0x20;
 }
 /// The minimum number of bytes before the checksum that servers accept.
 const LEAST: usize = 128;
