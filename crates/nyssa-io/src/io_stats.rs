@@ -15,10 +15,14 @@ use crate::io_counts::IoCounts;
 #[derive(Clone, Debug, Default)]
 pub struct IoStats(Arc<Counters>);
 
-/// The counters have the names of [`IoCounts`]. Times are nanoseconds since the start.
+/// The time at which counters were made.
 #[derive(Debug)]
+struct Start(Instant);
+
+/// The counters have the names of [`IoCounts`]. Times are nanoseconds since the start.
+#[derive(Debug, Default)]
 struct Counters {
-    start: Instant,
+    start: Start,
     /// The sizes of the resources that were opened, by their names.
     files: Mutex<HashMap<String, u64>>,
     open_files: AtomicU64,
@@ -93,7 +97,7 @@ impl IoStats {
             round_trips: get(&all.round_trips),
             busy_seconds: seconds(&all.busy),
             request_seconds: seconds(&all.requests),
-            seconds: all.start.elapsed().as_secs_f64(),
+            seconds: all.start.0.elapsed().as_secs_f64(),
             peak_bytes_per_second: get(&all.peak) as f64,
             ..IoCounts::default()
         };
@@ -229,32 +233,12 @@ impl Counters {
 
     /// Returns the nanoseconds since the start.
     fn now(&self) -> u64 {
-        u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        u64::try_from(self.start.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 }
 
-impl Default for Counters {
+impl Default for Start {
     fn default() -> Self {
-        Self {
-            start: Instant::now(),
-            files: Mutex::default(),
-            open_files: AtomicU64::default(),
-            iops_read: AtomicU64::default(),
-            iops_readv: AtomicU64::default(),
-            iops_readvread: AtomicU64::default(),
-            bytes_read: AtomicU64::default(),
-            bytes_readv: AtomicU64::default(),
-            hit_bytes_read: AtomicU64::default(),
-            hit_bytes_readv: AtomicU64::default(),
-            over_read_bytes: AtomicU64::default(),
-            round_trips: AtomicU64::default(),
-            under_way: AtomicU64::default(),
-            busy_since: AtomicU64::default(),
-            busy: AtomicU64::default(),
-            requests: AtomicU64::default(),
-            second: AtomicU64::default(),
-            second_bytes: AtomicU64::default(),
-            peak: AtomicU64::default(),
-        }
+        Self(Instant::now())
     }
 }

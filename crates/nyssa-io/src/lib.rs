@@ -58,7 +58,7 @@ pub use http::HttpOptions;
 pub use io_counts::IoCounts;
 pub use io_stats::IoStats;
 pub use limits::{Limits, NETWORK_OVER_READ};
-pub use local::{LocalSink, LocalSource, LocalUpdate, ScratchFolder, Spill, Upload};
+pub use local::{LocalSink, LocalSource, ScratchFolder, Spill, Upload};
 pub use location::{
     absolute, file_name, is_remote, is_url, local as local_path, query_digest,
     question_mark_begins_query, scheme_without_slashes,

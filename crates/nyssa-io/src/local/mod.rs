@@ -26,4 +26,4 @@ pub use scratch::ScratchFolder;
 pub use sink::LocalSink;
 pub use source::LocalSource;
 pub use spill::Spill;
-pub use update::LocalUpdate;
+pub(crate) use update::LocalUpdate;
