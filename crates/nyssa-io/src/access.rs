@@ -24,10 +24,10 @@ pub fn open(location: impl AsRef<Path>) -> Result<Arc<dyn Source>> {
     open_with(location, &OpenOptions::default())
 }
 
-/// Does the same as [`open`], with options.
+/// Opens a path or URL for reading, by options.
 ///
 /// # Errors
-/// The same as [`open`].
+/// The errors of [`open`].
 pub fn open_with(location: impl AsRef<Path>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
     let location = location.as_ref();
     let Some((protocol, url)) = protocol(location) else {
@@ -72,11 +72,11 @@ pub fn create(location: impl AsRef<Path>, force: bool) -> Result<Box<dyn Sink>> 
     Ok(Box::new(LocalSink::create(path, force)?))
 }
 
-/// Does the same as [`create`], but a commit gives the complete file to the [`Staging`]. It can be read and
-/// checked there before it is published under its name.
+/// Starts to write the file at a path or URL, as [`create`] does. The commit gives the complete file to the
+/// [`Staging`], where it can be read and checked before it is published under its name.
 ///
 /// # Errors
-/// The same as [`create`].
+/// The errors of [`create`].
 pub fn stage(location: impl AsRef<Path>, force: bool) -> Result<(Box<dyn Sink>, Staging)> {
     let location = location.as_ref();
     if let Some((protocol, url)) = protocol(location) {
@@ -118,7 +118,7 @@ pub fn update(location: impl AsRef<Path>) -> Result<Update> {
 /// Reads all bytes at a path or URL. A path may also be a pipe.
 ///
 /// # Errors
-/// The same as [`open`].
+/// The errors of [`open`].
 pub fn read(location: impl AsRef<Path>) -> Result<Vec<u8>> {
     let location = location.as_ref();
     if is_remote(location) {
@@ -132,7 +132,7 @@ pub fn read(location: impl AsRef<Path>) -> Result<Vec<u8>> {
 /// Writes a whole small file. An existing file is replaced when the new one is complete.
 ///
 /// # Errors
-/// The same as [`create`].
+/// The errors of [`create`].
 pub fn write(location: impl AsRef<Path>, content: &[u8]) -> Result<()> {
     let written = create(location, true).and_then(|mut sink| {
         sink.write_at(0, content)?;
@@ -173,7 +173,7 @@ impl Lines {
 /// writes the whole file again.
 ///
 /// # Errors
-/// The same as [`read`], and the errors of the system.
+/// The errors of [`read`] and of the system.
 pub fn lines(location: impl AsRef<Path>) -> Result<(Lines, String)> {
     let location = location.as_ref();
     let text = |content: &[u8]| String::from_utf8_lossy(content).into_owned();

@@ -164,7 +164,7 @@ fn url_in(word: &str) -> String {
 }
 
 /// Returns a text from a file, a server or a user on one line. The characters are escaped that move the cursor of a terminal,
-/// or change the direction of the text after them. The escapes are those of JSON.
+/// or change the direction of the text after them. JSON has the same escapes.
 pub fn printable(text: &str) -> String {
     escaped(text, |_| false)
 }

@@ -168,7 +168,7 @@ impl IoStats {
         done
     }
 
-    /// Calls `work` for these counters and for those of the process.
+    /// Calls `work` for these counters and for the counters of the process.
     fn with_process(&self, work: impl Fn(&Counters)) {
         let process = Self::of_process();
         work(&self.0);
@@ -214,7 +214,7 @@ impl Counters {
         self.came(bytes);
     }
 
-    /// Adds bytes that arrived now to those of their second.
+    /// Adds bytes that arrived now to the bytes of the current second.
     fn came(&self, bytes: u64) {
         let second = self.now() / 1_000_000_000;
         let sum = match self.second.swap(second, Ordering::Relaxed) == second {

@@ -144,8 +144,9 @@ fn is_inside(path: &Path, own: &str) -> bool {
     [named, real].into_iter().flatten().any(|folder| path.starts_with(folder))
 }
 
-/// Returns whether two URLs have the same scheme, host and port, as they are written. Those of equal text up to the path
-/// are equal for all who parse them. The usual port of a scheme may be left out. A proxy of XRootD has the URL of the origin in its path, which must be the same, too.
+/// Returns whether two URLs have the same scheme, host and port, as they are written. URLs of equal text up to the path
+/// are equal for every parser. The usual port of a scheme may be left out. A proxy of XRootD has the URL of the origin in
+/// its path, which must be the same, too.
 fn is_same_origin(a: &str, b: &str) -> bool {
     let (Some(a), Some(b)) = (scheme(a), scheme(b)) else { return false };
     let (a_place, b_place) = (place(a.1), place(b.1));

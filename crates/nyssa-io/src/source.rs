@@ -51,7 +51,7 @@ pub trait Source: Send + Sync {
     /// Returns the limits and the cost of one request. The cost can change while the source is read.
     fn limits(&self) -> Limits;
 
-    /// Returns the limits and the cost of requests for the units of a plan. They are those of
+    /// Returns the limits and the cost of requests for the units of a plan. They are equal to
     /// [`Source::limits`], unless the source knows more about these ranges: bytes of a local file that are not
     /// in the cache of the system come from the disk, which is slower.
     fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {

@@ -8,8 +8,8 @@ use rustls::pki_types::CertificateDer;
 /// The folder in which grid sites keep the certificates of their authorities.
 const GRID_CERTIFICATES: &str = "/etc/grid-security/certificates";
 
-/// Returns the authorities of the system, or of `SSL_CERT_FILE` and `SSL_CERT_DIR`, and those of the grid:
-/// `X509_CERT_DIR`.
+/// Returns the authorities of the system, or of `SSL_CERT_FILE` and `SSL_CERT_DIR`, and the authorities of the grid, from
+/// the folder `X509_CERT_DIR`.
 pub fn authorities() -> Vec<CertificateDer<'static>> {
     let mut found = rustls_native_certs::load_native_certs().certs;
     let grid = env::var_os("X509_CERT_DIR").unwrap_or_else(|| GRID_CERTIFICATES.into());

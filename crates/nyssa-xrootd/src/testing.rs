@@ -111,7 +111,7 @@ impl ScriptedXrootd {
         Self::start_with(content, flags, None, script)
     }
 
-    /// Does the same as [`ScriptedXrootd::start`]. Clients that want TLS get it.
+    /// Starts a server with one file under every path. Clients that want TLS get it.
     ///
     /// # Errors
     /// When there is no free port.

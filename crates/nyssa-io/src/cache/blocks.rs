@@ -63,7 +63,7 @@ impl Blocks {
         &self.damaged
     }
 
-    /// Finds the bytes of a record: the bytes that were read by one call, and where those of the record start
+    /// Finds the bytes of a record: the bytes that were read by one call, and where the bytes of the record start
     /// in them. Returns `None` if they are damaged or were not read.
     pub(super) fn find(&self, record: &Record) -> Option<(&Bytes, usize)> {
         let first = self.records.partition_point(|(other, ..)| other.place < record.place);

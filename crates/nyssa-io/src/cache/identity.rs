@@ -32,7 +32,7 @@ const SECRETS: [&str; 22] = [
     "tried",
     "triedrc",
 ];
-/// The starts of the names of such parameters: those of S3, of Google, and of XRootD and its clients.
+/// The starts of the names of such parameters: of S3, of Google, and of XRootD and its clients.
 const SECRET_PREFIXES: [&str; 5] = ["x-amz-", "x-goog-", "xrd.", "xrdcl.", "scitag."];
 
 /// The identity of a resource and its version. It has no secrets, because it is written into the cache.

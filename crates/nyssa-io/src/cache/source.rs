@@ -24,7 +24,7 @@ use crate::{Cost, Limits, OpenOptions, Result, Source, Stop};
 /// The maximum number of times that a folder is opened again after another process has removed it.
 const TRIES: usize = 4;
 
-/// The limits of bytes that the cache has on a disk. They are those of a local file on a disk, but no gap is
+/// The limits of bytes that the cache has on a disk. A local file on a disk has the same limits, but here no gap is
 /// read over, because its bytes may not be there.
 const ON_DISK: Limits = Limits {
     max_ranges: 1 << 20,
@@ -68,7 +68,7 @@ impl Cache {
     /// if nobody else knows the resource by this URL.
     ///
     /// # Errors
-    /// The same as those of `open`.
+    /// The errors of `open`, and of the settings of the cache.
     pub(crate) fn open_source(
         &self,
         url: &str,
@@ -191,7 +191,7 @@ impl Resource {
         }
     }
 
-    /// Returns the limits for units: those of memory or of a disk if the cache has all their bytes.
+    /// Returns the limits for units: the limits of memory or of a disk if the cache has all their bytes.
     fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
         let covers = |entry: &Arc<Entry>| {
             let is_covered = || {

@@ -1,4 +1,4 @@
-//! Keeps the ends of files that were closed, for those who open them again.
+//! Keeps the ends of files that were closed, in case they are opened again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -50,7 +50,7 @@ impl KeptEnds {
         (file.size == size && file.version == version).then_some(file.known)
     }
 
-    /// Keeps the ends of a file that is closed, instead of those of files that were closed long ago.
+    /// Keeps the ends of a file that is closed. The ends of files that were closed long ago make room for them.
     pub(crate) fn keep(&self, name: &str, size: u64, version: String, known: Known) {
         let mut kept = self.0.lock();
         let kept = &mut *kept;

@@ -448,8 +448,7 @@ impl Client {
     }
 }
 
-/// Returns the trusted authorities: those of the system or of `SSL_CERT_FILE` and `SSL_CERT_DIR`, and those of
-/// the grid. If there are none, returns those that browsers trust.
+/// Returns the trusted authorities: of the system or of `SSL_CERT_FILE` and `SSL_CERT_DIR`, and of the grid. If there are none, returns those that browsers trust.
 fn roots() -> RootCerts {
     let certificates: Vec<_> = authorities()
         .iter()

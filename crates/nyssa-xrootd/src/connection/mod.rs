@@ -162,7 +162,7 @@ impl Connection {
         failure
     }
 
-    /// Does the same as [`Connection::fail`] for bytes that are not of the protocol.
+    /// Ends the connection because of bytes that are not of the protocol.
     pub(crate) fn malformed(&self, what: Malformed) -> Failure {
         self.fail(io::ErrorKind::InvalidData, format!("it sent {}", what.0))
     }

@@ -8,7 +8,7 @@
 //! answer:  | stream id 2 | status 2     | length of body 4 | body |
 //! ```
 //!
-//! Section numbers in comments are those of "XRootD Protocol Version 5.2.0".
+//! Section numbers in comments refer to "XRootD Protocol Version 5.2.0".
 
 mod answer;
 mod bodies;
