@@ -122,7 +122,7 @@ pub fn without_secrets(text: &str) -> String {
     }
 }
 
-/// Returns the text of a server without secrets. It may repeat the path that it was asked for, with its query.
+/// Returns the text of a server without secrets. It may repeat the requested path, with its query.
 pub(crate) fn said_by_server(text: &str) -> String {
     each_word(text, |word| match word.split_once('?') {
         Some((path, query)) if !word.contains("://") && query.contains('=') => {

@@ -23,7 +23,7 @@ impl<T> PerProcess<T> {
         Self(OnceLock::new())
     }
 
-    /// Returns the value of this process. `make` makes it when it is first asked for.
+    /// Returns the value of this process. `make` makes it at the first call.
     pub fn get(&self, make: impl Fn() -> T) -> &T {
         let process = process::id();
         let mut place = self;

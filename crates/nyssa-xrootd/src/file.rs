@@ -186,7 +186,7 @@ impl File {
     ) -> Result<(), Failure> {
         let stat = match answer {
             Ok(Answer::Body(body)) => Stat::parse(&body.bytes).ok(),
-            // The file is asked for again with the next read.
+            // The next read requests the file again.
             Ok(Answer::Wait(_)) | Err(_) => return Ok(()),
             Ok(Answer::Error(_) | Answer::Redirect(_)) => None,
         };

@@ -237,7 +237,7 @@ impl Entry {
         blocks
     }
 
-    /// Adds the bytes and records that are not in the folder yet. `room` is asked whether so many bytes may be
+    /// Adds the bytes and records that are not in the folder yet. `room` tells whether so many bytes may be
     /// added.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::location::scheme;
 
-/// The names of parameters in the query of a URL that say who asks or until when, but not what is asked for.
+/// The names of parameters in the query of a URL that say who makes the request or until when, but not what is requested.
 const SECRETS: [&str; 22] = [
     "authz",
     "access_token",
@@ -40,7 +40,7 @@ const SECRET_PREFIXES: [&str; 5] = ["x-amz-", "x-goog-", "xrd.", "xrdcl.", "scit
 pub(super) struct Identity {
     /// The URL without user, password and query.
     pub url: String,
-    /// A hash of the parameters of the query that say what is asked for, if there are any.
+    /// A hash of the parameters of the query that say what is requested, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query: Option<u64>,
     /// The size in bytes.

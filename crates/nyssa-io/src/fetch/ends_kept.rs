@@ -33,7 +33,7 @@ struct KeptFile {
 }
 
 impl KeptEnds {
-    /// Returns what to ask for when a file is opened whose source is not known yet.
+    /// Returns what to request when a file is opened whose source is not known yet.
     pub(crate) fn wanted(&self, name: &str) -> Ends {
         match self.0.lock().files.contains_key(name) {
             // Size and version come with any byte.

@@ -7,12 +7,12 @@ use nyssa_net::PerProcess;
 
 use crate::location::server;
 
-/// The smallest number of bytes that are asked for at an end.
+/// The smallest number of bytes that are requested at an end.
 pub(super) const LEAST: u64 = 4 << 10;
-/// The largest number of bytes that are asked for at an end. A new connection of TCP carries the largest ends in three
+/// The largest number of bytes that are requested at an end. A new connection of TCP carries the largest ends in three
 /// round trips. Most RNTuples have less metadata.
 pub(crate) const MOST: u64 = 48 << 10;
-/// The divisor of the bytes that earlier files needed at an end. The quotient is asked for in addition, because files
+/// The divisor of the bytes that earlier files needed at an end. The quotient is requested in addition, because files
 /// are alike but not equal.
 const MARGIN: u64 = 8;
 
@@ -27,7 +27,7 @@ pub(crate) struct Ends {
 static USED: PerProcess<Mutex<HashMap<String, Ends>>> = PerProcess::new();
 
 impl Ends {
-    /// Returns what to ask for when a file is opened: what the metadata of earlier files of its server took, and some more.
+    /// Returns what to request when a file is opened: what the metadata of earlier files of its server took, and some more.
     /// For the first file of a server this is `unknown` at each end.
     pub(crate) fn wanted(name: &str, unknown: u64) -> Self {
         let used = server(name).and_then(|server| USED.lock().get(&server).copied());

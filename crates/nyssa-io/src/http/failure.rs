@@ -47,7 +47,7 @@ impl Failure {
         Self { again: Again::Always, ..Self::of(ErrorKind::InvalidData, reason) }
     }
 
-    /// Makes the failure for an answer with the first `sent` of the bytes that were asked for. The others are asked for at
+    /// Makes the failure for an answer with the first `sent` of the requested bytes. The others are requested at
     /// once.
     pub(crate) fn short(sent: u64, asked: u64) -> Self {
         let reason = format!("the server sent {sent} of {asked} bytes");

@@ -84,7 +84,7 @@ impl Several {
         short >= ROUND_TRIPS * connections && self.begins()
     }
 
-    /// Begins a proof. Returns false if it is known or being asked whether the server can answer.
+    /// Begins a proof. Returns false if it is known or being found out whether the server can answer.
     fn begins(&self) -> bool {
         let state = &self.state;
         state.compare_exchange(UNKNOWN, ASKED, Ordering::Relaxed, Ordering::Relaxed).is_ok()
