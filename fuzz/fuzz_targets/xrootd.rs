@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nyssa_io::xrootd::wire::{check_all, join_pages, split_vector};
+use nyssa_xrootd::wire::{check_all, join_pages, split_vector};
 
 fuzz_target!(|data: &[u8]| {
     check_all(data);

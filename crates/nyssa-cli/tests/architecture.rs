@@ -1,25 +1,9 @@
-//! Checks that the files of the command line do not use each other in a circle, and that few know a format.
+//! Checks that few files of the command line know a format.
 
 #![allow(clippy::panic, reason = "helpers of tests, where this is how to fail")]
 
-#[path = "../../nyssa/tests/architecture/imports.rs"]
-mod imports;
-
 use std::collections::BTreeSet;
-use std::path::Path;
-
-use imports::{Module, circles, imports, rust_files};
-
-#[test]
-fn no_files_use_each_other_in_a_circle() {
-    let modules = imports(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
-    assert!(modules.len() > 20, "{modules:?}");
-    let show = |group: &Vec<Module>| {
-        group.iter().map(|module| module.join("::")).collect::<Vec<_>>().join(", ")
-    };
-    let found: Vec<_> = circles(&modules).iter().map(show).collect();
-    assert!(found.is_empty(), "{} circles:\n{}", found.len(), found.join("\n"));
-}
+use std::path::{Path, PathBuf};
 
 /// The modules of the core that know a format, and the crates of arrays. A command that prints a report needs
 /// none.
@@ -71,6 +55,13 @@ fn commands_know_no_format() {
     }
     let expected = USES.map(|(file, format)| (file.to_owned(), format.to_owned()));
     assert_eq!(found, BTreeSet::from(expected));
+}
+
+/// Returns all Rust files of a folder and of the folders in it.
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let paths = folder.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
+    let files = paths.flat_map(|path| if path.is_dir() { rust_files(&path) } else { vec![path] });
+    files.filter(|path| path.extension().is_some_and(|it| it == "rs")).collect()
 }
 
 /// Returns whether a line has a path with this module. `my_rootfile::` is not a path with `rootfile::`.

@@ -6,13 +6,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::counted::counted;
+use crate::counted::open_by;
 use crate::fetch::read_all;
 use crate::for_people::is_shown;
 use crate::local::{self, LocalLines, LocalSink, LocalSource, LocalUpdate};
 use crate::located::located;
 use crate::location::{is_remote, is_url, local};
-use crate::protocol::protocol;
+use crate::protocols::protocol;
 use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Sink, Source, Staging, Stop};
 
 /// Opens a path or URL for reading.
@@ -24,10 +24,10 @@ pub fn open(location: impl AsRef<Path>) -> Result<Arc<dyn Source>> {
     open_with(location, &OpenOptions::default())
 }
 
-/// Does the same as [`open`], with options.
+/// Opens a path or URL for reading, by options.
 ///
 /// # Errors
-/// The same as [`open`].
+/// The errors of [`open`].
 pub fn open_with(location: impl AsRef<Path>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
     let location = location.as_ref();
     let Some((protocol, url)) = protocol(location) else {
@@ -57,17 +57,6 @@ pub fn open_with(location: impl AsRef<Path>, options: &OpenOptions) -> Result<Ar
     Ok(located(source, location))
 }
 
-/// Opens a source by `open`, and adds the counters of requests that all sources have.
-///
-/// # Errors
-/// The errors of `open`.
-pub fn open_by(
-    options: &OpenOptions,
-    open: impl FnOnce() -> Result<Arc<dyn Source>>,
-) -> Result<Arc<dyn Source>> {
-    counted(options, open)
-}
-
 /// Starts to write the file at a path or URL. With `force`, an existing file is replaced on the commit. Without
 /// `force` it is an error.
 ///
@@ -83,11 +72,11 @@ pub fn create(location: impl AsRef<Path>, force: bool) -> Result<Box<dyn Sink>> 
     Ok(Box::new(LocalSink::create(path, force)?))
 }
 
-/// Does the same as [`create`], but a commit gives the complete file to the [`Staging`]. It can be read and
-/// checked there before it is published under its name.
+/// Starts to write the file at a path or URL, as [`create`] does. The commit gives the complete file to the
+/// [`Staging`], where it can be read and checked before it is published under its name.
 ///
 /// # Errors
-/// The same as [`create`].
+/// The errors of [`create`].
 pub fn stage(location: impl AsRef<Path>, force: bool) -> Result<(Box<dyn Sink>, Staging)> {
     let location = location.as_ref();
     if let Some((protocol, url)) = protocol(location) {
@@ -129,7 +118,7 @@ pub fn update(location: impl AsRef<Path>) -> Result<Update> {
 /// Reads all bytes at a path or URL. A path may also be a pipe.
 ///
 /// # Errors
-/// The same as [`open`].
+/// The errors of [`open`].
 pub fn read(location: impl AsRef<Path>) -> Result<Vec<u8>> {
     let location = location.as_ref();
     if is_remote(location) {
@@ -143,7 +132,7 @@ pub fn read(location: impl AsRef<Path>) -> Result<Vec<u8>> {
 /// Writes a whole small file. An existing file is replaced when the new one is complete.
 ///
 /// # Errors
-/// The same as [`create`].
+/// The errors of [`create`].
 pub fn write(location: impl AsRef<Path>, content: &[u8]) -> Result<()> {
     let written = create(location, true).and_then(|mut sink| {
         sink.write_at(0, content)?;
@@ -184,7 +173,7 @@ impl Lines {
 /// writes the whole file again.
 ///
 /// # Errors
-/// The same as [`read`], and the errors of the system.
+/// The errors of [`read`] and of the system.
 pub fn lines(location: impl AsRef<Path>) -> Result<(Lines, String)> {
     let location = location.as_ref();
     let text = |content: &[u8]| String::from_utf8_lossy(content).into_owned();
@@ -267,7 +256,8 @@ fn until<T: Send + 'static>(
 ) -> Result<T> {
     let Some(stop) = stop else { return work(url) };
     let owned = url.to_owned();
-    stop.wait_for(url, action, move || work(&owned))
+    let done = stop.wait_for(move || work(&owned));
+    done.unwrap_or_else(|error| Err(Error::new(url, action, error)))
 }
 
 fn read_source(source: &Arc<dyn Source>) -> Result<Vec<u8>> {

@@ -7,28 +7,29 @@ use crate::protocol::Protocol;
 use crate::{EntryKind, FolderEntry, OpenOptions, Result, Sink, Source, Staging};
 
 /// A bridge to another part of the program that can open URLs: URLs of schemes that are not built in, and URLs
-/// of XRootD if its own client must open them. Its methods are those of this crate.
+/// of XRootD if its own client must open them. Functions of this crate
+/// have the names of its methods.
 pub trait Bridge: Send + Sync {
-    /// Does the same as [`crate::open`].
+    /// Opens the resource of a URL for reading.
     ///
     /// # Errors
     /// `Unsupported` for a URL of a scheme that it does not know; the errors of the server.
     fn open(&self, url: &str) -> Result<Arc<dyn Source>>;
 
-    /// Does the same as [`crate::create`]. The file is sent when it is complete.
+    /// Prepares an upload to a URL. The file is sent when it is complete. With `force`, it replaces an existing one.
     ///
     /// # Errors
     /// `Unsupported` for a URL of a scheme that it does not know; `AlreadyExists` without `force`; the errors
     /// of the server.
     fn create(&self, url: &str, force: bool) -> Result<Box<dyn Upload>>;
 
-    /// Does the same as [`crate::kind`].
+    /// Returns the kind of what a URL names, or `None` if nothing is there.
     ///
     /// # Errors
     /// `Unsupported` for a URL of a scheme that it does not know; the errors of the server.
     fn kind(&self, url: &str) -> Result<Option<EntryKind>>;
 
-    /// Does the same as [`crate::list`].
+    /// Returns the entries of the folder at a URL, in no order.
     ///
     /// # Errors
     /// `NotFound`; `Unsupported`; the errors of the server.

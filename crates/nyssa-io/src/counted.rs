@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::io_stats::Opened;
 use crate::source::same_resource;
 use crate::trace::{Pair, RecordedFile, RecordedPlan};
 use crate::{Limits, OpenOptions, Result, Source, Stop};
@@ -20,17 +21,22 @@ struct Counted {
     known: Vec<Range<u64>>,
 }
 
-/// Opens a source by `open`, and returns it with counters.
+/// Opens a source by `open`, and adds the counters of requests that all sources have.
 ///
 /// # Errors
 /// The errors of `open`.
-pub(crate) fn counted(
+pub fn open_by(
     options: &OpenOptions,
     open: impl FnOnce() -> Result<Arc<dyn Source>>,
 ) -> Result<Arc<dyn Source>> {
-    let (file, inner) = RecordedFile::open(|| options.stats.open(open))?;
+    let (file, inner) = RecordedFile::open(|| options.stats.open(open, opened))?;
     let known = inner.opened_with();
     Ok(Arc::new(Counted { inner, file, options: options.clone(), known }))
+}
+
+/// Returns what is counted when a source is opened.
+fn opened(source: &Arc<dyn Source>) -> Opened {
+    Opened { name: source.name().to_owned(), size: source.size(), known: source.opened_with() }
 }
 
 impl Counted {

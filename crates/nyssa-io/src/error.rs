@@ -37,7 +37,7 @@ impl Error {
 
     /// Returns whether the work ended because of a [`Stop`](crate::Stop).
     pub fn is_stopped(&self) -> bool {
-        crate::stop::is_stopped(&self.source)
+        nyssa_net::is_stopped(&self.source)
     }
 }
 

@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use crate::built_in::built_in;
+
 /// What stands for the query of a URL.
 const HIDDEN: &str = "?...";
 /// The parameters of a query that prove who asks.
@@ -76,9 +78,7 @@ fn start_of_typo(text: &str) -> usize {
     let name = text.strip_prefix('@').unwrap_or(text);
     let scheme = name.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(name.len());
     let (scheme, rest) = name.split_at(scheme);
-    let known = ["s3", "root", "roots", "xroot", "xroots"];
-    let is_known = known.iter().chain(&WEB).any(|known| scheme.eq_ignore_ascii_case(known));
-    let is_cut = is_known && (rest.starts_with(':') || rest.starts_with("//"));
+    let is_cut = built_in(scheme).is_some() && (rest.starts_with(':') || rest.starts_with("//"));
     let rest = rest.strip_prefix(':').unwrap_or(rest);
     match is_cut || (scheme.is_empty() && rest.starts_with("//")) {
         true if rest.contains(['@', '?']) => text.len() - after(rest),
@@ -122,7 +122,7 @@ pub fn without_secrets(text: &str) -> String {
     }
 }
 
-/// Returns the text of a server without secrets. It may repeat the path that it was asked for, with its query.
+/// Returns the text of a server without secrets. It may repeat the requested path, with its query.
 pub(crate) fn said_by_server(text: &str) -> String {
     each_word(text, |word| match word.split_once('?') {
         Some((path, query)) if !word.contains("://") && query.contains('=') => {
@@ -164,7 +164,7 @@ fn url_in(word: &str) -> String {
 }
 
 /// Returns a text from a file, a server or a user on one line. The characters are escaped that move the cursor of a terminal,
-/// or change the direction of the text after them. The escapes are those of JSON.
+/// or change the direction of the text after them. JSON has the same escapes.
 pub fn printable(text: &str) -> String {
     escaped(text, |_| false)
 }

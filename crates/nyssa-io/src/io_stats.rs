@@ -1,22 +1,28 @@
 //! Counts what is opened and read.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use nyssa_net::PerProcess;
+
+use crate::error::Result;
 use crate::io_counts::IoCounts;
-use crate::per_process::PerProcess;
-use crate::{Result, Source};
 
 /// The counters of opens and reads of resources. A clone uses the same counters.
 #[derive(Clone, Debug, Default)]
 pub struct IoStats(Arc<Counters>);
 
-/// The counters have the names of [`IoCounts`]. Times are nanoseconds since the start.
+/// The time at which counters were made.
 #[derive(Debug)]
+struct Start(Instant);
+
+/// The counters have the names of [`IoCounts`]. Times are nanoseconds since the start.
+#[derive(Debug, Default)]
 struct Counters {
-    start: Instant,
+    start: Start,
     /// The sizes of the resources that were opened, by their names.
     files: Mutex<HashMap<String, u64>>,
     open_files: AtomicU64,
@@ -51,6 +57,14 @@ struct UnderWay {
     round_trips: u64,
 }
 
+/// A resource that was opened.
+pub(crate) struct Opened {
+    pub name: String,
+    pub size: u64,
+    /// The ranges whose bytes came with the requests that opened it.
+    pub known: Vec<Range<u64>>,
+}
+
 impl IoStats {
     /// Returns the counters of all that this process opens.
     pub fn of_process() -> Self {
@@ -83,7 +97,7 @@ impl IoStats {
             round_trips: get(&all.round_trips),
             busy_seconds: seconds(&all.busy),
             request_seconds: seconds(&all.requests),
-            seconds: all.start.elapsed().as_secs_f64(),
+            seconds: all.start.0.elapsed().as_secs_f64(),
             peak_bytes_per_second: get(&all.peak) as f64,
             ..IoCounts::default()
         };
@@ -109,14 +123,17 @@ impl IoStats {
     }
 
     /// Opens a resource by `open`, and counts it here and for the process, with the bytes that came with it.
-    pub(crate) fn open(
+    /// `opened` describes the resource.
+    pub(crate) fn open<T>(
         &self,
-        open: impl FnOnce() -> Result<Arc<dyn Source>>,
-    ) -> Result<Arc<dyn Source>> {
-        self.time(open, |counters, source| {
+        open: impl FnOnce() -> Result<T>,
+        opened: impl Fn(&T) -> Opened,
+    ) -> Result<T> {
+        self.time(open, |counters, resource| {
+            let Opened { name, size, known } = opened(resource);
             add(&counters.open_files, 1);
-            counters.files().insert(source.name().to_owned(), source.size());
-            for range in source.opened_with() {
+            counters.files().insert(name, size);
+            for range in known {
                 counters.read(1, range.end - range.start);
             }
         })
@@ -151,7 +168,7 @@ impl IoStats {
         done
     }
 
-    /// Calls `work` for these counters and for those of the process.
+    /// Calls `work` for these counters and for the counters of the process.
     fn with_process(&self, work: impl Fn(&Counters)) {
         let process = Self::of_process();
         work(&self.0);
@@ -197,7 +214,7 @@ impl Counters {
         self.came(bytes);
     }
 
-    /// Adds bytes that arrived now to those of their second.
+    /// Adds bytes that arrived now to the bytes of the current second.
     fn came(&self, bytes: u64) {
         let second = self.now() / 1_000_000_000;
         let sum = match self.second.swap(second, Ordering::Relaxed) == second {
@@ -216,32 +233,12 @@ impl Counters {
 
     /// Returns the nanoseconds since the start.
     fn now(&self) -> u64 {
-        u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        u64::try_from(self.start.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 }
 
-impl Default for Counters {
+impl Default for Start {
     fn default() -> Self {
-        Self {
-            start: Instant::now(),
-            files: Mutex::default(),
-            open_files: AtomicU64::default(),
-            iops_read: AtomicU64::default(),
-            iops_readv: AtomicU64::default(),
-            iops_readvread: AtomicU64::default(),
-            bytes_read: AtomicU64::default(),
-            bytes_readv: AtomicU64::default(),
-            hit_bytes_read: AtomicU64::default(),
-            hit_bytes_readv: AtomicU64::default(),
-            over_read_bytes: AtomicU64::default(),
-            round_trips: AtomicU64::default(),
-            under_way: AtomicU64::default(),
-            busy_since: AtomicU64::default(),
-            busy: AtomicU64::default(),
-            requests: AtomicU64::default(),
-            second: AtomicU64::default(),
-            second_bytes: AtomicU64::default(),
-            peak: AtomicU64::default(),
-        }
+        Self(Instant::now())
     }
 }

@@ -10,22 +10,22 @@ pub(crate) struct Known(Vec<(Range<u64>, Bytes)>);
 
 impl Known {
     /// Makes the value from ranges and their bytes, which have the lengths of the ranges.
-    pub fn new(ranges: impl IntoIterator<Item = (Range<u64>, Bytes)>) -> Self {
+    pub(crate) fn new(ranges: impl IntoIterator<Item = (Range<u64>, Bytes)>) -> Self {
         Self(ranges.into_iter().collect())
     }
 
     /// Returns the ranges.
-    pub fn ranges(&self) -> impl Iterator<Item = &Range<u64>> {
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = &Range<u64>> {
         self.0.iter().map(|(range, _)| range)
     }
 
     /// Returns the number of all bytes.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.ranges().map(|range| range.end - range.start).sum()
     }
 
     /// Returns the bytes of a range that lies within one of the known ranges.
-    pub fn find(&self, range: &Range<u64>) -> Option<Bytes> {
+    pub(crate) fn find(&self, range: &Range<u64>) -> Option<Bytes> {
         let within = |(known, _): &&(Range<u64>, Bytes)| {
             known.start <= range.start && range.start <= range.end && range.end <= known.end
         };

@@ -6,8 +6,11 @@
 //! Nothing here knows what a page or a basket is. All functions block; decision 0013 says why there is no async
 //! runtime.
 
+#![deny(missing_docs, unreachable_pub)]
+
 mod access;
 mod bridge;
+mod built_in;
 pub mod cache;
 mod counted;
 mod cpu_time;
@@ -24,32 +27,29 @@ mod local;
 mod located;
 mod location;
 mod memory;
-mod meter;
 mod named;
 mod open_options;
-mod per_process;
 mod protocol;
+mod protocols;
 mod recording;
 mod s3;
 mod sink;
 mod sizes;
 mod source;
 mod staging;
-mod stop;
 #[cfg(feature = "testing")]
 pub mod testing;
-mod token;
 pub mod trace;
-mod trust;
 mod warning;
 mod write_buffer;
-pub mod xrootd;
+mod xrootd;
 
 pub use access::{
     Lines, Update, create, exists, identity, is_same, kind, lines, list, make_folder, open,
-    open_by, open_with, read, stage, update, write,
+    open_with, read, stage, update, write,
 };
 pub use bridge::{Bridge, set_bridge};
+pub use counted::open_by;
 pub use cpu_time::cpu_time;
 pub use entry::{EntryKind, FolderEntry};
 pub use error::{Error, Result};
@@ -57,19 +57,20 @@ pub use for_people::{printable, printable_lines, printable_message, shown, witho
 pub use http::HttpOptions;
 pub use io_counts::IoCounts;
 pub use io_stats::IoStats;
-pub use limits::{Cost, Limits, NETWORK_OVER_READ};
-pub use local::{LocalSink, LocalSource, LocalUpdate, ScratchFolder, Spill, Upload};
+pub use limits::{Limits, NETWORK_OVER_READ};
+pub use local::{LocalSink, LocalSource, ScratchFolder, Spill, Upload};
 pub use location::{
     absolute, file_name, is_remote, is_url, local as local_path, query_digest,
     question_mark_begins_query, scheme_without_slashes,
 };
 pub use memory::{MemoryHandle, MemorySink, MemorySource};
 pub use named::{NamedFile, OtherFilesAllowed};
+pub use nyssa_net::{Cost, Stop, StopOfProcess};
+pub use nyssa_xrootd::XrootdOptions;
 pub use open_options::OpenOptions;
 pub use recording::{Counters, RecordingSource};
 pub use sink::Sink;
 pub use sizes::parse_size;
 pub use source::{Source, check_range, closed};
 pub use staging::Staging;
-pub use stop::{Stop, StopOfProcess};
 pub use warning::{set_warning_handler, warn};

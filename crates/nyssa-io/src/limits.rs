@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use nyssa_net::Cost;
+
 /// The latency below which a source is near, such as a disk in this machine. The thread that needs bytes of it
 /// reads them itself.
 const NEAR: Duration = Duration::from_micros(100);
@@ -37,24 +39,6 @@ pub struct Limits {
     /// The largest number of bytes that a plan reads over in gaps, in percent of the bytes that it needs. `None`
     /// sets no limit.
     pub over_read: Option<u64>,
-}
-
-/// The time that a request takes: `latency`, `range` for each of its ranges, and its bytes divided by
-/// `bandwidth`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cost {
-    /// The time until the first byte of an answer arrives.
-    pub latency: Duration,
-    /// The time that each range of a request takes, independent of its size.
-    pub range: Duration,
-    /// The bandwidth in bytes per second, of all requests together.
-    pub bandwidth: u64,
-}
-
-impl Cost {
-    /// The cost of bytes in memory, which is zero.
-    pub const NOTHING: Self =
-        Self { latency: Duration::ZERO, range: Duration::ZERO, bandwidth: u64::MAX };
 }
 
 impl Limits {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::built_in::{BuiltIn, built_in};
 use crate::for_people::{is_secret, shown};
-use crate::protocol::built_in;
 use crate::{Error, Result};
 
 /// The text of messages about URLs of other schemes.
@@ -129,9 +129,7 @@ pub(crate) fn beside(location: &str, name: &str) -> PathBuf {
 
 /// Returns whether a location is a URL of a web server.
 pub(crate) fn is_web(location: &str) -> bool {
-    scheme(location).is_some_and(|(scheme, _)| {
-        ["http", "https", "dav", "davs"].iter().any(|web| scheme.eq_ignore_ascii_case(web))
-    })
+    scheme(location).is_some_and(|(scheme, _)| built_in(scheme) == Some(BuiltIn::Http))
 }
 
 /// Returns the path that `~/name` means: that of a file in the home folder, as in a shell. A folder that is named `~`
@@ -151,9 +149,9 @@ pub fn local(location: &Path, action: &str) -> Result<PathBuf> {
         Err(Error::new(location.display().to_string(), action, io::Error::new(kind, why)))
     };
     if let Some(scheme) = location.to_str().and_then(scheme_without_slashes) {
-        let form = match scheme.to_ascii_lowercase().as_str() {
-            "s3" => "s3://bucket/key",
-            "http" | "https" | "dav" | "davs" => "https://host/path",
+        let form = match built_in(scheme) {
+            Some(BuiltIn::S3) => "s3://bucket/key",
+            Some(BuiltIn::Http) => "https://host/path",
             _ => "root://host//path, with two slashes before the host and before the path",
         };
         let why = format!("it is neither a path nor a URL: a URL of this kind is {form}");

@@ -16,20 +16,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::built_in::{built_in, usual_port};
 use crate::for_people::shown;
 use crate::location::{beside, is_web, local, scheme};
-use crate::protocol::built_in;
-use crate::xrootd::DEFAULT_PORT;
 use crate::{Error, OpenOptions, Result, Source, is_remote, open_with};
 
 /// The environment variable that allows files to name other files anywhere, if it is 1.
 const VARIABLE: &str = "NYSSA_ALLOW_OTHER_FILES";
 /// The advice for what the option would allow.
 const ADVICE: &str = "if you trust it, use the option allow_other_files (--allow-other-files)";
-
-/// The text of messages about a server that asks for credentials.
-pub(crate) const NO_CREDENTIALS: &str =
-    "another file names this one, and nyssa sends no credentials to servers that a file names";
 
 /// How often the process allows other files at present.
 static ALLOWED: AtomicUsize = AtomicUsize::new(0);
@@ -149,8 +144,9 @@ fn is_inside(path: &Path, own: &str) -> bool {
     [named, real].into_iter().flatten().any(|folder| path.starts_with(folder))
 }
 
-/// Returns whether two URLs have the same scheme, host and port, as they are written. Those of equal text up to the path
-/// are equal for all who parse them. The usual port of a scheme may be left out. A proxy of XRootD has the URL of the origin in its path, which must be the same, too.
+/// Returns whether two URLs have the same scheme, host and port, as they are written. URLs of equal text up to the path
+/// are equal for every parser. The usual port of a scheme may be left out. A proxy of XRootD has the URL of the origin in
+/// its path, which must be the same, too.
 fn is_same_origin(a: &str, b: &str) -> bool {
     let (Some(a), Some(b)) = (scheme(a), scheme(b)) else { return false };
     let (a_place, b_place) = (place(a.1), place(b.1));
@@ -183,16 +179,6 @@ fn hosts(scheme: &str, place: &str) -> impl Iterator<Item = String> {
     };
     let place = place.to_owned();
     place.split(',').map(bare).collect::<Vec<_>>().into_iter()
-}
-
-/// Returns the port of the URLs of a scheme that name none. The buckets of `s3://` have no ports.
-fn usual_port(scheme: &str) -> Option<u16> {
-    match &*scheme.to_ascii_lowercase() {
-        "http" | "dav" => Some(80),
-        "https" | "davs" => Some(443),
-        "root" | "roots" | "xroot" | "xroots" => Some(DEFAULT_PORT),
-        _ => None,
-    }
 }
 
 /// Splits the rest of a URL into its host with the port, and its path. A plain user before the host is left out.

@@ -1,11 +1,12 @@
 //! Defines the options by which a resource is opened.
 
+use nyssa_net::Stop;
+
 use crate::cache::CacheChoice;
 use crate::fetch::KeptEnds;
 use crate::http::HttpOptions;
 use crate::io_stats::IoStats;
-use crate::stop::Stop;
-use crate::xrootd::XrootdOptions;
+use nyssa_xrootd::XrootdOptions;
 
 /// The options for opening a resource. Other resources that are opened because of it have the same options:
 /// friends, files of branches, files of a chain.

@@ -1,20 +1,13 @@
-//! Lists the protocols of URLs. One table has their schemes.
+//! Defines what a protocol does.
 
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
-use crate::bridge;
-use crate::http::Http;
 use crate::location::scheme;
-use crate::s3::S3;
-#[cfg(feature = "testing")]
-use crate::testing::Served;
-use crate::xrootd::Xrootd;
 use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Sink, Source, Staging};
 
-/// A protocol, which opens, writes and lists the resources of URLs of some schemes. The methods do the same as
-/// the functions of this crate with the same names.
+/// A protocol, which opens, writes and lists the resources of URLs of some schemes. The functions of this crate with
+/// the names of its methods call it.
 pub(crate) trait Protocol: Sync {
     fn open(&self, url: &str, options: &OpenOptions) -> Result<Arc<dyn Source>>;
 
@@ -40,35 +33,6 @@ pub(crate) trait Protocol: Sync {
     fn kind(&self, url: &str) -> Result<Option<EntryKind>>;
 
     fn list(&self, url: &str) -> Result<Vec<FolderEntry>>;
-}
-
-/// The protocols that are built in, with the schemes of their URLs.
-const BUILT_IN: [(&[&str], &dyn Protocol); 3] = [
-    (&["http", "https", "dav", "davs"], &Http),
-    (&["s3"], &S3),
-    (&["root", "roots", "xroot", "xroots"], &Xrootd),
-];
-
-/// Returns the protocol of a location, and the location as a URL. Returns `None` for a path, a `file://` URL,
-/// and an unknown scheme.
-pub(crate) fn protocol(location: &Path) -> Option<(&'static dyn Protocol, &str)> {
-    let url = location.to_str()?;
-    let (scheme, _) = scheme(url)?;
-    if let Some(protocol) = built_in(scheme) {
-        return Some((protocol, url));
-    }
-    #[cfg(feature = "testing")]
-    if scheme == crate::testing::SCHEME {
-        return Some((&Served, url));
-    }
-    let bridge = bridge::protocol().filter(|_| !scheme.eq_ignore_ascii_case("file"))?;
-    Some((bridge, url))
-}
-
-/// Returns the built-in protocol of a scheme.
-pub(crate) fn built_in(scheme: &str) -> Option<&'static dyn Protocol> {
-    let has = |schemes: &[&str]| schemes.iter().any(|known| scheme.eq_ignore_ascii_case(known));
-    BUILT_IN.iter().find(|(schemes, _)| has(schemes)).map(|(_, protocol)| *protocol)
 }
 
 /// Returns the error of a URL that cannot be written.

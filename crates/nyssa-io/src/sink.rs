@@ -3,7 +3,7 @@
 use crate::Result;
 
 /// A resource that can be written. Nothing is visible under its final name before [`Sink::commit`]. Dropping it
-/// without a commit removes everything. Sinks that change a resource in place ([`crate::LocalUpdate`]) document
+/// without a commit removes everything. Sinks that change a resource in place ([`crate::update`]) document
 /// different rules.
 pub trait Sink: Send {
     /// Returns the path or URL, for messages.

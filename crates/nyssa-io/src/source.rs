@@ -3,6 +3,7 @@
 use std::io;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use bytes::Bytes;
 
@@ -50,7 +51,7 @@ pub trait Source: Send + Sync {
     /// Returns the limits and the cost of one request. The cost can change while the source is read.
     fn limits(&self) -> Limits;
 
-    /// Returns the limits and the cost of requests for the units of a plan. They are those of
+    /// Returns the limits and the cost of requests for the units of a plan. They are equal to
     /// [`Source::limits`], unless the source knows more about these ranges: bytes of a local file that are not
     /// in the cache of the system come from the disk, which is slower.
     fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
@@ -78,8 +79,14 @@ pub trait Source: Send + Sync {
     }
 
     /// Returns the unpacked pages and baskets of the resource, if there is a cache for them.
-    fn unpacked(&self) -> Option<Unpacked> {
+    fn unpacked(&self) -> Option<Arc<dyn Unpacked>> {
         self.inner()?.unpacked()
+    }
+
+    /// Returns a source of the same bytes that does not add to the cache what it reads. Returns `None` if there is no
+    /// cache.
+    fn without_keeping(&self) -> Option<Arc<dyn Source>> {
+        self.inner()?.without_keeping()
     }
 
     /// Releases system resources such as an open file. After that, nothing can be read any more. A source

@@ -4,7 +4,8 @@ use std::fmt::Debug;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::{Error, OpenOptions, Result, Source, open_by};
+use crate::counted::open_by;
+use crate::{Error, OpenOptions, Result, Source};
 
 /// A handle to the complete file of a staged sink after the commit. The file can be read, but it gets its final
 /// name only by [`Staging::publish`]. If all handles are dropped before that, the file is removed.

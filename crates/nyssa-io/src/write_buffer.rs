@@ -12,19 +12,19 @@ pub(crate) struct WriteBuffer {
 
 impl WriteBuffer {
     /// Makes an empty buffer.
-    pub fn new(capacity: usize) -> Self {
+    pub(crate) fn new(capacity: usize) -> Self {
         Self { bytes: Vec::new(), offset: 0, capacity }
     }
 
     /// Returns the largest number of bytes that are collected.
-    pub fn capacity(&self) -> usize {
+    pub(crate) fn capacity(&self) -> usize {
         self.capacity
     }
 
     /// Stores bytes that belong at `offset`, and returns whether there was a place for them: inside the
     /// buffer, or directly after its end. An empty buffer takes up to its capacity at any offset.
     #[must_use]
-    pub fn put(&mut self, offset: u64, data: &[u8]) -> bool {
+    pub(crate) fn put(&mut self, offset: u64, data: &[u8]) -> bool {
         if self.bytes.is_empty() {
             self.offset = offset;
         }
@@ -36,12 +36,12 @@ impl WriteBuffer {
     }
 
     /// Takes what was collected, and its offset in the file. The buffer is empty then.
-    pub fn take(&mut self) -> (u64, Vec<u8>) {
+    pub(crate) fn take(&mut self) -> (u64, Vec<u8>) {
         (self.offset, std::mem::take(&mut self.bytes))
     }
 
     /// Takes back the memory of bytes that were taken and are written.
-    pub fn reuse(&mut self, mut bytes: Vec<u8>) {
+    pub(crate) fn reuse(&mut self, mut bytes: Vec<u8>) {
         bytes.clear();
         self.bytes = bytes;
     }

@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use nyssa_io::cache::{Cache, CacheChoice, CacheOptions};
 use nyssa_io::testing::{
-    CHECKED_SERVER, Reply, ScriptedXrootd, WebAnswer, WebServer, check_source, content, impatient,
-    serve, times_opened,
+    WebAnswer, WebServer, check_source, content, impatient, serve, times_opened,
 };
 use nyssa_io::{MemorySource, OpenOptions, Result, Source, open_with};
+use nyssa_xrootd::testing::{CHECKED_SERVER, Reply, ScriptedXrootd};
 
 const HOUR: Duration = Duration::from_secs(3600);
 

@@ -13,12 +13,11 @@ use nyssa_io::cache::{Cache, CacheOptions};
 use nyssa_io::fetch::{
     AHEAD_BYTES, Fetcher, HedgeCounts, ReadAhead, coalesce, hedge_counts, read_all, with_ends,
 };
-use nyssa_io::testing::{
-    DATA_SERVER, Reply, ScriptedXrootd, SlowSource, WithVersion, content, serve,
-};
+use nyssa_io::testing::{SlowSource, WithVersion, content, serve};
 use nyssa_io::{
     Cost, Limits, MemorySource, OpenOptions, RecordingSource, Result, Source, open_with,
 };
+use nyssa_xrootd::testing::{DATA_SERVER, Reply, ScriptedXrootd};
 use proptest::prelude::*;
 
 /// Makes sources that need 20 ms for a request, answer 8 requests at the same time, and bring so few bytes a

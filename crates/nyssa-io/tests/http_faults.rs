@@ -8,8 +8,9 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use nyssa_io::testing::{WebAnswer, WebRequest, WebServer, content, impatient, run_inside};
+use nyssa_io::testing::{WebAnswer, WebRequest, WebServer, content, impatient};
 use nyssa_io::{MemorySource, NamedFile, OtherFilesAllowed, Source, open_with};
+use nyssa_testdata::run_inside;
 use rcgen::{CertificateParams, CertifiedIssuer, KeyPair, date_time_ymd};
 use rustls::ServerConfig;
 use rustls::crypto::ring::default_provider;

@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-use nyssa_io::testing::{WebAnswer, WebRequest, WebServer, content, run_inside};
+use nyssa_io::testing::{WebAnswer, WebRequest, WebServer, content};
 use nyssa_io::{create, list, open};
+use nyssa_testdata::run_inside;
 
 const KEY: &str = "AKIDEXAMPLE";
 /// `printf '' | sha256sum`

@@ -9,9 +9,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use nyssa_io::fetch::{AHEAD_BYTES, Fetcher};
-use nyssa_io::testing::{Asked, DATA_SERVER, Reply, ScriptedXrootd, WebAnswer, WebServer, content};
-use nyssa_io::xrootd::wire::Status;
+use nyssa_io::testing::{WebAnswer, WebServer, content};
 use nyssa_io::{OpenOptions, Source, Stop, open, open_with};
+use nyssa_xrootd::testing::{Asked, DATA_SERVER, Reply, ScriptedXrootd};
+use nyssa_xrootd::wire::Status;
 
 const READ: u16 = 3013;
 const OPEN: u16 = 3010;

@@ -8,11 +8,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nyssa_io::fetch::{hedge_counts, read_all};
-use nyssa_io::testing::{
-    Asked, CHECKED_SERVER, DATA_SERVER, MANAGER, Reply, ScriptedXrootd, check_source, content,
-};
-use nyssa_io::xrootd::wire::Status;
+use nyssa_io::testing::{check_source, content};
 use nyssa_io::{OpenOptions, Result, Source, open_with};
+use nyssa_xrootd::testing::{Asked, CHECKED_SERVER, DATA_SERVER, MANAGER, Reply, ScriptedXrootd};
+use nyssa_xrootd::wire::Status;
 
 const LOGIN: u16 = 3007;
 const OPEN: u16 = 3010;

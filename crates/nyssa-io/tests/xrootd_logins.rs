@@ -7,8 +7,9 @@ mod real_xrootd {
     use std::io::ErrorKind;
     use std::os::unix::fs::PermissionsExt;
 
-    use nyssa_io::testing::{check_source, content, run_inside};
+    use nyssa_io::testing::{check_source, content};
     use nyssa_io::{MemorySource, NamedFile, OtherFilesAllowed, create, open};
+    use nyssa_testdata::run_inside;
     use nyssa_testdata::xrootd::{Xrootd, owned_by_server};
 
     fn folder() -> tempfile::TempDir {

@@ -7,8 +7,10 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 
 use nyssa_io::open;
-use nyssa_io::testing::{DATA_SERVER, Reply, ScriptedXrootd, check_source, content, run_inside};
-use nyssa_io::xrootd::wire::Status;
+use nyssa_io::testing::{check_source, content};
+use nyssa_testdata::run_inside;
+use nyssa_xrootd::testing::{DATA_SERVER, Reply, ScriptedXrootd};
+use nyssa_xrootd::wire::Status;
 use rcgen::CertifiedKey;
 use rustls::ServerConfig;
 use rustls::crypto::ring::default_provider;

@@ -93,7 +93,7 @@ impl Keep {
 
 /// The store of unpacked pages of a source, and a source of the packed ones.
 struct Store {
-    unpacked: Unpacked,
+    unpacked: Arc<dyn Unpacked>,
     source: Arc<dyn Source>,
 }
 
@@ -103,8 +103,8 @@ type StoredUnit<T> = (Vec<Range<u64>>, Vec<bool>, T);
 impl Store {
     /// Returns the store of a source, if there is any unpacked page or if some are wanted.
     fn of(source: &Arc<dyn Source>) -> Option<Self> {
-        let unpacked = source.unpacked().filter(Unpacked::is_in_use)?;
-        let source = unpacked.source();
+        let unpacked = source.unpacked().filter(|unpacked| unpacked.is_in_use())?;
+        let source = source.without_keeping()?;
         Some(Self { unpacked, source })
     }
 

@@ -1,4 +1,4 @@
-//! Decides which requests are answered: those with a token, if tokens are asked for.
+//! Decides which requests are answered: requests with a token, if tokens are required.
 
 use std::fs;
 use std::io::{Error as IoError, ErrorKind};
@@ -9,7 +9,7 @@ use hyper::header::AUTHORIZATION;
 use nyssa_io::{Error, Result};
 use subtle::{Choice, ConstantTimeEq};
 
-/// The file of the tokens, or `None` if no token is asked for.
+/// The file of the tokens, or `None` if no token is required.
 pub struct Access(Option<PathBuf>);
 
 impl Access {

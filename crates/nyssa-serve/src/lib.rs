@@ -1,4 +1,4 @@
-//! Offers folders and files by HTTP: those of this machine, and those that nyssa reads from elsewhere.
+//! Offers folders and files by HTTP: of this machine, and of servers that nyssa reads from.
 //!
 //! ```text
 //! connection (limits, TLS) -> access (tokens) -> path -> roots -> conditions, ranges -> body

@@ -1,4 +1,4 @@
-//! Finds the files of the tests, and has helpers of the tests of several crates.
+//! Contains what the tests of several crates share: the places of their files, servers, and processes of their own.
 //!
 //! A test that calls [`data`] is marked by `#[ignore = "needs NYSSA_TEST_DATA"]`. The test runner then counts
 //! it as ignored, and `--include-ignored` runs it if the files are there.
@@ -35,5 +35,8 @@ pub fn noise() -> impl Iterator<Item = u64> {
     })
 }
 
+mod inside;
 #[cfg(unix)]
 pub mod xrootd;
+
+pub use inside::run_inside;

@@ -25,7 +25,7 @@ pub(super) struct Blocks {
 
 impl Blocks {
     /// Reads and checks the bytes of `records`.
-    pub fn read(data: &File, mut records: Vec<Record>) -> Self {
+    pub(super) fn read(data: &File, mut records: Vec<Record>) -> Self {
         records.sort_unstable_by_key(|record| (record.place, record.offset));
         records.dedup();
         let mut blocks = Self::default();
@@ -59,13 +59,13 @@ impl Blocks {
     }
 
     /// Returns the records whose bytes are damaged.
-    pub fn damaged(&self) -> &[Record] {
+    pub(super) fn damaged(&self) -> &[Record] {
         &self.damaged
     }
 
-    /// Finds the bytes of a record: the bytes that were read by one call, and where those of the record start
+    /// Finds the bytes of a record: the bytes that were read by one call, and where the bytes of the record start
     /// in them. Returns `None` if they are damaged or were not read.
-    pub fn find(&self, record: &Record) -> Option<(&Bytes, usize)> {
+    pub(super) fn find(&self, record: &Record) -> Option<(&Bytes, usize)> {
         let first = self.records.partition_point(|(other, ..)| other.place < record.place);
         let (_, run, start) = self.records[first..]
             .iter()

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
+use nyssa_net::PerProcess;
+
 use super::folder::{Cache, CacheOptions};
 use super::record::Form;
-use crate::per_process::PerProcess;
 use crate::warning::warn;
 use crate::{Error, Result, parse_size};
 

@@ -21,7 +21,7 @@ use super::identity::Identity;
 use super::index::{Index, Part};
 use super::record::{BLOCK_BYTES, Form, RECORD_BYTES, Record};
 use super::trusted;
-use crate::local::{Lock, is_at, is_cached, lock, unlock, write_all_at};
+use crate::local::{Lock, is_at, is_cached, lock, write_all_at};
 
 /// The name of the file that describes the resource. The time of its last change is the time of the last use.
 pub(super) const ABOUT: &str = "about.json";
@@ -71,7 +71,7 @@ pub(super) struct New {
 
 impl New {
     /// Makes the record for bytes of a range of the resource.
-    pub fn stored(range: &Range<u64>, bytes: Bytes) -> Self {
+    pub(super) fn stored(range: &Range<u64>, bytes: Bytes) -> Self {
         let length = range.end - range.start;
         let (form, place, checksum) = (Form::Stored, 0, 0);
         let record = Record {
@@ -87,7 +87,7 @@ impl New {
     }
 
     /// Makes the record for the unpacked form of a range, which has `size` bytes before it is compressed.
-    pub fn unpacked(range: &Range<u64>, form: Form, size: u64, bytes: Bytes) -> Self {
+    pub(super) fn unpacked(range: &Range<u64>, form: Form, size: u64, bytes: Bytes) -> Self {
         let (offset, length, place, checksum) = (range.start, range.end - range.start, 0, 0);
         let record =
             Record { form, offset, length, place, bytes: bytes.len() as u64, size, checksum };
@@ -115,7 +115,7 @@ impl Entry {
     ///
     /// # Errors
     /// The errors of the system; `InvalidData` if the folder belongs to another resource.
-    pub fn open(cache: &Path, identity: Identity, writes: bool) -> io::Result<Self> {
+    pub(super) fn open(cache: &Path, identity: Identity, writes: bool) -> io::Result<Self> {
         let path = cache.join(identity.folder());
         if writes {
             trusted::make_folder(&path)?;
@@ -140,7 +140,7 @@ impl Entry {
     ///
     /// # Errors
     /// The errors of the system.
-    pub fn look(cache: &Path, identity: Identity) -> io::Result<Self> {
+    pub(super) fn look(cache: &Path, identity: Identity) -> io::Result<Self> {
         let path = cache.join(identity.folder());
         trusted::check_folder(&path)?;
         let (index, data) = (trusted::open(&path.join(INDEX))?, trusted::open(&path.join(DATA))?);
@@ -157,7 +157,7 @@ impl Entry {
     }
 
     /// Records that the resource is in use now. A process that may only read the cache cannot record it.
-    pub fn touch(&self) {
+    pub(super) fn touch(&self) {
         let about = trusted::options().write(true).open(self.path.join(ABOUT));
         let _ = about.and_then(|about| about.set_modified(SystemTime::now()));
     }
@@ -166,7 +166,7 @@ impl Entry {
     ///
     /// # Errors
     /// The errors of the system.
-    pub fn refresh(&self) -> io::Result<bool> {
+    pub(super) fn refresh(&self) -> io::Result<bool> {
         let end = self.index.metadata()?.len();
         if end > most_index_bytes(self.identity.size) {
             let why = "its index is larger than one of its file can be";
@@ -198,13 +198,13 @@ impl Entry {
     }
 
     /// Divides ranges into parts that are kept and parts that are not.
-    pub fn parts(&self, ranges: &[Range<u64>]) -> Vec<Vec<Part>> {
+    pub(super) fn parts(&self, ranges: &[Range<u64>]) -> Vec<Vec<Part>> {
         let loaded = self.loaded();
         ranges.iter().map(|range| loaded.index.parts(range)).collect()
     }
 
     /// Returns whether the system has the bytes of a plan in its memory, and needs no disk to read them.
-    pub fn is_in_memory(&self, units: &[Vec<Range<u64>>]) -> bool {
+    pub(super) fn is_in_memory(&self, units: &[Vec<Range<u64>>]) -> bool {
         let ranges = || units.iter().flatten().filter(|range| !range.is_empty());
         let step = ranges().count().div_ceil(LOOKS).max(1);
         let places = self.with_index(|index| {
@@ -218,17 +218,17 @@ impl Entry {
     }
 
     /// Calls `look` with the index.
-    pub fn with_index<R>(&self, look: impl FnOnce(&Index) -> R) -> R {
+    pub(super) fn with_index<R>(&self, look: impl FnOnce(&Index) -> R) -> R {
         look(&self.loaded().index)
     }
 
     /// Returns the number of records that are damaged.
-    pub fn damaged_records(&self) -> u64 {
+    pub(super) fn damaged_records(&self) -> u64 {
         self.loaded().damaged
     }
 
     /// Reads the bytes of records. Records whose bytes are damaged are forgotten.
-    pub fn read(&self, records: Vec<Record>) -> Blocks {
+    pub(super) fn read(&self, records: Vec<Record>) -> Blocks {
         let blocks = Blocks::read(&self.data, records);
         if !blocks.damaged().is_empty() {
             let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
@@ -237,12 +237,12 @@ impl Entry {
         blocks
     }
 
-    /// Adds the bytes and records that are not in the folder yet. `room` is asked whether so many bytes may be
+    /// Adds the bytes and records that are not in the folder yet. `room` tells whether so many bytes may be
     /// added.
     ///
     /// # Errors
     /// The errors of the system. In this case nothing was added.
-    pub fn add(&self, new: &[New], room: impl FnOnce(u64) -> bool) -> io::Result<Added> {
+    pub(super) fn add(&self, new: &[New], room: impl FnOnce(u64) -> bool) -> io::Result<Added> {
         let _adding = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
         let open = |name| trusted::options().write(true).open(self.path.join(name));
         let (index, data) = match (open(INDEX), open(DATA)) {
@@ -252,7 +252,7 @@ impl Entry {
             }
             (Err(error), _) | (_, Err(error)) => return Err(error),
         };
-        match locked(&index)? {
+        match locked(&index) {
             Lock::Ours => {}
             Lock::Taken => return Ok(Added::Busy),
             Lock::Unknown => return Ok(Added::NoLocks),
@@ -356,12 +356,12 @@ fn write_bytes(data: &File, new: &[New], mut place: u64) -> io::Result<()> {
 }
 
 /// Locks a file, and waits for a short time while others have it locked.
-fn locked(file: &File) -> io::Result<Lock> {
+fn locked(file: &File) -> Lock {
     let end = Instant::now() + PATIENCE;
     loop {
-        match lock(file)? {
+        match lock(file) {
             Lock::Taken if Instant::now() < end => thread::sleep(PAUSE),
-            done => return Ok(done),
+            done => return done,
         }
     }
 }
@@ -370,7 +370,7 @@ struct Locked<'a>(&'a File);
 
 impl Drop for Locked<'_> {
     fn drop(&mut self) {
-        unlock(self.0);
+        let _ = self.0.unlock();
     }
 }
 

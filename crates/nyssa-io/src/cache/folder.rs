@@ -6,33 +6,34 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use nyssa_net::PerProcess;
 use serde::{Deserialize, Serialize};
 
 use super::entry::let_others_read;
-use super::limit::Estimate;
 use super::record::Form;
 use super::trusted;
 use crate::location::local;
-use crate::per_process::PerProcess;
 use crate::warning::warn;
 use crate::{Error, Result};
 
 /// The name of the file that says that a folder is a cache.
 const MARKER: &str = "nyssa-cache.json";
+/// The name of the file that is locked while something is removed.
+pub(super) const LOCK: &str = "lock";
 /// The format that this version reads and writes.
 const FORMAT: u32 = 1;
 
 /// The default for the largest number of bytes that a folder takes.
-pub const LIMIT_BYTES: u64 = 20_000_000_000;
+pub(super) const LIMIT_BYTES: u64 = 20_000_000_000;
 
 /// A folder in which bytes of remote resources are kept. Clones share it.
 #[derive(Clone, Debug)]
-pub struct Cache(Arc<Shared>);
+pub struct Cache(Arc<Folder>);
 
 #[derive(Debug)]
-struct Shared {
+struct Folder {
     folder: PathBuf,
     options: CacheOptions,
     /// Whether bytes are added. It becomes false after a write has failed, until the folder is opened again.
@@ -40,6 +41,17 @@ struct Shared {
     /// Whether the user was warned that something could not be written.
     has_warned: AtomicBool,
     estimate: PerProcess<Mutex<Estimate>>,
+}
+
+/// The size of a folder, as this process estimates it.
+#[derive(Debug, Default)]
+pub(super) struct Estimate {
+    /// The number of bytes in the folder when it was last measured.
+    pub bytes: Option<u64>,
+    /// The number of bytes that this process has added since then.
+    pub added: u64,
+    /// The time at which the folder had no space.
+    pub full: Option<Instant>,
 }
 
 /// The options of a cache.
@@ -114,7 +126,7 @@ impl Cache {
     fn of(folder: PathBuf, options: CacheOptions, writes: bool) -> Self {
         let (writes, has_warned) = (AtomicBool::new(writes), AtomicBool::new(false));
         let estimate = PerProcess::new();
-        Self(Arc::new(Shared { folder, options, writes, has_warned, estimate }))
+        Self(Arc::new(Folder { folder, options, writes, has_warned, estimate }))
     }
 
     /// Returns the folder as an absolute path.
@@ -211,7 +223,7 @@ fn is_cache(folder: &Path) -> io::Result<bool> {
 /// Writes the marker if there is none. Otherwise tests whether the folder can be written.
 fn write_marker(folder: &Path, is_known: bool) -> io::Result<()> {
     if is_known {
-        let lock = folder.join(super::limit::LOCK);
+        let lock = folder.join(LOCK);
         return trusted::options().append(true).create(true).open(lock).map(drop);
     }
     let mut file = tempfile::Builder::new().prefix(".nyssa-").tempfile_in(folder)?;

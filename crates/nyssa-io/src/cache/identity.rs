@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::location::scheme;
 
-/// The names of parameters in the query of a URL that say who asks or until when, but not what is asked for.
+/// The names of parameters in the query of a URL that say who makes the request or until when, but not what is requested.
 const SECRETS: [&str; 22] = [
     "authz",
     "access_token",
@@ -32,7 +32,7 @@ const SECRETS: [&str; 22] = [
     "tried",
     "triedrc",
 ];
-/// The starts of the names of such parameters: those of S3, of Google, and of XRootD and its clients.
+/// The starts of the names of such parameters: of S3, of Google, and of XRootD and its clients.
 const SECRET_PREFIXES: [&str; 5] = ["x-amz-", "x-goog-", "xrd.", "xrdcl.", "scitag."];
 
 /// The identity of a resource and its version. It has no secrets, because it is written into the cache.
@@ -40,7 +40,7 @@ const SECRET_PREFIXES: [&str; 5] = ["x-amz-", "x-goog-", "xrd.", "xrdcl.", "scit
 pub(super) struct Identity {
     /// The URL without user, password and query.
     pub url: String,
-    /// A hash of the parameters of the query that say what is asked for, if there are any.
+    /// A hash of the parameters of the query that say what is requested, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query: Option<u64>,
     /// The size in bytes.
@@ -52,7 +52,7 @@ pub(super) struct Identity {
 
 impl Identity {
     /// Makes the identity of the resource that a URL names now.
-    pub fn new(url: &str, size: u64, version: Option<String>) -> Self {
+    pub(super) fn new(url: &str, size: u64, version: Option<String>) -> Self {
         let (place, query) = url.split_once('?').unwrap_or((url, ""));
         // Paths of XRootD may have a number sign. The anchors of browsers come after the query, or are part of
         // the path.
@@ -69,7 +69,7 @@ impl Identity {
     }
 
     /// Returns the key of the resource, which is the name of its folder.
-    pub fn key(&self) -> u128 {
+    pub(super) fn key(&self) -> u128 {
         let Self { url, query, size, version } = self;
         let query = query.map(|query| query.to_string()).unwrap_or_default();
         let version = version.as_deref().unwrap_or_default();
@@ -77,12 +77,12 @@ impl Identity {
     }
 
     /// Returns the name of the folder of the resource.
-    pub fn folder(&self) -> PathBuf {
+    pub(super) fn folder(&self) -> PathBuf {
         format!("{:032x}", self.key()).into()
     }
 
     /// Returns the URL for messages.
-    pub fn shown(&self) -> String {
+    pub(super) fn shown(&self) -> String {
         format!("{}{}", self.url, if self.query.is_some() { "?..." } else { "" })
     }
 }

@@ -33,7 +33,7 @@ pub(super) enum Part {
 
 impl Index {
     /// Adds a record.
-    pub fn insert(&mut self, record: Record) {
+    pub(super) fn insert(&mut self, record: Record) {
         if record.form != Form::Stored {
             self.unpacked.insert((record.offset, record.length), record);
             return;
@@ -44,7 +44,7 @@ impl Index {
     }
 
     /// Removes a record whose bytes are damaged.
-    pub fn forget(&mut self, record: &Record) {
+    pub(super) fn forget(&mut self, record: &Record) {
         if record.form != Form::Stored {
             let key = (record.offset, record.length);
             if self.unpacked.get(&key) == Some(record) {
@@ -56,7 +56,7 @@ impl Index {
     }
 
     /// Divides a range into parts that are known and parts that are missing, in their order.
-    pub fn parts(&self, range: &Range<u64>) -> Vec<Part> {
+    pub(super) fn parts(&self, range: &Range<u64>) -> Vec<Part> {
         let mut parts = Vec::new();
         let mut place = range.start;
         let first = self.stored.range(..=range.start).next_back();
@@ -81,7 +81,7 @@ impl Index {
     }
 
     /// Returns whether all bytes of a range are known.
-    pub fn covers(&self, range: &Range<u64>) -> bool {
+    pub(super) fn covers(&self, range: &Range<u64>) -> bool {
         let mut place = range.start;
         while place < range.end {
             let view = self.stored.range(..=place).next_back();
@@ -95,7 +95,7 @@ impl Index {
 
     /// Returns the ranges of at most `most` bytes that are known at the start and at the end of a resource of `size`
     /// bytes. Returns nothing if one of the ends is not known.
-    pub fn ends(&self, size: u64, most: u64) -> Vec<Range<u64>> {
+    pub(super) fn ends(&self, size: u64, most: u64) -> Vec<Range<u64>> {
         let known = |part: Part| match part {
             Part::Known(range, _) => Some(range),
             Part::Missing(_) => None,
@@ -109,24 +109,24 @@ impl Index {
     }
 
     /// Returns the record of the unpacked form of a page or basket.
-    pub fn unpacked(&self, range: &Range<u64>) -> Option<Record> {
+    pub(super) fn unpacked(&self, range: &Range<u64>) -> Option<Record> {
         self.unpacked.get(&(range.start, range.end.checked_sub(range.start)?)).copied()
     }
 
     /// Returns whether there is any unpacked form.
-    pub fn has_unpacked(&self) -> bool {
+    pub(super) fn has_unpacked(&self) -> bool {
         !self.unpacked.is_empty()
     }
 
     /// Returns all records that are in use.
-    pub fn records(&self) -> impl Iterator<Item = Record> {
+    pub(super) fn records(&self) -> impl Iterator<Item = Record> {
         let mut blocks: Vec<Record> = self.stored.values().map(|view| view.block).collect();
         blocks.dedup();
         blocks.into_iter().chain(self.unpacked.values().copied())
     }
 
     /// Returns the number of bytes of the resource that are known as they are stored.
-    pub fn stored_bytes(&self) -> u64 {
+    pub(super) fn stored_bytes(&self) -> u64 {
         self.stored.iter().map(|(start, view)| view.end - start).sum()
     }
 

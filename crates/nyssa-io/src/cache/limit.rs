@@ -9,13 +9,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::entry::{ABOUT, DATA, INDEX};
-use super::folder::Cache;
+use super::folder::{Cache, Estimate, LOCK};
 use super::identity::is_folder;
 use super::trusted;
 use crate::local::{Lock, lock};
 
-/// The name of the file that is locked while something is removed.
-pub(super) const LOCK: &str = "lock";
 /// The start of the names of folders that are being removed.
 const REMOVED: &str = ".nyssa-removed-";
 /// The divisor of the limit. When one process has added the quotient, it measures the folder again.
@@ -24,17 +22,6 @@ const PARTS: u64 = 64;
 const FREED: u64 = 10;
 /// The time for which a full folder is not measured again.
 const FULL_TIME: Duration = Duration::from_secs(1);
-
-/// The size of a folder, as this process estimates it.
-#[derive(Debug, Default)]
-pub(super) struct Estimate {
-    /// The number of bytes in the folder when it was last measured.
-    bytes: Option<u64>,
-    /// The number of bytes that this process has added since then.
-    added: u64,
-    /// The time at which the folder had no space.
-    full: Option<Instant>,
-}
 
 /// The folder of a resource, as it is on the disk.
 pub(super) struct Found {
@@ -153,7 +140,7 @@ impl Cache {
     pub(super) fn lock(&self) -> Option<File> {
         let path = self.folder().join(LOCK);
         let file = trusted::options().append(true).create(true).open(path).ok()?;
-        (lock(&file).ok()? != Lock::Taken).then_some(file)
+        (lock(&file) != Lock::Taken).then_some(file)
     }
 }
 

@@ -25,6 +25,7 @@ mod identity;
 mod index;
 mod limit;
 mod origin;
+mod pages;
 mod record;
 mod report;
 mod seen;

@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use nyssa_net::PerProcess;
+
 use super::identity::Identity;
 use super::seen::Seen;
-use crate::per_process::PerProcess;
 use crate::source::closed;
 use crate::{Error, Limits, OpenOptions, Result, Source};
 
@@ -42,7 +43,7 @@ struct Opened {
 }
 
 impl Later {
-    pub fn new(
+    pub(super) fn new(
         url: &str,
         identity: Identity,
         seen: Seen,
@@ -110,7 +111,7 @@ impl Origin {
     ///
     /// # Errors
     /// The errors of opening it; `InvalidData` if its version is not the one that the cache has.
-    pub fn get(&self) -> Result<&Arc<dyn Source>> {
+    pub(super) fn get(&self) -> Result<&Arc<dyn Source>> {
         match self {
             Self::Open(source) => Ok(source),
             Self::Later(later) => later.get(),
@@ -118,35 +119,35 @@ impl Origin {
     }
 
     /// Returns the source if it is open.
-    pub fn opened(&self) -> Option<&Arc<dyn Source>> {
+    pub(super) fn opened(&self) -> Option<&Arc<dyn Source>> {
         match self {
             Self::Open(source) => Some(source),
             Self::Later(later) => later.opened().source.get(),
         }
     }
 
-    pub fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         match self {
             Self::Open(source) => source.name(),
             Self::Later(later) => &later.url,
         }
     }
 
-    pub fn size(&self) -> u64 {
+    pub(super) fn size(&self) -> u64 {
         match self {
             Self::Open(source) => source.size(),
             Self::Later(later) => later.identity.size,
         }
     }
 
-    pub fn version(&self) -> Option<String> {
+    pub(super) fn version(&self) -> Option<String> {
         match self {
             Self::Open(source) => source.version(),
             Self::Later(later) => later.identity.version.clone(),
         }
     }
 
-    pub fn options(&self) -> Option<&OpenOptions> {
+    pub(super) fn options(&self) -> Option<&OpenOptions> {
         match self {
             Self::Open(source) => source.options(),
             Self::Later(later) => Some(&later.options),
@@ -154,12 +155,12 @@ impl Origin {
     }
 
     /// Returns its limits. As long as nothing was needed of it, all came from the cache, which is near.
-    pub fn limits(&self) -> Limits {
+    pub(super) fn limits(&self) -> Limits {
         self.opened().map_or(Limits::NONE, |source| source.limits())
     }
 
     /// Returns its limits for units that the cache does not have. They will be read, so that it is opened now.
-    pub fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
+    pub(super) fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
         let source = match self {
             Self::Open(source) => Some(source),
             Self::Later(later) => later.prepare(),
@@ -167,7 +168,7 @@ impl Origin {
         source.map_or(Limits::NONE, |source| source.limits_of(units))
     }
 
-    pub fn close(&self) {
+    pub(super) fn close(&self) {
         if let Self::Later(later) = self {
             later.closed.store(true, Ordering::Relaxed);
         }
@@ -176,7 +177,7 @@ impl Origin {
         }
     }
 
-    pub fn check_open(&self) -> Result<()> {
+    pub(super) fn check_open(&self) -> Result<()> {
         match self {
             Self::Later(later) if later.closed.load(Ordering::Relaxed) => Err(closed(&later.url)),
             _ => self.opened().map_or(Ok(()), |source| source.check_open()),

@@ -67,22 +67,22 @@ pub(super) struct Record {
 
 impl Record {
     /// Returns the range of the resource.
-    pub fn range(&self) -> Range<u64> {
+    pub(super) fn range(&self) -> Range<u64> {
         self.offset..self.offset + self.length
     }
 
     /// Returns the range of the data file.
-    pub fn places(&self) -> Range<u64> {
+    pub(super) fn places(&self) -> Range<u64> {
         self.place..self.place + self.bytes
     }
 
     /// Returns whether `bytes` are those that were written for this record.
-    pub fn fits(&self, bytes: &[u8]) -> bool {
+    pub(super) fn fits(&self, bytes: &[u8]) -> bool {
         bytes.len() as u64 == self.bytes && xxh3_64(bytes) == self.checksum
     }
 
     /// Returns the bytes of the record in an index.
-    pub fn encode(&self, seed: u64) -> [u8; RECORD_BYTES] {
+    pub(super) fn encode(&self, seed: u64) -> [u8; RECORD_BYTES] {
         let Self { form, offset, length, place, bytes, size, checksum } = *self;
         let mut all = [form.code(), offset, length, place, bytes, size, checksum, 0];
         let mut encoded = join(&all);
@@ -93,7 +93,7 @@ impl Record {
 
     /// Reads a record of an index. Returns `None` for damaged bytes, for a record of another resource, and for
     /// a record that is not valid for a resource of `resource` bytes.
-    pub fn decode(encoded: &[u8], seed: u64, resource: u64) -> Option<Self> {
+    pub(super) fn decode(encoded: &[u8], seed: u64, resource: u64) -> Option<Self> {
         let (words, _) = encoded.get(..RECORD_BYTES)?.as_chunks::<8>();
         let all: [u64; 8] = std::array::from_fn(|index| u64::from_le_bytes(words[index]));
         let [form, offset, length, place, bytes, size, checksum, own] = all;

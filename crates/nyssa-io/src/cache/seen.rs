@@ -36,13 +36,13 @@ struct Content {
 
 impl Seen {
     /// Returns the file for a URL. `server` tells apart servers that the environment names and the URL does not.
-    pub fn new(cache: &Cache, url: &str, server: &str) -> Self {
+    pub(super) fn new(cache: &Cache, url: &str, server: &str) -> Self {
         let key = Identity::new(url, 0, Some(server.to_owned())).key();
         Self { path: cache.folder().join(FOLDER).join(format!("{key:032x}.json")) }
     }
 
     /// Returns what the server had, if it said so within the last `age` and the cache has a folder for it.
-    pub fn within(&self, age: Duration, cache: &Cache) -> Option<Identity> {
+    pub(super) fn within(&self, age: Duration, cache: &Cache) -> Option<Identity> {
         let content = self.read()?;
         let then = UNIX_EPOCH.checked_add(Duration::from_millis(content.time))?;
         if SystemTime::now().duration_since(then).ok()? > age {
@@ -53,12 +53,12 @@ impl Seen {
     }
 
     /// Notes what the server has now. If it cannot be written, the server is asked again next time.
-    pub fn note(&self, resource: &Identity) {
+    pub(super) fn note(&self, resource: &Identity) {
         let _ = self.write(resource);
     }
 
     /// Forgets what the server had.
-    pub fn forget(&self) {
+    pub(super) fn forget(&self) {
         if self.path.parent().is_none_or(|folder| trusted::check_folder(folder).is_err()) {
             return;
         }

@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use nyssa_net::PerProcess;
 
 use super::blocks::Blocks;
 use super::entry::{Added, Entry, New};
@@ -17,14 +18,13 @@ use super::record::{Form, Record};
 use super::seen::Seen;
 use super::unpacked::Unpacked;
 use crate::fetch::{MOST_OF_END, check_answers, read_all};
-use crate::per_process::PerProcess;
 use crate::source::check_range;
 use crate::{Cost, Limits, OpenOptions, Result, Source, Stop};
 
 /// The maximum number of times that a folder is opened again after another process has removed it.
 const TRIES: usize = 4;
 
-/// The limits of bytes that the cache has on a disk. They are those of a local file on a disk, but no gap is
+/// The limits of bytes that the cache has on a disk. A local file on a disk has the same limits, but here no gap is
 /// read over, because its bytes may not be there.
 const ON_DISK: Limits = Limits {
     max_ranges: 1 << 20,
@@ -39,13 +39,13 @@ const ON_DISK: Limits = Limits {
 
 /// A source whose bytes come from a cache if it has them.
 pub(super) struct CachedSource {
-    shared: Arc<Shared>,
+    resource: Arc<Resource>,
     /// Whether what is read is added to the cache.
     keeps: bool,
 }
 
 /// A source and the place where its bytes are kept.
-pub(super) struct Shared {
+pub(super) struct Resource {
     origin: Origin,
     cache: Cache,
     identity: Identity,
@@ -68,7 +68,7 @@ impl Cache {
     /// if nobody else knows the resource by this URL.
     ///
     /// # Errors
-    /// The same as those of `open`.
+    /// The errors of `open`, and of the settings of the cache.
     pub(crate) fn open_source(
         &self,
         url: &str,
@@ -94,14 +94,14 @@ impl Cache {
     }
 
     fn source_of(&self, identity: Identity, origin: Origin) -> Arc<dyn Source> {
-        let shared = Shared { origin, cache: self.clone(), identity, entry: PerProcess::new() };
-        Arc::new(CachedSource { shared: Arc::new(shared), keeps: true })
+        let resource = Resource { origin, cache: self.clone(), identity, entry: PerProcess::new() };
+        Arc::new(CachedSource { resource: Arc::new(resource), keeps: true })
     }
 }
 
-impl Shared {
+impl Resource {
     /// Returns the folder of the resource, if it can be used.
-    pub fn entry(&self) -> Option<Arc<Entry>> {
+    pub(super) fn entry(&self) -> Option<Arc<Entry>> {
         let place = self.entry.get(|| RwLock::new(self.open()));
         place.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -167,7 +167,7 @@ impl Shared {
     }
 
     /// Adds bytes to the cache. If that fails, they are not kept.
-    pub fn add(&self, entry: &Arc<Entry>, new: &[New]) {
+    pub(super) fn add(&self, entry: &Arc<Entry>, new: &[New]) {
         if !self.cache.writes() || new.is_empty() {
             return;
         }
@@ -191,7 +191,7 @@ impl Shared {
         }
     }
 
-    /// Returns the limits for units: those of memory or of a disk if the cache has all their bytes.
+    /// Returns the limits for units: the limits of memory or of a disk if the cache has all their bytes.
     fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
         let covers = |entry: &Arc<Entry>| {
             let is_covered = || {
@@ -207,7 +207,7 @@ impl Shared {
     }
 
     /// Counts bytes of a request for `ranges` ranges that came from the cache.
-    pub fn count_hit(&self, ranges: usize, bytes: u64) {
+    pub(super) fn count_hit(&self, ranges: usize, bytes: u64) {
         if bytes == 0 {
             return;
         }
@@ -217,7 +217,7 @@ impl Shared {
     }
 
     /// Returns the form in which pages are kept.
-    pub fn form(&self) -> Form {
+    pub(super) fn form(&self) -> Form {
         self.cache.options().form
     }
 }
@@ -383,39 +383,34 @@ fn find_fetched<'a>(
 }
 
 impl CachedSource {
-    /// Returns a source of the same bytes that does not keep what it reads.
-    pub fn passing(shared: &Arc<Shared>) -> Arc<dyn Source> {
-        Arc::new(Self { shared: Arc::clone(shared), keeps: false })
-    }
-
     fn read(&self, ranges: &[Range<u64>], fetch: Fetch<'_>) -> Result<Vec<Bytes>> {
-        self.shared.read(ranges, self.keeps, fetch)
+        self.resource.read(ranges, self.keeps, fetch)
     }
 }
 
 impl Source for CachedSource {
     fn inner(&self) -> Option<&dyn Source> {
-        self.shared.origin.opened().map(|origin| origin.as_ref())
+        self.resource.origin.opened().map(|origin| origin.as_ref())
     }
 
     fn name(&self) -> &str {
-        self.shared.origin.name()
+        self.resource.origin.name()
     }
 
     fn size(&self) -> u64 {
-        self.shared.origin.size()
+        self.resource.origin.size()
     }
 
     fn version(&self) -> Option<String> {
-        self.shared.origin.version()
+        self.resource.origin.version()
     }
 
     fn limits(&self) -> Limits {
-        self.shared.origin.limits()
+        self.resource.origin.limits()
     }
 
     fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
-        self.shared.limits_of(units)
+        self.resource.limits_of(units)
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
@@ -433,25 +428,29 @@ impl Source for CachedSource {
     /// Returns the ends that the cache has, too. Whoever opens the source then asks the origin for no more of them.
     fn opened_with(&self) -> Vec<Range<u64>> {
         let brought = self.inner().map_or_else(Vec::new, |origin| origin.opened_with());
-        match self.shared.entry().filter(|_| brought.is_empty()) {
+        match self.resource.entry().filter(|_| brought.is_empty()) {
             Some(entry) => entry.with_index(|index| index.ends(self.size(), MOST_OF_END)),
             None => brought,
         }
     }
 
-    fn unpacked(&self) -> Option<Unpacked> {
-        Some(Unpacked::new(&self.shared))
+    fn unpacked(&self) -> Option<Arc<dyn Unpacked>> {
+        Some(Arc::<Resource>::clone(&self.resource))
+    }
+
+    fn without_keeping(&self) -> Option<Arc<dyn Source>> {
+        Some(Arc::new(Self { resource: Arc::clone(&self.resource), keeps: false }))
     }
 
     fn close(&self) {
-        self.shared.origin.close();
+        self.resource.origin.close();
     }
 
     fn check_open(&self) -> Result<()> {
-        self.shared.origin.check_open()
+        self.resource.origin.check_open()
     }
 
     fn options(&self) -> Option<&OpenOptions> {
-        self.shared.origin.options()
+        self.resource.origin.options()
     }
 }

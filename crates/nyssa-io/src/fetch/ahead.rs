@@ -111,7 +111,7 @@ impl Drop for Held {
 
 impl Ahead {
     /// Begins to fetch.
-    pub fn start(
+    pub(super) fn start(
         source: Arc<dyn Source>,
         limits: Limits,
         units: &[Vec<Range<u64>>],
@@ -160,7 +160,7 @@ impl Ahead {
     }
 
     /// Takes the first unit that is ready, or the unit `wanted`.
-    pub fn take(
+    pub(super) fn take(
         self: &Arc<Self>,
         unit: Option<usize>,
         stopped: &dyn Fn() -> bool,
@@ -204,7 +204,7 @@ impl Ahead {
     }
 
     /// Ends all fetching.
-    pub fn stop(&self) {
+    pub(super) fn stop(&self) {
         self.stop.set();
         let mut state = self.lock();
         state.stopped = true;

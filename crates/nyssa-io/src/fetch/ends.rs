@@ -13,7 +13,7 @@ use crate::source::{check_range, same_resource};
 use crate::trace::RecordedPlan;
 use crate::{Limits, Result, Source, Stop};
 
-/// The smallest number of bytes that are asked for at each end of the first file of a server.
+/// The smallest number of bytes that are requested at each end of the first file of a server.
 const LEAST_OF_FIRST: u64 = 16 << 10;
 /// The number of bytes up to which a file is read whole.
 const SMALL_BYTES: u64 = 512 << 10;

@@ -1,11 +1,12 @@
-//! Keeps the ends of files that were closed, for those who open them again.
+//! Keeps the ends of files that were closed, in case they are opened again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use nyssa_net::PerProcess;
+
 use super::ends_wanted::{Ends, LEAST, MOST};
 use crate::known::Known;
-use crate::per_process::PerProcess;
 
 /// The largest number of bytes that are kept.
 const KEPT_BYTES: u64 = 32 << 20;
@@ -32,8 +33,8 @@ struct KeptFile {
 }
 
 impl KeptEnds {
-    /// Returns what to ask for when a file is opened whose source is not known yet.
-    pub fn wanted(&self, name: &str) -> Ends {
+    /// Returns what to request when a file is opened whose source is not known yet.
+    pub(crate) fn wanted(&self, name: &str) -> Ends {
         match self.0.lock().files.contains_key(name) {
             // Size and version come with any byte.
             true => Ends { first: LEAST, last: 0 },
@@ -42,15 +43,15 @@ impl KeptEnds {
     }
 
     /// Returns the ends of a file if they are of this size and version. They are taken out.
-    pub fn take(&self, name: &str, size: u64, version: &str) -> Option<Known> {
+    pub(crate) fn take(&self, name: &str, size: u64, version: &str) -> Option<Known> {
         let mut kept = self.0.lock();
         let file = kept.files.remove(name)?;
         kept.bytes -= file.known.bytes();
         (file.size == size && file.version == version).then_some(file.known)
     }
 
-    /// Keeps the ends of a file that is closed, instead of those of files that were closed long ago.
-    pub fn keep(&self, name: &str, size: u64, version: String, known: Known) {
+    /// Keeps the ends of a file that is closed. The ends of files that were closed long ago make room for them.
+    pub(crate) fn keep(&self, name: &str, size: u64, version: String, known: Known) {
         let mut kept = self.0.lock();
         let kept = &mut *kept;
         kept.bytes += known.bytes();

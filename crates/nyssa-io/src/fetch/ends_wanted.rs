@@ -3,15 +3,16 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use crate::location::server;
-use crate::per_process::PerProcess;
+use nyssa_net::PerProcess;
 
-/// The smallest number of bytes that are asked for at an end.
+use crate::location::server;
+
+/// The smallest number of bytes that are requested at an end.
 pub(super) const LEAST: u64 = 4 << 10;
-/// The largest number of bytes that are asked for at an end. A new connection of TCP carries the largest ends in three
+/// The largest number of bytes that are requested at an end. A new connection of TCP carries the largest ends in three
 /// round trips. Most RNTuples have less metadata.
 pub(crate) const MOST: u64 = 48 << 10;
-/// The divisor of the bytes that earlier files needed at an end. The quotient is asked for in addition, because files
+/// The divisor of the bytes that earlier files needed at an end. The quotient is requested in addition, because files
 /// are alike but not equal.
 const MARGIN: u64 = 8;
 
@@ -26,9 +27,9 @@ pub(crate) struct Ends {
 static USED: PerProcess<Mutex<HashMap<String, Ends>>> = PerProcess::new();
 
 impl Ends {
-    /// Returns what to ask for when a file is opened: what the metadata of earlier files of its server took, and some more.
+    /// Returns what to request when a file is opened: what the metadata of earlier files of its server took, and some more.
     /// For the first file of a server this is `unknown` at each end.
-    pub fn wanted(name: &str, unknown: u64) -> Self {
+    pub(crate) fn wanted(name: &str, unknown: u64) -> Self {
         let used = server(name).and_then(|server| USED.lock().get(&server).copied());
         let wanted = |used: u64| (used + used / MARGIN).clamp(LEAST, MOST);
         match used {
@@ -38,7 +39,7 @@ impl Ends {
     }
 
     /// Adds what the metadata of a file took. More bytes count at once; less bytes count as one of several files.
-    pub fn add_used(self, name: &str) {
+    pub(crate) fn add_used(self, name: &str) {
         let Some(server) = server(name) else { return };
         let mean = |old: u64, new: u64| if new > old { new } else { (3 * old + new) / 4 };
         let mut used = USED.lock();

@@ -18,9 +18,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use nyssa_net::PerProcess;
+
 use crate::Limits;
 use crate::location::server;
-use crate::per_process::PerProcess;
 
 /// The shortest time after which a request is made again.
 pub(super) const LEAST: Duration = Duration::from_secs(1);
@@ -40,12 +41,12 @@ pub(super) struct Flight {
 
 impl Flight {
     /// Makes the record of a request that begins now.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { begun: Instant::now(), attempts: 1, repeated: false }
     }
 
     /// Returns the time since the request began.
-    pub fn elapsed(&self) -> Duration {
+    pub(super) fn elapsed(&self) -> Duration {
         self.begun.elapsed()
     }
 }
@@ -59,7 +60,7 @@ pub(super) struct Times {
 
 impl Times {
     /// Adds the time of an answered request.
-    pub fn add(&mut self, time: Duration) {
+    pub(super) fn add(&mut self, time: Duration) {
         self.count = self.count.saturating_add(1);
         self.sum = self.sum.saturating_add(time);
     }
@@ -69,7 +70,7 @@ impl Times {
     }
 
     /// Returns the time after which a request with `ranges` is overdue, while `bytes` are in flight.
-    pub fn limit(&self, limits: &Limits, ranges: usize, bytes: u64) -> Duration {
+    pub(super) fn limit(&self, limits: &Limits, ranges: usize, bytes: u64) -> Duration {
         let cost = limits.cost;
         let ranges = u32::try_from(ranges).unwrap_or(u32::MAX);
         let transfer = bytes as f64 / cost.bandwidth.max(1) as f64;
@@ -116,18 +117,18 @@ static CREDITS: PerProcess<Mutex<HashMap<String, Arc<Credit>>>> = PerProcess::ne
 
 impl Credit {
     /// Returns the credit of the server that has a resource.
-    pub fn of(resource: &str) -> Arc<Self> {
+    pub(super) fn of(resource: &str) -> Arc<Self> {
         let server = server(resource).unwrap_or_else(|| resource.to_owned());
         Arc::clone(CREDITS.lock().entry(server).or_default())
     }
 
     /// Counts a request.
-    pub fn count(&self) {
+    pub(super) fn count(&self) {
         self.requests.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Takes the credit for a second attempt, if there is any. [`Credit::end`] must follow.
-    pub fn take(&self) -> bool {
+    pub(super) fn take(&self) -> bool {
         if self.busy.swap(true, Ordering::Relaxed) {
             return false;
         }
@@ -142,7 +143,7 @@ impl Credit {
     }
 
     /// Ends a second attempt, which `won` if its answer came first.
-    pub fn end(&self, won: bool) {
+    pub(super) fn end(&self, won: bool) {
         self.won.fetch_add(u64::from(won), Ordering::Relaxed);
         self.busy.store(false, Ordering::Relaxed);
     }

@@ -21,12 +21,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
+use nyssa_net::stopped;
 use tracing::Span;
 use tracing::field::Empty;
 use tracing::span::EnteredSpan;
 
 use crate::source::check_range;
-use crate::stop::stopped;
 use crate::trace::{RecordedPlan, RecordedWait};
 use crate::{Error, OpenOptions, Result, Source, Stop};
 use ahead::Ahead;
@@ -207,7 +207,7 @@ fn request(source: &dyn Source, request: &Request) -> Result<Vec<Bytes>> {
     check_answers(source, &request.ranges, source.read_ranges(&request.ranges)?)
 }
 
-/// Does the same as [`request`] until `stop` is given.
+/// Makes a request until `stop` is given, and checks that the answers have the requested lengths.
 fn request_until(source: &dyn Source, request: &Request, stop: &Stop) -> Result<Vec<Bytes>> {
     count_over_read(source, request);
     check_answers(source, &request.ranges, source.read_ranges_until(&request.ranges, stop)?)
@@ -220,7 +220,7 @@ fn count_over_read(source: &dyn Source, request: &Request) {
     }
 }
 
-/// Does the same as [`request`] while another request for the same ranges is stuck.
+/// Makes a request while another request for the same ranges is stuck, and checks the lengths of the answers.
 fn request_again(source: &dyn Source, request: &Request) -> Result<Vec<Bytes>> {
     check_answers(source, &request.ranges, source.read_ranges_again(&request.ranges)?)
 }

@@ -22,7 +22,7 @@ pub(super) struct Near {
 }
 
 impl Near {
-    pub fn new(
+    pub(super) fn new(
         source: Arc<dyn Source>,
         limits: Limits,
         units: Vec<Vec<Range<u64>>>,
@@ -32,11 +32,11 @@ impl Near {
         Self { source, limits, units, next, stopped, recorded }
     }
 
-    pub fn next(&self) -> Option<std::result::Result<Fetched, Failed>> {
+    pub(super) fn next(&self) -> Option<std::result::Result<Fetched, Failed>> {
         self.take(self.next.fetch_add(1, Ordering::Relaxed))
     }
 
-    pub fn take(&self, unit: usize) -> Option<std::result::Result<Fetched, Failed>> {
+    pub(super) fn take(&self, unit: usize) -> Option<std::result::Result<Fetched, Failed>> {
         if self.stopped.load(Ordering::Relaxed) {
             return None;
         }
@@ -50,7 +50,7 @@ impl Near {
         })
     }
 
-    pub fn stop(&self) {
+    pub(super) fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
 

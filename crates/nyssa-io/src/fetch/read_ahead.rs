@@ -152,7 +152,7 @@ impl Source for ReadAhead {
     }
 
     /// Returns nothing, because what is fetched ahead is packed.
-    fn unpacked(&self) -> Option<Unpacked> {
+    fn unpacked(&self) -> Option<Arc<dyn Unpacked>> {
         None
     }
 

@@ -54,7 +54,12 @@ struct Place {
 impl Requests {
     /// Plans the requests for units that are used in this order. Neighbouring ranges are merged if their
     /// units are in one window of `window` bytes, in any order.
-    pub fn of(units: &[Vec<Range<u64>>], limits: &Limits, request: u64, window: u64) -> Self {
+    pub(super) fn of(
+        units: &[Vec<Range<u64>>],
+        limits: &Limits,
+        request: u64,
+        window: u64,
+    ) -> Self {
         let windows = windows(units, window);
         let gap = gap(&windows, limits);
         let mut plan = Self::default();
@@ -65,7 +70,7 @@ impl Requests {
     }
 
     /// Returns whether a unit needs a request.
-    pub fn needs(&self, unit: usize, request: usize) -> bool {
+    pub(super) fn needs(&self, unit: usize, request: usize) -> bool {
         self.units.get(unit).is_some_and(|needs| needs.requests.binary_search(&request).is_ok())
     }
 
@@ -127,7 +132,7 @@ impl Requests {
 
     /// Returns the bytes of the ranges of a unit from the answers to requests. Bytes inside one part are not
     /// copied. Returns `None` if an answer is missing.
-    pub fn bytes<'a>(
+    pub(super) fn bytes<'a>(
         &self,
         unit: usize,
         answer: impl Fn(usize) -> Option<&'a [Bytes]>,

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use jiff::Timestamp;
+use nyssa_net::{PerProcess, authorities};
 use ureq::http::request::Builder;
 use ureq::http::{HeaderMap, Method, Response};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
@@ -22,8 +23,6 @@ use super::proxy;
 use super::turns::{Turn, Turns};
 use crate::Stop;
 use crate::for_people::shown;
-use crate::per_process::PerProcess;
-use crate::trust::authorities;
 
 /// The largest number of redirects that one request follows.
 const MAX_REDIRECTS: usize = 10;
@@ -31,9 +30,6 @@ const MAX_REDIRECTS: usize = 10;
 const SAID_BYTES: u64 = 8 << 10;
 /// The largest number of characters of it that messages show.
 const SAID_LETTERS: usize = 200;
-
-/// The header in which S3 says in which region a bucket is.
-const REGION: &str = "x-amz-bucket-region";
 
 /// A request.
 #[derive(Clone, Debug)]
@@ -46,17 +42,28 @@ pub(crate) struct Request {
     pub body: Option<Bytes>,
     /// Ends the waiting for a server that wants fewer requests.
     pub stop: Stop,
+    /// The header of answers that want another request.
+    pub correction: Option<Correction>,
+}
+
+/// A header by which a server says how it wants a request. An answer with it is not followed as a redirect.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Correction {
+    pub header: &'static str,
+    /// Returns advice for the user, from the value of the header.
+    pub advice: fn(&str) -> String,
 }
 
 impl Request {
     /// Makes a request of `method` without anything else.
-    pub fn new(method: Method, url: Url) -> Self {
+    pub(crate) fn new(method: Method, url: Url) -> Self {
         let (headers, secrets) = (Vec::new(), Vec::new());
-        Self { method, url, headers, secrets, body: None, stop: Stop::default() }
+        let stop = Stop::default();
+        Self { method, url, headers, secrets, body: None, stop, correction: None }
     }
 
     /// Sends the request to another URL. Another origin does not get the secrets.
-    pub fn move_to(&mut self, url: Url) {
+    pub(crate) fn move_to(&mut self, url: Url) {
         if url.origin() != self.url.origin() {
             self.secrets.clear();
         }
@@ -73,6 +80,7 @@ pub(crate) struct Reply {
     /// The time from the last request to the first bytes of the answer.
     pub latency: Duration,
     body: BodyReader<'static>,
+    correction: Option<Correction>,
     /// The proxy that has given the answer or passed it on, unless it only sees a tunnel.
     proxy: Option<String>,
     /// Ends when the answer is dropped, so that answers that are read count as requests, too.
@@ -81,12 +89,12 @@ pub(crate) struct Reply {
 
 impl Reply {
     /// Returns a header as text.
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
     /// Returns the length of the body that the server states.
-    pub fn content_length(&self) -> Option<u64> {
+    pub(crate) fn content_length(&self) -> Option<u64> {
         self.header("content-length")?.trim().parse().ok()
     }
 
@@ -94,7 +102,7 @@ impl Reply {
     ///
     /// # Errors
     /// A failure if the body ends earlier. The bytes that were received are in `buffer`.
-    pub fn read_to(&mut self, buffer: &mut Vec<u8>, len: usize) -> Result<(), Failure> {
+    pub(crate) fn read_to(&mut self, buffer: &mut Vec<u8>, len: usize) -> Result<(), Failure> {
         let missing = len.saturating_sub(buffer.len());
         let read = self.body.by_ref().take(missing as u64).read_to_end(buffer);
         read.map_err(|error| Failure::transport(error.into()))?;
@@ -105,7 +113,7 @@ impl Reply {
     }
 
     /// Reads what is left of a body that should be at its end, so that the connection can be used again.
-    pub fn finish(mut self) {
+    pub(crate) fn finish(mut self) {
         let _ = self.body.read(&mut [0; 1]);
     }
 
@@ -113,7 +121,7 @@ impl Reply {
     ///
     /// # Errors
     /// A failure if the body is not complete, or is longer.
-    pub fn read_all(mut self, most: u64) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn read_all(mut self, most: u64) -> Result<Vec<u8>, Failure> {
         let stated = self.content_length();
         let mut all = Vec::new();
         let read = self.body.by_ref().take(most.saturating_add(1)).read_to_end(&mut all);
@@ -128,18 +136,21 @@ impl Reply {
         Ok(all)
     }
 
+    /// Returns advice if the server wants another request.
+    fn correction(&self) -> Option<String> {
+        let Correction { header, advice } = self.correction?;
+        self.header(header).map(advice)
+    }
+
     /// Turns the answer into a failure.
-    pub fn failure(mut self) -> Failure {
+    pub(crate) fn failure(mut self) -> Failure {
         let after = retry_after(&self.headers);
         let mut said = Vec::new();
         // A text that cannot be read is left out.
         let _ = self.body.by_ref().take(SAID_BYTES).read_to_end(&mut said);
         let mut said = gist(&String::from_utf8_lossy(&said));
-        // S3 tells in which region a bucket is, if it is asked in another region.
-        if let Some(region) = self.header(REGION)
-            && matches!(self.status, 301 | 307 | 400)
-        {
-            said.push_str(&format!("; the bucket is in {region}: set AWS_REGION"));
+        if let Some(advice) = self.correction().filter(|_| matches!(self.status, 301 | 307 | 400)) {
+            said.push_str(&format!("; {advice}"));
         }
         let mut failure = Failure::status(self.status, &said, after);
         if let Some(proxy) = &self.proxy {
@@ -214,7 +225,7 @@ static CLIENTS: PerProcess<Mutex<Vec<Arc<Client>>>> = PerProcess::new();
 
 impl Client {
     /// Returns the client of this process. A fork has its own: connections cannot be shared between processes.
-    pub fn of(options: &HttpOptions) -> Arc<Self> {
+    pub(crate) fn of(options: &HttpOptions) -> Arc<Self> {
         let process = std::process::id();
         let new = || {
             let (plain, secure) = (OnceLock::new(), OnceLock::new());
@@ -232,14 +243,14 @@ impl Client {
     }
 
     /// Returns a client that uses no proxies, for a service on or near this machine.
-    pub fn direct(options: &HttpOptions) -> Self {
+    pub(crate) fn direct(options: &HttpOptions) -> Self {
         let (plain, secure) = (OnceLock::new(), OnceLock::new());
         let process = std::process::id();
         Self { options: options.clone(), uses_proxies: false, process, plain, secure }
     }
 
     /// Returns whether this is the process that has the connections.
-    pub fn is_of_this_process(&self) -> bool {
+    pub(crate) fn is_of_this_process(&self) -> bool {
         self.process == std::process::id()
     }
 
@@ -247,7 +258,7 @@ impl Client {
     ///
     /// # Errors
     /// A failure if no answer comes. An answer with the status of an error is not a failure.
-    pub fn send(&self, request: &Request) -> Result<Reply, Failure> {
+    pub(crate) fn send(&self, request: &Request) -> Result<Reply, Failure> {
         self.follow(request, |url, trusted| self.send_to(request, url, trusted))
     }
 
@@ -255,11 +266,11 @@ impl Client {
     ///
     /// # Errors
     /// The errors of [`Client::send`].
-    pub fn send_once(&self, request: &Request) -> Result<Reply, Failure> {
+    pub(crate) fn send_once(&self, request: &Request) -> Result<Reply, Failure> {
         let turn = self.turn(request, &request.url)?;
         let begin = Instant::now();
         let response = self.send_to(request, &request.url, true)?;
-        self.reply(&request.url, response, begin, turn)
+        self.reply(request, &request.url, response, begin, turn)
     }
 
     /// Waits until the server of a URL may be asked.
@@ -279,7 +290,7 @@ impl Client {
     ///
     /// # Errors
     /// A failure if that is not a URL of HTTP, or one without the protection that `from` has.
-    pub fn target(from: &Url, location: &str) -> Result<Url, Failure> {
+    pub(crate) fn target(from: &Url, location: &str) -> Result<Url, Failure> {
         let next = from.join(location).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         let next = next.ok_or_else(|| {
             let location = shown(location);
@@ -303,7 +314,7 @@ impl Client {
     ///
     /// # Errors
     /// The errors of [`Client::send`].
-    pub fn send_file<B: Read>(
+    pub(crate) fn send_file<B: Read>(
         &self,
         request: &Request,
         open: &mut dyn FnMut() -> B,
@@ -327,10 +338,9 @@ impl Client {
             let turn = self.turn(request, &url)?;
             let begin = Instant::now();
             let response = send(&url, trusted)?;
-            let reply = self.reply(&url, response, begin, turn)?;
+            let reply = self.reply(request, &url, response, begin, turn)?;
             let target = match reply.status {
-                // A server of S3 that names another region wants a request that is signed for it.
-                _ if reply.header(REGION).is_some() => None,
+                _ if reply.correction().is_some() => None,
                 301 | 302 | 303 | 307 | 308 => reply.header("location").map(str::to_owned),
                 _ => None,
             };
@@ -358,6 +368,7 @@ impl Client {
 
     fn reply(
         &self,
+        request: &Request,
         url: &Url,
         response: Answer,
         begin: Instant,
@@ -386,7 +397,8 @@ impl Client {
         let forwards = url.scheme() == "http" && Forwarding::is_for(proxy);
         let proxy = proxy.filter(|_| forwards);
         let proxy = proxy.map(|proxy| format!("{}:{}", proxy.host(), proxy.port()));
-        Ok(Reply { status, headers, url: url.clone(), latency, body, proxy, _turn: turn })
+        let (url, correction) = (url.clone(), request.correction);
+        Ok(Reply { status, headers, url, latency, body, correction, proxy, _turn: turn })
     }
 
     fn agent(&self, secure: bool) -> Result<&Agent, Failure> {
@@ -436,8 +448,7 @@ impl Client {
     }
 }
 
-/// Returns the trusted authorities: those of the system or of `SSL_CERT_FILE` and `SSL_CERT_DIR`, and those of
-/// the grid. If there are none, returns those that browsers trust.
+/// Returns the trusted authorities: of the system or of `SSL_CERT_FILE` and `SSL_CERT_DIR`, and of the grid. If there are none, returns those that browsers trust.
 fn roots() -> RootCerts {
     let certificates: Vec<_> = authorities()
         .iter()

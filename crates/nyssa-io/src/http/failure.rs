@@ -3,9 +3,8 @@
 use std::io::{self, ErrorKind};
 use std::time::Duration;
 
+use nyssa_net::explained;
 use ureq::Error as Transport;
-
-use crate::trust;
 
 /// A request that failed.
 #[derive(Debug)]
@@ -34,36 +33,36 @@ pub(crate) enum Again {
 
 impl Failure {
     /// Makes a failure for which another request does not help.
-    pub fn of(kind: ErrorKind, reason: impl Into<String>) -> Self {
+    pub(crate) fn of(kind: ErrorKind, reason: impl Into<String>) -> Self {
         Self { kind, reason: reason.into(), again: Again::Never, retry_after: None }
     }
 
     /// Makes the failure for a wrong answer.
-    pub fn answer(reason: impl Into<String>) -> Self {
+    pub(crate) fn answer(reason: impl Into<String>) -> Self {
         Self { again: Again::Few, ..Self::of(ErrorKind::InvalidData, reason) }
     }
 
     /// Makes the failure for an answer that ended too early.
-    pub fn cut(reason: impl Into<String>) -> Self {
+    pub(crate) fn cut(reason: impl Into<String>) -> Self {
         Self { again: Again::Always, ..Self::of(ErrorKind::InvalidData, reason) }
     }
 
-    /// Makes the failure for an answer with the first `sent` of the bytes that were asked for. The others are asked for at
+    /// Makes the failure for an answer with the first `sent` of the requested bytes. The others are requested at
     /// once.
-    pub fn short(sent: u64, asked: u64) -> Self {
+    pub(crate) fn short(sent: u64, asked: u64) -> Self {
         let reason = format!("the server sent {sent} of {asked} bytes");
         Self { retry_after: Some(Duration::ZERO), ..Self::cut(reason) }
     }
 
     /// Makes the failure for a file that is not the one that was opened.
-    pub fn changed(what: &str) -> Self {
+    pub(crate) fn changed(what: &str) -> Self {
         let reason =
             format!("it was changed on the server after it was opened ({what}); open it again");
         Self::of(ErrorKind::InvalidData, reason)
     }
 
     /// Makes the failure for an answer with the status of an error, and the text of the server.
-    pub fn status(status: u16, said: &str, retry_after: Option<Duration>) -> Self {
+    pub(crate) fn status(status: u16, said: &str, retry_after: Option<Duration>) -> Self {
         let kind = match status {
             401 | 403 => ErrorKind::PermissionDenied,
             404 | 410 => ErrorKind::NotFound,
@@ -87,7 +86,7 @@ impl Failure {
     }
 
     /// Adds to a failure to connect that the connection was to a proxy.
-    pub fn by_proxy(mut self, host: &str, port: u16) -> Self {
+    pub(crate) fn by_proxy(mut self, host: &str, port: u16) -> Self {
         if self.again == Again::IfKnown {
             self.reason.push_str(&format!(" (the connection goes to the proxy {host}:{port})"));
         }
@@ -95,7 +94,7 @@ impl Failure {
     }
 
     /// Makes the failure for a request without an answer, or without its end.
-    pub fn transport(error: Transport) -> Self {
+    pub(crate) fn transport(error: Transport) -> Self {
         let (kind, reason, again) = match error {
             Transport::Timeout(timeout) => timed_out(timeout),
             Transport::Io(error) => io_failure(&error),
@@ -174,5 +173,5 @@ fn io_failure(error: &io::Error) -> (ErrorKind, String, Again) {
 
 fn tls(error: &rustls::Error) -> (ErrorKind, String, Again) {
     // Another token would not help.
-    (ErrorKind::ConnectionAborted, trust::explained(error), Again::Never)
+    (ErrorKind::ConnectionAborted, explained(error), Again::Never)
 }

@@ -60,8 +60,8 @@ impl Web {
         }
     }
 
-    /// Asks for the properties of the thing that the URL names, and with the depth `1` also for those of its
-    /// entries. Returns the path of the URL and the things in the answer.
+    /// Asks for the properties of the thing that the URL names, and with the depth `1` also for the properties of
+    /// its entries. Returns the path of the URL and the things in the answer.
     fn properties(&self, depth: &str, is_folder: bool) -> io::Result<(String, Vec<Named>)> {
         let options = HttpOptions::from_env()?;
         let client = Client::of(&options);

@@ -19,7 +19,7 @@ pub(super) struct Forwarding;
 
 impl Forwarding {
     /// Returns whether requests are sent to a proxy in this form. It must be without TLS.
-    pub fn is_for(proxy: Option<&Proxy>) -> bool {
+    pub(super) fn is_for(proxy: Option<&Proxy>) -> bool {
         proxy.is_some_and(|proxy| proxy.protocol() == ProxyProtocol::Http)
     }
 }

@@ -24,7 +24,7 @@ impl Location {
     ///
     /// # Errors
     /// `InvalidInput` for a text that is not such a URL.
-    pub fn parse(text: &str) -> io::Result<Self> {
+    pub(super) fn parse(text: &str) -> io::Result<Self> {
         let refused =
             |why: String| io::Error::new(io::ErrorKind::InvalidInput, format!("not a URL: {why}"));
         let mut url = Url::parse(text).map_err(|error| refused(error.to_string()))?;
@@ -41,7 +41,7 @@ impl Location {
     }
 
     /// Returns whether the query of the URL proves who asks. No token is sent then.
-    pub fn is_presigned(&self) -> bool {
+    pub(super) fn is_presigned(&self) -> bool {
         self.url.query_pairs().any(|(key, _)| PROOFS.contains(&key.to_ascii_lowercase().as_str()))
     }
 }

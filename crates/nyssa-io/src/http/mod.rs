@@ -1,4 +1,4 @@
-//! Reads and writes files on servers that speak HTTP. S3 uses the same requests.
+//! Reads and writes files on servers that speak HTTP.
 //!
 //! A [`Resource`](resource::Resource) is requested by an [`Address`]. A [`Client`](client::Client) has the
 //! connections of this process. Requests block, and several threads can have several requests under way. Each
@@ -16,6 +16,7 @@ mod multistatus;
 mod opening;
 mod options;
 mod part;
+mod protocol;
 mod proxy;
 mod resource;
 mod retry;
@@ -26,11 +27,11 @@ mod upload;
 mod version;
 mod web;
 
-pub(crate) use client::{Client, Reply, Request, element, gist};
+pub(crate) use client::{Client, Correction, Reply, Request, element, gist};
 pub(crate) use failure::Failure;
 pub use options::HttpOptions;
+pub(crate) use protocol::Http;
 pub(crate) use resource::Address;
 pub(crate) use retry::{Patience, retried};
 pub(crate) use several::{MAX_RANGES, PROOF_BYTES, RANGE_TIME, Several};
 pub(crate) use source::HttpSource;
-pub(crate) use web::Http;

@@ -135,14 +135,14 @@ fn first_bytes(resource: &Resource, bytes: u64, stop: &Stop) -> Result<Begun, Fa
             let reply = resource.get(&format!("0-{}", size - 1), stop)?;
             part(reply, |range, all| *range == (0..size) && all == Some(size))
         }
-        // It may have fewer bytes than were asked for.
+        // It may have fewer bytes than were requested.
         206 => part(reply, |range, _| range.start == 0 && range.end <= bytes),
         416 => empty(&reply).map(|piece| (piece, None)),
         _ => whole(reply).map(|piece| (piece, None)),
     }
 }
 
-/// Returns the last bytes, which need no number to be asked for. Their end is the size of the resource.
+/// Returns the last bytes, which need no number to be requested. Their end is the size of the resource.
 fn last_bytes(
     resource: &Resource,
     bytes: u64,
@@ -152,7 +152,7 @@ fn last_bytes(
     let broken = Cell::new(0);
     let mut piece = arrived(resource, patience, stop, || {
         last_bytes_once(resource, bytes, stop).map_err(|failure| {
-            // A connection that breaks says nothing about the server: they are asked for once more.
+            // A connection that breaks says nothing about the server: they are requested once more.
             let is_broken = failure.kind == io::ErrorKind::ConnectionReset;
             let is_first = broken.replace(broken.get() + 1) == 0;
             let again = if is_broken && is_first { Again::Always } else { Again::Never };

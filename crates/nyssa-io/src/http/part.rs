@@ -42,7 +42,7 @@ pub(super) fn complete(
     }
 }
 
-/// Takes the bytes of a part. A server may send only the first ones of those that were asked for (RFC 9110, 15.3.7).
+/// Takes the bytes of a part. A server may send only the first of the requested bytes (RFC 9110, 15.3.7).
 fn take_part(
     mut reply: Reply,
     size: Option<u64>,

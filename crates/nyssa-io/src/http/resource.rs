@@ -48,7 +48,7 @@ pub(super) struct Resource {
 }
 
 impl Resource {
-    pub fn new(address: Box<dyn Address>, options: HttpOptions) -> Self {
+    pub(super) fn new(address: Box<dyn Address>, options: HttpOptions) -> Self {
         let client = Client::of(&options);
         let request = || address.request(Method::GET).ok();
         let request = if address.has_several_ranges() { request() } else { None };
@@ -61,7 +61,7 @@ impl Resource {
     /// # Errors
     /// A failure unless the answer is the part (206), the whole (200), or says that there is no such part
     /// (416).
-    pub fn get(&self, range: &str, stop: &Stop) -> Result<Reply, Failure> {
+    pub(super) fn get(&self, range: &str, stop: &Stop) -> Result<Reply, Failure> {
         let request = self.address.request(Method::GET);
         let mut request = request.map_err(|error| Failure::of(error.kind(), error.to_string()))?;
         request.headers.push(("range", format!("bytes={range}")));
@@ -96,14 +96,14 @@ impl Resource {
     }
 
     /// Returns the bytes of a range, if all bytes are known.
-    pub fn of_whole(&self, range: &Range<u64>) -> Option<Bytes> {
+    pub(super) fn of_whole(&self, range: &Range<u64>) -> Option<Bytes> {
         let whole = self.whole.get()?;
         let (start, end) = (usize::try_from(range.start).ok()?, usize::try_from(range.end).ok()?);
         (start <= end && end <= whole.len()).then(|| whole.slice(start..end))
     }
 
     /// Keeps all bytes, and returns the bytes of a range.
-    pub fn keep_whole(&self, whole: Bytes, range: &Range<u64>) -> Option<Bytes> {
+    pub(super) fn keep_whole(&self, whole: Bytes, range: &Range<u64>) -> Option<Bytes> {
         // Another thread may have been earlier.
         let _ = self.whole.set(whole);
         self.of_whole(range)
@@ -122,7 +122,7 @@ impl Resource {
     }
 
     /// Returns the failure as an error of this resource, with advice.
-    pub fn error(&self, action: impl Into<String>, error: io::Error) -> crate::Error {
+    pub(super) fn error(&self, action: impl Into<String>, error: io::Error) -> crate::Error {
         let error = match self.address.advice(error.kind()) {
             Some(advice) => io::Error::new(error.kind(), format!("{error}; {advice}")),
             None => error,

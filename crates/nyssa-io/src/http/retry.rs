@@ -27,23 +27,23 @@ pub(crate) struct Patience {
 
 impl Patience {
     /// Makes the rule that continues for `deadline` without progress.
-    pub fn new(deadline: Duration, known: bool) -> Self {
+    pub(crate) fn new(deadline: Duration, known: bool) -> Self {
         let (since, stop) = (Instant::now(), Stop::default());
         Self { deadline, known, since, failed: 0, wrong: 0, stop }
     }
 
     /// Sets a signal that ends the waiting.
-    pub fn until(self, stop: &Stop) -> Self {
+    pub(crate) fn until(self, stop: &Stop) -> Self {
         Self { stop: stop.clone(), ..self }
     }
 
     /// Returns an error if no request may be made, because it was stopped.
-    pub fn check(&self) -> io::Result<()> {
+    pub(crate) fn check(&self) -> io::Result<()> {
         self.stop.check()
     }
 
     /// Records that bytes have arrived. The time begins again.
-    pub fn progress(&mut self) {
+    pub(crate) fn progress(&mut self) {
         self.since = Instant::now();
         self.failed = 0;
         self.wrong = 0;
@@ -53,7 +53,7 @@ impl Patience {
     ///
     /// # Errors
     /// The failure, if no further request may be made; the error of a stop.
-    pub fn wait(&mut self, failure: Failure) -> io::Result<()> {
+    pub(crate) fn wait(&mut self, failure: Failure) -> io::Result<()> {
         self.check()?;
         self.failed += 1;
         let again = match failure.again {

@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use nyssa_net::PerProcess;
 use url::Origin;
 
 use crate::fetch::{Merged, coalesce};
-use crate::per_process::PerProcess;
 
 /// The largest number of ranges of one request. It is small enough for the limits of servers, and for headers
 /// of usual sizes.
@@ -48,17 +48,17 @@ static SERVERS: PerProcess<Mutex<HashMap<Origin, Arc<Several>>>> = PerProcess::n
 
 impl Several {
     /// Returns the state of a server in this process.
-    pub fn of(server: Origin) -> Arc<Self> {
+    pub(crate) fn of(server: Origin) -> Arc<Self> {
         Arc::clone(SERVERS.lock().entry(server).or_default())
     }
 
     /// Returns whether the server has proven that it answers requests for several ranges.
-    pub fn is_proven(&self) -> bool {
+    pub(crate) fn is_proven(&self) -> bool {
         self.state.load(Ordering::Relaxed) == PROVEN
     }
 
     /// Counts a request for a range of `bytes`. Returns true once, when a proof is worth a request.
-    pub fn counts(&self, bytes: u64) -> bool {
+    pub(crate) fn counts(&self, bytes: u64) -> bool {
         bytes <= SHORT_BYTES
             && self.state.load(Ordering::Relaxed) == UNKNOWN
             && self.short_requests.fetch_add(1, Ordering::Relaxed) + 1 == SHORT_REQUESTS
@@ -67,7 +67,7 @@ impl Several {
 
     /// Begins a proof if a plan would take much longer over `connections` connections without requests for several
     /// ranges. Returns whether it has begun. `is_known` tells ranges that need no request.
-    pub fn begins_for(
+    pub(crate) fn begins_for(
         &self,
         units: &[Vec<Range<u64>>],
         connections: usize,
@@ -84,25 +84,25 @@ impl Several {
         short >= ROUND_TRIPS * connections && self.begins()
     }
 
-    /// Begins a proof. Returns false if it is known or being asked whether the server can answer.
+    /// Begins a proof. Returns false if it is known or being found out whether the server can answer.
     fn begins(&self) -> bool {
         let state = &self.state;
         state.compare_exchange(UNKNOWN, ASKED, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// Begins the counting again, because a proof was not possible now.
-    pub fn starts_anew(&self) {
+    pub(crate) fn starts_anew(&self) {
         self.short_requests.store(0, Ordering::Relaxed);
         self.state.store(UNKNOWN, Ordering::Relaxed);
     }
 
     /// Records the result of the proof.
-    pub fn proves(&self, is_right: bool) {
+    pub(crate) fn proves(&self, is_right: bool) {
         self.state.store(if is_right { PROVEN } else { REFUSED }, Ordering::Relaxed);
     }
 
     /// Ends requests for several ranges, because an answer was wrong.
-    pub fn refuse(&self) {
+    pub(crate) fn refuse(&self) {
         self.state.store(REFUSED, Ordering::Relaxed);
     }
 }

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use nyssa_net::Meter;
 
 use super::failure::{Again, Failure};
 use super::multipart;
@@ -21,7 +22,6 @@ use super::several::{MAX_RANGES, PROOF_BYTES, RANGE_TIME};
 use super::version::Version;
 use crate::known::{Known, read_unknown};
 use crate::limits::NETWORK_OVER_READ;
-use crate::meter::Meter;
 use crate::source::{check_range, closed};
 use crate::{Cost, Limits, OpenOptions, Result, Source, Stop};
 
@@ -53,7 +53,7 @@ impl HttpSource {
     /// # Errors
     /// `NotFound`; `PermissionDenied`; `Unsupported` for a large file that the server only sends whole; the
     /// errors of connections.
-    pub fn open(
+    pub(crate) fn open(
         address: Box<dyn Address>,
         http: HttpOptions,
         options: &OpenOptions,

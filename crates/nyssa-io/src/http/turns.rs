@@ -9,11 +9,11 @@ use std::io::ErrorKind;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use nyssa_net::PerProcess;
 use url::Origin;
 
 use super::failure::Failure;
 use crate::Stop;
-use crate::per_process::PerProcess;
 
 /// The time between two checks of the signal to stop.
 const POLL: Duration = Duration::from_millis(20);
@@ -56,7 +56,7 @@ static SERVERS: PerProcess<Mutex<HashMap<Origin, Arc<Turns>>>> = PerProcess::new
 
 impl Turns {
     /// Returns the requests of this process to a server.
-    pub fn of(server: Origin) -> Arc<Self> {
+    pub(super) fn of(server: Origin) -> Arc<Self> {
         Arc::clone(SERVERS.lock().entry(server).or_default())
     }
 
@@ -64,7 +64,7 @@ impl Turns {
     ///
     /// # Errors
     /// A failure if the signal `stop` is given.
-    pub fn wait(self: &Arc<Self>, longest: Duration, stop: &Stop) -> Result<Turn, Failure> {
+    pub(super) fn wait(self: &Arc<Self>, longest: Duration, stop: &Stop) -> Result<Turn, Failure> {
         let last = Instant::now() + longest;
         let mut state = self.lock();
         loop {
@@ -93,7 +93,7 @@ impl Turns {
 
 impl Turn {
     /// Records that the server is too busy, and for how long it wants no requests.
-    pub fn refused(&self, pause: Option<Duration>) {
+    pub(super) fn refused(&self, pause: Option<Duration>) {
         let mut state = self.turns.lock();
         let now = Instant::now();
         if let Some(until) = pause.and_then(|pause| now.checked_add(pause)) {
@@ -110,7 +110,7 @@ impl Turn {
     }
 
     /// Records that the server has answered.
-    pub fn answered(&self) {
+    pub(super) fn answered(&self) {
         let mut state = self.turns.lock();
         let Some(limit) = &mut state.limit else { return };
         limit.now += 1.0 / limit.now;

@@ -13,14 +13,14 @@ pub(super) struct Version {
 }
 
 impl Version {
-    pub fn of(reply: &Reply) -> Self {
+    pub(super) fn of(reply: &Reply) -> Self {
         let text = |name| reply.header(name).map(str::to_owned);
         Self { etag: text("etag"), modified: text("last-modified") }
     }
 
     /// Returns the text that distinguishes the version from others: the ETag, or else the time of the last
     /// change.
-    pub fn text(&self) -> Option<String> {
+    pub(super) fn text(&self) -> Option<String> {
         let etag = self.etag.as_ref().map(|etag| format!("ETag {etag}"));
         etag.or_else(|| self.modified.as_ref().map(|time| format!("Last-Modified {time}")))
     }
@@ -29,7 +29,7 @@ impl Version {
     ///
     /// # Errors
     /// A failure with the difference.
-    pub fn check(&self, other: &Self) -> Result<(), Failure> {
+    pub(super) fn check(&self, other: &Self) -> Result<(), Failure> {
         let differ = |a: &Option<String>, b: &Option<String>| {
             a.as_ref().zip(b.as_ref()).is_some_and(|(a, b)| a != b)
         };

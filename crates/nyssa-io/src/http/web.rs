@@ -1,61 +1,22 @@
-//! Reads files of URLs.
+//! Names a file or folder of a URL, and decides what is sent to prove who asks.
 
 use std::io::{self, ErrorKind};
-use std::sync::Arc;
 
+use nyssa_net::{BearerToken, NO_CREDENTIALS, bearer_token, may_get_token};
 use ureq::http::Method;
 
 use super::client::Request;
 use super::location::Location;
-use super::options::HttpOptions;
 use super::resource::Address;
-use super::source::HttpSource;
-use super::upload;
 use crate::for_people::shown;
 use crate::location::scheme;
-use crate::named::NO_CREDENTIALS;
-use crate::protocol::Protocol;
-use crate::token::{BearerToken, bearer_token, may_get_token};
-use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Sink, Source, Staging};
-
-/// The protocol of URLs of the schemes `http` and `https`, and of their names for WebDAV.
-pub(crate) struct Http;
-
-impl Protocol for Http {
-    fn open(&self, url: &str, options: &OpenOptions) -> Result<Arc<dyn Source>> {
-        let without_credentials = options.without_credentials;
-        let web = Web { without_credentials, ..Web::parse(url)? };
-        let http = options.http.clone().map_or_else(HttpOptions::from_env, Ok);
-        let http = http.map_err(|error| Error::new(web.name(), "open", error))?;
-        let http = HttpOptions { without_credentials, ..http };
-        Ok(Arc::new(HttpSource::open(Box::new(web), http, options)?))
-    }
-
-    fn create(&self, url: &str, force: bool) -> Result<Box<dyn Sink>> {
-        Ok(Box::new(upload::create(url, force)?))
-    }
-
-    fn stage(&self, url: &str, force: bool) -> Result<(Box<dyn Sink>, Staging)> {
-        let (sink, staging) = upload::create(url, force)?.with_staging();
-        Ok((Box::new(sink), staging))
-    }
-
-    fn kind(&self, url: &str) -> Result<Option<EntryKind>> {
-        let web = Web::parse(url)?;
-        web.kind().map_err(|error| web.failed("find", error))
-    }
-
-    fn list(&self, url: &str) -> Result<Vec<FolderEntry>> {
-        let web = Web::parse(url)?;
-        web.list().map_err(|error| web.failed("list the folder", error))
-    }
-}
+use crate::{Error, Result};
 
 /// A file or folder of a URL.
 pub(super) struct Web {
     location: Location,
     /// Whether nothing is sent that proves who asks.
-    without_credentials: bool,
+    pub without_credentials: bool,
 }
 
 impl Web {
@@ -63,7 +24,7 @@ impl Web {
     ///
     /// # Errors
     /// `InvalidInput` for a text that is not a URL.
-    pub fn parse(url: &str) -> Result<Self> {
+    pub(super) fn parse(url: &str) -> Result<Self> {
         let name = shown(url);
         let (given, rest) = scheme(url).unwrap_or(("http", url));
         let is_plain = ["http", "dav"].iter().any(|plain| given.eq_ignore_ascii_case(plain));
@@ -73,7 +34,7 @@ impl Web {
         Ok(Self { location: Location { name, ..location }, without_credentials: false })
     }
 
-    fn failed(&self, action: &str, error: io::Error) -> Error {
+    pub(super) fn failed(&self, action: &str, error: io::Error) -> Error {
         let error = match self.advice(error.kind()) {
             Some(advice) => io::Error::new(error.kind(), format!("{error}; {advice}")),
             None => error,

@@ -14,14 +14,14 @@ const IDLE_BYTES: usize = 32 << 20;
 static IDLE: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
 /// A buffer of a read. Its memory is reused after it is dropped.
-pub struct Buffer {
+pub(crate) struct Buffer {
     memory: Vec<u8>,
     len: usize,
 }
 
 impl Buffer {
     /// Returns a buffer of `len` bytes with any contents.
-    pub fn new(len: usize) -> Self {
+    pub(crate) fn new(len: usize) -> Self {
         if len < MIN_BYTES {
             return Self { memory: vec![0; len], len };
         }
@@ -35,7 +35,7 @@ impl Buffer {
     }
 
     /// Returns the bytes.
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.memory[..self.len]
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::{EntryKind, FolderEntry};
 
 /// Returns the kind of the thing at `path`. Returns `None` if nothing is there.
-pub fn kind(path: &Path) -> io::Result<Option<EntryKind>> {
+pub(crate) fn kind(path: &Path) -> io::Result<Option<EntryKind>> {
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => Ok(Some(EntryKind::Folder)),
         Ok(_) => Ok(Some(EntryKind::File)),
@@ -19,7 +19,7 @@ pub fn kind(path: &Path) -> io::Result<Option<EntryKind>> {
 }
 
 /// Returns all entries of the folder `path`, in no order.
-pub fn list(path: &Path) -> io::Result<Vec<FolderEntry>> {
+pub(crate) fn list(path: &Path) -> io::Result<Vec<FolderEntry>> {
     fs::read_dir(path)?.map(|entry| one(&entry?)).collect()
 }
 

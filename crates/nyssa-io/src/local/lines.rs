@@ -13,7 +13,7 @@ use crate::{Error, Result};
 /// Each line is written by one call at the end of the file, and is on the disk before the next one. A line that a full
 /// disk or the end of the process has cut stays where it is: the next line begins on a line of its own.
 #[derive(Debug)]
-pub struct LocalLines {
+pub(crate) struct LocalLines {
     name: String,
     file: File,
     /// Whether the file ends in the middle of a line.
@@ -25,7 +25,7 @@ impl LocalLines {
     ///
     /// # Errors
     /// `IsADirectory`; `InvalidInput` for another thing that is not a regular file; the errors of the system.
-    pub fn open(path: &Path) -> Result<(Self, Vec<u8>)> {
+    pub(crate) fn open(path: &Path) -> Result<(Self, Vec<u8>)> {
         let name = path.display().to_string();
         let open = || {
             let new = match check_file(path) {
@@ -50,7 +50,7 @@ impl LocalLines {
     ///
     /// # Errors
     /// The errors of the system.
-    pub fn add(&mut self, line: &str) -> Result<()> {
+    pub(crate) fn add(&mut self, line: &str) -> Result<()> {
         let line = format!("{}{line}\n", if self.cut { "\n" } else { "" });
         let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
         self.cut = written.is_err();

@@ -1,11 +1,10 @@
 //! Locks whole files. A lock ends with the process that holds it.
 
-use std::fs::File;
-use std::io;
+use std::fs::{File, TryLockError};
 
 /// The result of locking a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lock {
+pub(crate) enum Lock {
     /// This process holds the lock until the file is closed.
     Ours,
     /// Another process holds the lock.
@@ -15,38 +14,15 @@ pub enum Lock {
 }
 
 /// Locks the whole file, without waiting.
-///
-/// # Errors
-/// No error today; those of systems that may fail otherwise.
-#[cfg(unix)]
-pub fn lock(file: &File) -> io::Result<Lock> {
-    use std::os::fd::AsRawFd;
-    // SAFETY: the descriptor is open for as long as `file` is borrowed, and flock touches no memory.
-    if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
-        return Ok(Lock::Ours);
-    }
-    Ok(match io::Error::last_os_error().kind() {
-        io::ErrorKind::WouldBlock => Lock::Taken,
+pub(crate) fn lock(file: &File) -> Lock {
+    // A lock of Windows would keep others from reading.
+    match cfg!(unix).then(|| file.try_lock()) {
+        Some(Ok(())) => Lock::Ours,
+        Some(Err(TryLockError::WouldBlock)) => Lock::Taken,
         // Some network file systems have no locks.
-        _ => Lock::Unknown,
-    })
+        Some(Err(TryLockError::Error(_))) | None => Lock::Unknown,
+    }
 }
-
-#[cfg(not(unix))]
-pub fn lock(_: &File) -> io::Result<Lock> {
-    Ok(Lock::Unknown)
-}
-
-/// Unlocks a file, also for children of this process that have inherited it.
-#[cfg(unix)]
-pub fn unlock(file: &File) {
-    use std::os::fd::AsRawFd;
-    // SAFETY: the descriptor is open for as long as `file` is borrowed, and flock touches no memory.
-    unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_UN) };
-}
-
-#[cfg(not(unix))]
-pub fn unlock(_: &File) {}
 
 /// The file systems that only this machine can use, by their numbers in Linux (`statfs(2)`): ext, xfs, btrfs,
 /// tmpfs, overlay, zfs, f2fs, ramfs.
@@ -65,7 +41,7 @@ const LOCAL: [i64; 8] = [
 /// Returns whether only this machine uses the file system of a file. Locks of all other processes on the file
 /// are then visible here. On a network file system this depends on its mount options.
 #[cfg(target_os = "linux")]
-pub fn is_on_this_machine(file: &File) -> bool {
+pub(super) fn is_on_this_machine(file: &File) -> bool {
     use std::os::fd::AsRawFd;
     let mut found = std::mem::MaybeUninit::<libc::statfs>::uninit();
     // SAFETY: the descriptor is open for as long as `file` is borrowed, and fstatfs writes one `statfs` into

@@ -36,7 +36,7 @@ const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 ///
 /// # Errors
 /// The errors of the system.
-pub fn create(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
+pub(super) fn create(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
     let path = |number| folder.join(file_name(name, number));
     for number in 0..CHECKED {
         clear(&path(number));
@@ -78,7 +78,7 @@ fn file_name(name: &OsStr, number: u32) -> OsString {
 fn make(path: &Path) -> io::Result<Option<File>> {
     // The umask decides who can read the file, as for any new file.
     let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
-    match lock(&file)? {
+    match lock(&file) {
         Lock::Taken => Ok(None),
         Lock::Ours | Lock::Unknown => Ok(is_at(&file, path).then_some(file)),
     }
@@ -91,7 +91,7 @@ fn clear(path: &Path) {
         return;
     }
     let Ok(file) = OpenOptions::new().read(true).write(true).open(path) else { return };
-    if !matches!(lock(&file), Ok(Lock::Ours)) {
+    if lock(&file) != Lock::Ours {
         return;
     }
     let old = || {
@@ -106,7 +106,7 @@ fn clear(path: &Path) {
 
 /// Returns whether an open file still has this name.
 #[cfg(unix)]
-pub fn is_at(file: &File, path: &Path) -> bool {
+pub(crate) fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     match (file.metadata(), fs::symlink_metadata(path)) {
         (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
@@ -123,7 +123,7 @@ pub fn is_at(_: &File, _: &Path) -> bool {
 ///
 /// # Errors
 /// The errors of the system, such as for links that form a circle.
-pub fn target(path: &Path) -> io::Result<PathBuf> {
+pub(super) fn target(path: &Path) -> io::Result<PathBuf> {
     match fs::canonicalize(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         found => return found,

@@ -5,7 +5,7 @@ use std::io::{Error, ErrorKind, Result};
 
 /// Reads some bytes from byte `offset` on. Returns their number, which is 0 at the end of the file.
 #[cfg(unix)]
-pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> Result<usize> {
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, buffer, offset)
 }
 
@@ -25,14 +25,14 @@ fn write_at(file: &File, data: &[u8], offset: u64) -> Result<usize> {
 }
 
 /// Makes the error for a file that has no byte `offset` any more.
-pub fn cut(file: &File, offset: u64) -> Error {
+pub(super) fn cut(file: &File, offset: u64) -> Error {
     let end = file.metadata().map_or(offset, |found| found.len().min(offset));
     let reason = format!("it ends at byte {end} now, because it was truncated after it was opened");
     Error::new(ErrorKind::UnexpectedEof, reason)
 }
 
 /// Fills `buffer` from byte `offset` of `file`.
-pub fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> Result<()> {
+pub(crate) fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> Result<()> {
     while !buffer.is_empty() {
         match read_at(file, buffer, offset) {
             Ok(0) => return Err(cut(file, offset)),
@@ -48,7 +48,7 @@ pub fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> Res
 }
 
 /// Writes all of `data` at byte `offset` of `file`.
-pub fn write_all_at(file: &File, mut data: &[u8], mut offset: u64) -> Result<()> {
+pub(crate) fn write_all_at(file: &File, mut data: &[u8], mut offset: u64) -> Result<()> {
     while !data.is_empty() {
         match write_at(file, data, offset) {
             Ok(0) => return Err(ErrorKind::WriteZero.into()),

@@ -87,7 +87,7 @@ impl LocalSink {
         Self { name, target, temporary, buffer, failed: false, staging: None }
     }
 
-    /// Does the same as [`LocalSink::create`], but a commit gives the complete file to the [`Staging`]. It
+    /// Starts to write a file. A commit gives the complete file to the [`Staging`]. It
     /// can be read and checked there before it is published under its name.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ const HEAD: u64 = 1 << 10;
 ///
 /// If the system supports it, the file is locked until this is dropped.
 #[derive(Debug)]
-pub struct LocalUpdate {
+pub(crate) struct LocalUpdate {
     name: String,
     file: File,
     /// The number of bytes of the file when it was opened.
@@ -40,13 +40,13 @@ impl LocalUpdate {
     /// # Errors
     /// `IsADirectory`; `InvalidInput` for another thing that is not a regular file; `WouldBlock` if another
     /// program has locked it; the errors of the system.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+    pub(crate) fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let name = path.display().to_string();
         let failed = |error| Error::new(&name, "open for writing", error);
         check_file(path).map_err(failed)?;
         let file = OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
-        if lock(&file).map_err(failed)? == Lock::Taken {
+        if lock(&file) == Lock::Taken {
             let reason = "another program is writing to it";
             return Err(failed(io::Error::new(io::ErrorKind::WouldBlock, reason)));
         }
@@ -59,7 +59,7 @@ impl LocalUpdate {
     ///
     /// # Errors
     /// The errors of the system.
-    pub fn source(&self) -> Result<LocalSource> {
+    pub(crate) fn source(&self) -> Result<LocalSource> {
         let file = self.file.try_clone();
         file.and_then(|file| LocalSource::of(self.name.clone(), file))
             .map_err(|error| Error::new(&self.name, "open", error))
@@ -68,7 +68,7 @@ impl LocalUpdate {
     /// Sets the end of the old content, if it is before the end of the file. Bytes after it can be
     /// overwritten.
     #[must_use]
-    pub fn keep(mut self, end: u64) -> Self {
+    pub(crate) fn keep(mut self, end: u64) -> Self {
         self.keep = end.min(self.size);
         self
     }

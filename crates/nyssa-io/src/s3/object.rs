@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use jiff::Timestamp;
+use nyssa_net::NO_CREDENTIALS;
 use rusty_s3::Bucket;
 use rusty_s3::actions::S3Action;
 use ureq::http::Method;
@@ -12,8 +13,13 @@ use ureq::http::Method;
 use super::bucket::bucket;
 use super::credentials::credentials;
 use super::sign::sign;
-use crate::http::{Address, Failure, Request};
-use crate::named::NO_CREDENTIALS;
+use crate::http::{Address, Correction, Failure, Request};
+
+/// The header in which a server says in which region a bucket is. It wants a request that is signed for this region.
+const REGION: Correction = Correction {
+    header: "x-amz-bucket-region",
+    advice: |region| format!("the bucket is in {region}: set AWS_REGION"),
+};
 
 /// An object, or the start of the keys of objects.
 pub(super) struct Object {
@@ -30,7 +36,7 @@ impl Object {
     ///
     /// # Errors
     /// `InvalidInput` for a key that cannot be in a URL, and for settings that are not valid.
-    pub fn parse(name: &str, rest: &str) -> io::Result<Self> {
+    pub(super) fn parse(name: &str, rest: &str) -> io::Result<Self> {
         let refused = |why: &str| Err(io::Error::new(ErrorKind::InvalidInput, why));
         let (place, key) = rest.split_once('/').unwrap_or((rest, ""));
         if place.is_empty() {
@@ -47,7 +53,7 @@ impl Object {
     ///
     /// # Errors
     /// A failure for which another request does not help.
-    pub fn ask<'a>(
+    pub(super) fn ask<'a>(
         &self,
         method: Method,
         action: &impl S3Action<'a>,
@@ -61,6 +67,7 @@ impl Object {
     }
 
     fn signed(&self, mut request: Request) -> io::Result<Request> {
+        request.correction = Some(REGION);
         if self.without_credentials {
             return Ok(request);
         }

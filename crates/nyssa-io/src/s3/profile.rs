@@ -15,7 +15,7 @@ impl Profile {
     /// # Errors
     /// `InvalidInput` if no file has the profile of `AWS_PROFILE`: without its keys, requests would be those of
     /// another user, or of nobody. The errors of the system for a file that cannot be read.
-    pub fn find(var: &dyn Fn(&str) -> Option<String>) -> io::Result<Self> {
+    pub(super) fn find(var: &dyn Fn(&str) -> Option<String>) -> io::Result<Self> {
         let name = name(var);
         let path = |variable: &str, file: &str| {
             let home = || Some(PathBuf::from(var("HOME")?).join(".aws").join(file));
@@ -42,7 +42,7 @@ impl Profile {
     ///
     /// # Errors
     /// `InvalidInput` if it has only one of them.
-    pub fn keys(&self) -> io::Result<Option<(String, String)>> {
+    pub(super) fn keys(&self) -> io::Result<Option<(String, String)>> {
         pair(
             &|key| self.get(key).map(str::to_owned),
             ["aws_access_key_id", "aws_secret_access_key"],
@@ -50,13 +50,13 @@ impl Profile {
     }
 
     /// Returns a value that is not empty.
-    pub fn get(&self, key: &str) -> Option<&str> {
+    pub(super) fn get(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(String::as_str).filter(|value| !value.is_empty())
     }
 
     /// Returns the name of the profile if only the tools of AWS can find its keys: from SSO, or from another
     /// profile.
-    pub fn of_aws(&self, var: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    pub(super) fn of_aws(&self, var: &dyn Fn(&str) -> Option<String>) -> Option<String> {
         let keys = ["sso_session", "sso_start_url", "source_profile", "credential_source"];
         // The name becomes a word of a command.
         let name = Some(name(var)).filter(|name| !name.contains(['\'', '\n']));

@@ -3,18 +3,14 @@
 //! The functions panic if a source does not do what [`Source`](crate::Source) promises.
 
 mod conformance;
-mod inside;
 mod served;
 mod slow;
 mod version;
 mod web;
-mod xrootd;
 
 pub use conformance::{check_closed, check_source, content};
-pub use inside::run_inside;
 pub(crate) use served::{SCHEME, Served};
 pub use served::{serve, times_opened};
 pub use slow::{Observed, SlowSource};
 pub use version::WithVersion;
 pub use web::{WebAnswer, WebRequest, WebServer, impatient};
-pub use xrootd::{Asked, CHECKED_SERVER, DATA_SERVER, MANAGER, Reply, ScriptedXrootd};

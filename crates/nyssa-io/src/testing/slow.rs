@@ -45,7 +45,7 @@ impl SlowSource {
         Self { inner, limits, seen: Arc::default() }
     }
 
-    /// Returns another source behind the same link: its requests count with those of this one.
+    /// Returns another source behind the same link: the link counts the requests of both.
     #[must_use]
     pub fn beside(&self, inner: Arc<dyn Source>) -> Self {
         Self { inner, limits: self.limits, seen: Arc::clone(&self.seen) }

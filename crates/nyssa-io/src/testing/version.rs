@@ -8,7 +8,7 @@ use bytes::Bytes;
 use crate::source::same_resource;
 use crate::{Limits, Result, Source};
 
-/// A source whose version is known, as those of servers are.
+/// A source whose version is known, like a file on a server.
 pub struct WithVersion {
     inner: Arc<dyn Source>,
     version: String,

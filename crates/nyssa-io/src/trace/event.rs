@@ -120,7 +120,7 @@ pub enum Event {
         plan: u64,
         /// The number of the unit in the plan.
         unit: usize,
-        /// The time when the thread asked for it.
+        /// The time when the thread requested it.
         start: f64,
         /// The time when the thread got it.
         end: f64,

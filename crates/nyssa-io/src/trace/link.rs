@@ -172,7 +172,7 @@ struct Connection {
 }
 
 impl Shared {
-    pub fn new(link: Link) -> Arc<Self> {
+    pub(super) fn new(link: Link) -> Arc<Self> {
         let now = Instant::now();
         let server = || Server { idle: now, connections: Vec::new(), waiting: (0, 0) };
         let servers: Vec<Server> = (0..link.servers.max(1)).map(|_| server()).collect();
@@ -184,7 +184,7 @@ impl Shared {
 
     /// Returns what is known of server number `server`, if it can prove that it answers requests for several
     /// ranges.
-    pub fn several(&self, server: usize) -> Option<&Several> {
+    pub(super) fn several(&self, server: usize) -> Option<&Several> {
         self.several.get(server % self.several.len().max(1))
     }
 
@@ -193,7 +193,7 @@ impl Shared {
     }
 
     /// Waits for the answer of server number `server` to a request.
-    pub fn wait(&self, server: usize, ranges: usize, bytes: u64) {
+    pub(super) fn wait(&self, server: usize, ranges: usize, bytes: u64) {
         let (server, connection, turn) = self.connection(server, bytes);
         let latency = self.link.latency;
         let arrived = Instant::now() + latency / 2;

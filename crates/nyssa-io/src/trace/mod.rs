@@ -7,6 +7,7 @@
 mod event;
 mod link;
 mod marks;
+mod recorded_file;
 mod recorder;
 mod replay;
 mod schedule;
@@ -22,7 +23,8 @@ use std::path::Path;
 pub use event::{Event, Pair, Trace};
 pub use link::{Link, LinkProtocol};
 pub use marks::{Mark, Marks};
-pub(crate) use recorder::{RecordedFile, RecordedWait};
+pub(crate) use recorded_file::RecordedFile;
+pub(crate) use recorder::RecordedWait;
 pub use recorder::{RecordedPlan, Recording, record};
 pub use replay::{ReplayOptions, Replayed, replay};
 pub use summary::{FileSummary, Profile, SizeBin, Summary};

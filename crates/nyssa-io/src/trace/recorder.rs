@@ -4,17 +4,17 @@ use std::cell::Cell;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use super::event::{Event, Pair, VERSION};
+use nyssa_net::PerProcess;
+
+use super::event::{Event, VERSION};
 use crate::cpu_time;
 use crate::location::local;
-use crate::per_process::PerProcess;
-use crate::{Error, Result, Source};
+use crate::{Error, Result};
 
 /// The longest time for which lines stay in memory.
 const FLUSHED_AFTER: Duration = Duration::from_secs(1);
@@ -41,8 +41,9 @@ thread_local! {
 #[derive(Debug)]
 pub struct Recording(Option<Arc<Recorder>>);
 
+/// The recorder of a process.
 #[derive(Debug)]
-struct Recorder {
+pub(super) struct Recorder {
     name: String,
     start: Instant,
     cpu: Option<Duration>,
@@ -133,9 +134,19 @@ impl Recorder {
     }
 
     /// Returns the seconds since the recording began, with microseconds.
-    fn time(&self, at: Instant) -> f64 {
+    pub(super) fn time(&self, at: Instant) -> f64 {
         let seconds = at.saturating_duration_since(self.start).as_secs_f64();
         microseconds(seconds)
+    }
+
+    /// Returns whether the line of an open file was not written yet. It counts as written from now on.
+    pub(super) fn begins(&self, file: u64) -> bool {
+        self.out().files.insert(file)
+    }
+
+    /// Returns whether the line of an open file was written. It is needed again if the file is used after this.
+    pub(super) fn ends(&self, file: u64) -> bool {
+        self.out().files.remove(&file)
     }
 
     /// Returns the last line.
@@ -145,7 +156,7 @@ impl Recorder {
         Event::End { end: self.time(Instant::now()), cpu }
     }
 
-    fn write(&self, event: &Event) {
+    pub(super) fn write(&self, event: &Event) {
         let line = serde_json::to_string(event);
         self.out().write(line);
     }
@@ -173,107 +184,21 @@ impl Out {
 }
 
 /// Returns the recorder of this process, if one runs.
-fn recorder() -> Option<Arc<Recorder>> {
+pub(super) fn recorder() -> Option<Arc<Recorder>> {
     if !ACTIVE.load(Ordering::Relaxed) {
         return None;
     }
     RECORDER.get(RwLock::default).read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-fn thread() -> u64 {
+/// Returns the number of this thread.
+pub(super) fn thread() -> u64 {
     THREAD.with(|thread| *thread)
 }
 
-/// A resource whose opens and reads are recorded while a recorder runs.
-pub(crate) struct RecordedFile(u64);
-
-impl RecordedFile {
-    /// Opens a source by `open`.
-    pub fn open(open: impl FnOnce() -> Result<Arc<dyn Source>>) -> Result<(Self, Arc<dyn Source>)> {
-        let file = Self(NEXT.fetch_add(1, Ordering::Relaxed));
-        let start = Instant::now();
-        let source = open()?;
-        if let Some(recorder) = recorder() {
-            file.announce(&recorder, source.as_ref(), start, Instant::now());
-        }
-        Ok((file, source))
-    }
-
-    /// Writes the line of the open file if it was not written yet.
-    fn announce(&self, recorder: &Recorder, source: &dyn Source, start: Instant, end: Instant) {
-        if !recorder.out().files.insert(self.0) {
-            return;
-        }
-        recorder.write(&Event::Open {
-            file: self.0,
-            name: source.name().to_owned(),
-            size: source.size(),
-            known: source.opened_with().iter().map(Pair::from).collect(),
-            start: recorder.time(start),
-            end: recorder.time(end),
-            thread: thread(),
-        });
-    }
-
-    /// Makes a request to `source` for `ranges` by `read`.
-    pub fn read<T>(
-        &self,
-        source: &dyn Source,
-        ranges: impl Iterator<Item = Pair>,
-        read: impl FnOnce() -> Result<T>,
-    ) -> Result<T> {
-        let Some(recorder) = recorder() else { return read() };
-        let begin = Instant::now();
-        self.announce(&recorder, source, begin, begin);
-        let done = read();
-        let error = done.as_ref().err().map(ToString::to_string);
-        let (start, end) = (recorder.time(begin), recorder.time(Instant::now()));
-        let (file, plan, thread) = (self.0, PLAN.get(), thread());
-        let ranges: Vec<Pair> = ranges.collect();
-        recorder.write(&match ranges[..] {
-            [Pair(offset, length)] => {
-                Event::Read { file, offset, length, plan, start, end, thread, error }
-            }
-            _ => Event::Readv { file, ranges, plan, start, end, thread, error },
-        });
-        done
-    }
-
-    /// Closes `source`.
-    pub fn close(&self, source: &dyn Source) {
-        let Some(recorder) = recorder() else { return source.close() };
-        let start = Instant::now();
-        source.close();
-        if !recorder.out().files.remove(&self.0) {
-            return;
-        }
-        let (start, end) = (recorder.time(start), recorder.time(Instant::now()));
-        recorder.write(&Event::Close { file: self.0, start, end, thread: thread() });
-    }
-
-    /// Begins a plan for `source`, if a recorder runs.
-    pub fn plan(
-        &self,
-        source: &dyn Source,
-        units: &[Vec<Range<u64>>],
-        ahead: u64,
-    ) -> Option<RecordedPlan> {
-        // A source makes plans of its own for a request of a plan. They are a part of this request.
-        let recorder = recorder().filter(|_| PLAN.get().is_none())?;
-        let now = Instant::now();
-        self.announce(&recorder, source, now, now);
-        let plan = NEXT.fetch_add(1, Ordering::Relaxed);
-        let pairs = |unit: &Vec<Range<u64>>| unit.iter().map(Pair::from).collect();
-        recorder.write(&Event::Plan {
-            plan,
-            file: self.0,
-            units: units.iter().map(pairs).collect(),
-            ahead,
-            start: recorder.time(now),
-            thread: thread(),
-        });
-        Some(RecordedPlan { recorder, plan })
-    }
+/// Returns a new number for a file or plan.
+pub(super) fn next_number() -> u64 {
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// A plan that is recorded. A clone is the same plan.
@@ -284,6 +209,16 @@ pub struct RecordedPlan {
 }
 
 impl RecordedPlan {
+    /// Makes the plan with a number.
+    pub(super) fn new(recorder: Arc<Recorder>, plan: u64) -> Self {
+        Self { recorder, plan }
+    }
+
+    /// Returns the number of the plan that this thread makes a request for.
+    pub(super) fn of_thread() -> Option<u64> {
+        PLAN.get()
+    }
+
     /// Makes a request for the plan by `request`.
     pub(crate) fn requesting<T>(&self, request: impl FnOnce() -> T) -> T {
         let before = PLAN.replace(Some(self.plan));

@@ -43,7 +43,7 @@ pub(super) struct Step {
 
 impl Step {
     /// Returns the time of its release in the recorded job.
-    pub fn release(&self) -> f64 {
+    pub(super) fn release(&self) -> f64 {
         self.end + self.held
     }
 

@@ -23,7 +23,7 @@ pub(super) struct Simulated {
 impl Simulated {
     /// Opens a file of `size` bytes on server number `server`, with as many bytes of its ends as a real file by
     /// `options`.
-    pub fn open(
+    pub(super) fn open(
         name: String,
         size: u64,
         server: usize,

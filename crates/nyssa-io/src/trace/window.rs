@@ -30,19 +30,19 @@ pub(super) struct Window {
 impl Window {
     /// Makes the window of a connection that is open at `now`, with round trips of `trip`. It has at most
     /// `most` bytes.
-    pub fn new(trip: Duration, most: u64, now: Instant) -> Self {
+    pub(super) fn new(trip: Duration, most: u64, now: Instant) -> Self {
         let start = INITIAL.min(most);
         Self { trip, most, start, bytes: start, round: now, sent: 0, last: now }
     }
 
     /// Makes a window that is never used up.
-    pub fn unlimited(trip: Duration, now: Instant) -> Self {
+    pub(super) fn unlimited(trip: Duration, now: Instant) -> Self {
         Self { start: u64::MAX, bytes: u64::MAX, ..Self::new(trip, u64::MAX, now) }
     }
 
     /// Returns the number of bytes that may be sent at `now`, which must not decrease. If this is zero, the
     /// error is the time at which there will be more.
-    pub fn room(&mut self, now: Instant) -> Result<u64, Instant> {
+    pub(super) fn room(&mut self, now: Instant) -> Result<u64, Instant> {
         if now >= self.last + self.trip + IDLE {
             (self.round, self.sent) = (now, 0);
             self.bytes = self.start;
@@ -63,7 +63,7 @@ impl Window {
     }
 
     /// Counts bytes whose sending ends at `end`.
-    pub fn sent(&mut self, bytes: u64, end: Instant) {
+    pub(super) fn sent(&mut self, bytes: u64, end: Instant) {
         self.sent = self.sent.saturating_add(bytes);
         self.last = end;
     }

@@ -1,58 +1,20 @@
-//! Reads and writes files on XRootD servers: `root://`, and with TLS `roots://`.
-//!
-//! This is a client of the protocol in threads, without XRootD's own library.
-//!
-//! ```text
-//! source, sink      what `open` and `create` return: ranges of a file; a file to write
-//! streams           the connections over which one far file is read
-//! upload, place     an open file that is written, under another name
-//! part              ranges <-> requests and answers (no I/O)
-//! file              an open file; found again when its server is lost
-//! official          the choice between this client and XRootD's own one
-//! client            requests about paths: redirects, waits, other replicas
-//! pool              the connections of this process
-//! connection, auth  one socket: login, writer, the thread that reads
-//! wire, url         bytes and text of the protocol (no I/O)
-//! ```
-//!
-//! One connection serves all files on a server. Far files get a few more connections. Requests of all threads
-//! are sent on a connection at the same time, and answers come in any order. Requests that were in flight when
-//! a connection was lost are sent again on another one. After `fork`, a child has connections of its own.
+//! Opens, writes and lists the files of XRootD servers, by the crate `nyssa_xrootd` or by XRootD's own client.
 
-mod auth;
-mod client;
-mod connection;
-mod deadline;
-mod failure;
-mod file;
-mod folder;
 mod official;
-mod part;
-mod place;
-mod pool;
-mod settings;
 mod sink;
 mod source;
-mod streams;
-mod upload;
-mod url;
-pub mod wire;
 
-use std::io;
 use std::sync::Arc;
+
+use nyssa_xrootd::XrootdOptions;
+use nyssa_xrootd::wire::{ListEntry, Stat};
 
 use crate::bridge::Bridge;
 use crate::local::LocalSink;
 use crate::protocol::Protocol;
 use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Sink, Source, Staging};
-use failure::Failure;
-use settings::Settings;
-use url::Url;
-
-pub use settings::XrootdOptions;
-pub use sink::XrootdSink;
-pub use source::XrootdSource;
-pub(crate) use wire::DEFAULT_PORT;
+use sink::XrootdSink;
+use source::XrootdSource;
 
 /// The protocol of URLs of the schemes `root` and `roots`.
 pub(crate) struct Xrootd;
@@ -62,8 +24,9 @@ impl Protocol for Xrootd {
         let without_credentials = options.without_credentials;
         let open = || -> Result<Arc<dyn Source>> {
             let stop = options.stop().unwrap_or_default();
-            let by = XrootdOptions { without_credentials, ..options.xrootd.clone() };
-            Ok(Arc::new(XrootdSource::open_until(url, &by, &stop)?))
+            let mut by = options.xrootd.clone();
+            by.without_credentials |= without_credentials;
+            Ok(Arc::new(XrootdSource::open(url, &by, &stop)?))
         };
         if without_credentials {
             // XRootD's own client would find credentials.
@@ -92,21 +55,25 @@ impl Protocol for Xrootd {
     }
 
     fn kind(&self, url: &str) -> Result<Option<EntryKind>> {
-        let failed = |error| Error::new(url, "find", error);
-        let find = || folder::stat(&parsed(url)?, &settings()?).map_err(Failure::into_io);
-        let find = || find().map(|stat| stat.map(|stat| kind_of(&stat))).map_err(failed);
+        let find = || {
+            let stat = nyssa_xrootd::stat(url, &XrootdOptions::default());
+            let stat = stat.map_err(|error| Error::new(url, "find", error))?;
+            Ok(stat.map(|stat| kind_of(&stat)))
+        };
         official::either(url, "find", find, |bridge| bridge.kind(url))
     }
 
     fn list(&self, url: &str) -> Result<Vec<FolderEntry>> {
         let action = "list the folder";
-        let failed = |error| Error::new(url, action, error);
-        let list = || folder::list(&parsed(url)?, &settings()?).map_err(Failure::into_io);
-        let entry = |one: wire::ListEntry| {
-            let kind = one.stat.as_ref().map_or(EntryKind::File, kind_of);
-            FolderEntry { name: one.name.into(), kind }
+        let entry = |entry: ListEntry| {
+            let kind = entry.stat.as_ref().map_or(EntryKind::File, kind_of);
+            FolderEntry { name: entry.name.into(), kind }
         };
-        let list = || list().map(|all| all.into_iter().map(entry).collect()).map_err(failed);
+        let list = || {
+            let entries = nyssa_xrootd::list(url, &XrootdOptions::default());
+            let entries = entries.map_err(|error| Error::new(url, action, error))?;
+            Ok(entries.into_iter().map(entry).collect())
+        };
         official::either(url, action, list, |bridge| bridge.list(url))
     }
 }
@@ -116,15 +83,6 @@ fn upload(url: &str, force: bool, bridge: &dyn Bridge) -> Result<LocalSink> {
     LocalSink::upload(url, bridge.create(url, force)?)
 }
 
-fn kind_of(stat: &wire::Stat) -> EntryKind {
+fn kind_of(stat: &Stat) -> EntryKind {
     if stat.is_folder { EntryKind::Folder } else { EntryKind::File }
-}
-
-fn parsed(url: &str) -> io::Result<Url> {
-    Url::parse(url).map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))
-}
-
-fn settings() -> io::Result<Settings> {
-    let new = Settings::new(&XrootdOptions::default());
-    new.map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))
 }

@@ -5,12 +5,13 @@
 
 use std::collections::BTreeSet;
 use std::env;
-use std::fmt;
 use std::io::{self, ErrorKind};
 use std::sync::Mutex;
 
+use nyssa_net::PerProcess;
+use nyssa_xrootd::NoLogin;
+
 use crate::bridge::{Bridge, installed};
-use crate::per_process::PerProcess;
 use crate::{Error, Result};
 
 /// The environment variable that fixes which client is used.
@@ -19,21 +20,6 @@ const VARIABLE: &str = "NYSSA_XROOTD_CLIENT";
 /// The servers, as URLs name them, that XRootD's own client has opened after the login of the built-in client
 /// failed. The built-in client is not tried again for them.
 static SERVERS: PerProcess<Mutex<BTreeSet<String>>> = PerProcess::new();
-
-/// A failed login on a server that accepts a method which is not built in.
-#[derive(Debug)]
-pub(super) struct NoLogin {
-    /// The methods that failed, with the reasons, as text.
-    pub why: String,
-}
-
-impl fmt::Display for NoLogin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; install nyssa[xrootd], and nyssa uses XRootD's own client for it", self.why)
-    }
-}
-
-impl std::error::Error for NoLogin {}
 
 /// The choice of a client.
 enum Choice {

@@ -1,31 +1,26 @@
-//! Writes a file on an XRootD server.
+//! Makes a sink of a file on an XRootD server.
 
 use std::io;
 use std::sync::Arc;
 
-use super::failure::Failure;
-use super::folder;
-use super::place::TemporaryFile;
-use super::settings::{Settings, XrootdOptions};
+use nyssa_xrootd::{TemporaryFile, Writer, XrootdOptions, stat};
+
 use super::source::XrootdSource;
-use super::upload::Upload;
-use super::url::Url;
 use crate::for_people::shown;
 use crate::staging::{Finished, Staging, exists};
 use crate::write_buffer::WriteBuffer;
-use crate::{Error, Result, Sink, Source};
+use crate::{Error, Result, Sink, Source, Stop};
 
 /// The number of bytes up to which writes are collected into one request.
 const BUFFER_SIZE: usize = 2 << 20;
 
 /// A sink that writes a file on a server. The file has another name in the same folder until the commit. It is
 /// removed if there is no commit.
-pub struct XrootdSink {
+pub(super) struct XrootdSink {
     name: String,
     url: String,
     force: bool,
-    /// The upload. It is `None` once the file is committed.
-    upload: Option<Upload>,
+    file: Writer,
     buffer: WriteBuffer,
     /// Whether a write has failed, so that the file must not be committed.
     failed: bool,
@@ -36,22 +31,9 @@ pub struct XrootdSink {
 impl XrootdSink {
     /// Starts a file that will be at a URL.
     pub(super) fn create(url: &str, force: bool, staging: Option<Staging>) -> Result<Self> {
-        let failed = |error| Error::new(url, "create", error);
-        let invalid = |why| failed(io::Error::new(io::ErrorKind::InvalidInput, why));
-        let parsed = Url::parse(url).map_err(invalid)?;
-        let settings = Settings::new(&XrootdOptions::default()).map_err(invalid)?;
-        let there = folder::stat(&parsed, &settings).map_err(|error| failed(error.into_io()))?;
-        if there.as_ref().is_some_and(|stat| stat.is_folder) {
-            let kind = io::ErrorKind::IsADirectory;
-            return Err(failed(io::Error::new(kind, "it is a folder, not a file")));
-        }
-        if there.is_some() && !force {
-            return Err(failed(exists()));
-        }
-        let upload = Upload::create(parsed, settings).map_err(|error| failed(error.into_io()))?;
-        let (name, url) = (shown(url), url.to_owned());
-        let (upload, buffer) = (Some(upload), WriteBuffer::new(BUFFER_SIZE));
-        Ok(Self { name, url, force, upload, buffer, failed: false, staging })
+        let file = create(url, force).map_err(|error| Error::new(url, "create", error))?;
+        let (name, url, buffer) = (shown(url), url.to_owned(), WriteBuffer::new(BUFFER_SIZE));
+        Ok(Self { name, url, force, file, buffer, failed: false, staging })
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -60,12 +42,22 @@ impl XrootdSink {
         if length == 0 {
             return Ok(());
         }
-        let Some(upload) = self.upload.as_mut() else { return Ok(()) };
-        upload.write(offset, buffer.into()).map_err(|failure| {
+        self.file.write(offset, buffer.into()).map_err(|error| {
             self.failed = true;
             let action = format!("write {length} bytes at byte {offset} of");
-            Error::new(&self.url, action, failure.into_io())
+            Error::new(&self.url, action, error)
         })
+    }
+}
+
+fn create(url: &str, force: bool) -> io::Result<Writer> {
+    let options = XrootdOptions::default();
+    match stat(url, &options)? {
+        Some(stat) if stat.is_folder => {
+            Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder, not a file"))
+        }
+        Some(_) if !force => Err(exists()),
+        _ => Writer::create(url, &options),
     }
 }
 
@@ -92,9 +84,8 @@ impl Sink for XrootdSink {
         if self.failed {
             return Err(failed(io::Error::other("an earlier write to it failed")));
         }
-        let Some(upload) = self.upload.take() else { return Ok(()) };
-        let place = upload.finish().map_err(|failure| failed(failure.into_io()))?;
-        let finished = Box::new(OnServer { url: self.url.clone(), force: self.force, place });
+        let file = self.file.finish().map_err(failed)?;
+        let finished = Box::new(OnServer { url: self.url.clone(), force: self.force, file });
         match &self.staging {
             Some(staging) => {
                 staging.put(finished);
@@ -105,33 +96,25 @@ impl Sink for XrootdSink {
     }
 }
 
-impl Drop for XrootdSink {
-    fn drop(&mut self) {
-        if let Some(upload) = self.upload.take() {
-            upload.abandon();
-        }
-    }
-}
-
 /// A complete file that does not have its name yet.
 #[derive(Debug)]
 struct OnServer {
     url: String,
     force: bool,
-    place: TemporaryFile,
+    file: TemporaryFile,
 }
 
 impl Finished for OnServer {
     fn open(&self) -> Result<Arc<dyn Source>> {
-        let url = self.place.location(&self.url);
-        Ok(Arc::new(XrootdSource::open(&url, &XrootdOptions::default())?))
+        let (url, options) = (self.file.location(&self.url), XrootdOptions::default());
+        Ok(Arc::new(XrootdSource::open(&url, &options, &Stop::default())?))
     }
 
     fn publish(mut self: Box<Self>) -> Result<()> {
-        let failed = |error| Error::new(&self.url, "finish writing", error);
-        self.place.publish(self.force).map_err(|failure: Failure| match failure.into_io() {
-            error if error.kind() == io::ErrorKind::AlreadyExists => failed(exists()),
-            error => failed(error),
+        self.file.publish(self.force).map_err(|error| {
+            let is_there = error.kind() == io::ErrorKind::AlreadyExists;
+            let error = if is_there { exists() } else { error };
+            Error::new(&self.url, "finish writing", error)
         })
     }
 }

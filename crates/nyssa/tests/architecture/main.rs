@@ -25,17 +25,20 @@ fn name(module: &Module) -> String {
 
 #[test]
 fn no_files_use_each_other_in_a_circle() {
-    let mut shown = Vec::new();
+    let (mut count, mut shown) = (0, Vec::new());
     for source in sources() {
-        for circle in circles(&imports(&source)) {
-            let names = circle.iter().map(name).collect::<Vec<_>>().join(", ");
-            shown.push(format!("{}: {names}", source.display()));
+        let modules = imports(&source);
+        count += modules.len();
+        for group in circles(&modules) {
+            let names: Vec<_> = group.iter().map(name).collect();
+            shown.push(format!("{}: {}", source.display(), names.join(", ")));
         }
     }
+    assert!(count > 600, "{count} files");
     assert!(shown.is_empty(), "{} circles:\n{}", shown.len(), shown.join("\n"));
 }
 
-/// The names that only `nyssa-io` may use, and the files that ask the system about this process and keep what it
+/// The names that only `nyssa-io` and its neighbours may use, and the files that ask the system about this process and keep what it
 /// says.
 const DISK: [&str; 7] =
     ["std::fs", "File::", ".exists()", ".is_dir()", ".is_file()", "canonicalize", "read_dir"];
@@ -45,12 +48,10 @@ const OF_THE_PROCESS: [&str; 3] = ["monitor/files.rs", "monitor/usage.rs", "proc
 fn only_nyssa_io_looks_at_the_disk() {
     let mut wrong = Vec::new();
     let mut seen = 0;
-    let io =
-        |source: &PathBuf| source.ends_with("nyssa-io/src") || source.ends_with("nyssa-serve/src");
-    for source in sources()
-        .into_iter()
-        .filter(|source| !io(source) && !source.ends_with("nyssa-testdata/src"))
-    {
+    let io = ["io", "net", "xrootd", "serve", "testdata"].map(|name| format!("nyssa-{name}/src"));
+    let others =
+        sources().into_iter().filter(|source| !io.iter().any(|name| source.ends_with(name)));
+    for source in others {
         for file in rust_files(&source) {
             let name = file.strip_prefix(&source).unwrap_or(&file).display().to_string();
             let of_tests = name.ends_with("tests.rs") || name.contains("/tests/");

@@ -24,7 +24,7 @@ pub(super) struct Container {
 
 impl Container {
     /// Returns the service of the environment.
-    pub fn find(var: Variables<'_>) -> Option<Self> {
+    pub(super) fn find(var: Variables<'_>) -> Option<Self> {
         let relative = var("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
         let relative = relative.map(|path| format!("{SERVICE}{path}"));
         let url = relative.or_else(|| var("AWS_CONTAINER_CREDENTIALS_FULL_URI"))?;
@@ -33,7 +33,7 @@ impl Container {
     }
 
     /// Returns the key that distinguishes this service from others.
-    pub fn key(&self) -> String {
+    pub(super) fn key(&self) -> String {
         format!("container {}", self.url)
     }
 
@@ -41,7 +41,7 @@ impl Container {
     ///
     /// # Errors
     /// The errors of the request and of the file of the token.
-    pub fn fetch(&self) -> io::Result<Fetched> {
+    pub(super) fn fetch(&self) -> io::Result<Fetched> {
         let place = format!("the service of the container at {}", self.url);
         self.answer().map_err(|error| failed(&place, &error))
     }

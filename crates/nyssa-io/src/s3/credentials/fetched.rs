@@ -36,7 +36,7 @@ impl Fetched {
     ///
     /// # Errors
     /// `InvalidData` if it has no credentials. The text is not shown, because it may be a secret.
-    pub fn of_json(text: &[u8]) -> io::Result<Self> {
+    pub(super) fn of_json(text: &[u8]) -> io::Result<Self> {
         let odd = || invalid("the answer has no AccessKeyId and SecretAccessKey in JSON");
         let json: Json = serde_json::from_slice(text).map_err(|_| odd())?;
         Self::new(json.access_key_id, json.secret_access_key, json.token, json.expiration)
@@ -46,7 +46,7 @@ impl Fetched {
     ///
     /// # Errors
     /// `InvalidData` if it has no credentials.
-    pub fn of_xml(text: &str) -> io::Result<Self> {
+    pub(super) fn of_xml(text: &str) -> io::Result<Self> {
         let get = |tag| element(text, tag).map(str::to_owned);
         let (Some(key), Some(secret)) = (get("AccessKeyId"), get("SecretAccessKey")) else {
             return Err(invalid("the answer has no AccessKeyId and SecretAccessKey"));

@@ -25,7 +25,7 @@ pub(super) struct Instance {
 
 impl Instance {
     /// Returns the service, unless the environment forbids its use.
-    pub fn find(var: Variables<'_>) -> Option<Self> {
+    pub(super) fn find(var: Variables<'_>) -> Option<Self> {
         let disabled = var("AWS_EC2_METADATA_DISABLED");
         if disabled.is_some_and(|value| value.trim().eq_ignore_ascii_case("true")) {
             return None;
@@ -35,7 +35,7 @@ impl Instance {
     }
 
     /// Returns the key that distinguishes this service from others.
-    pub fn key(&self) -> String {
+    pub(super) fn key(&self) -> String {
         format!("instance {}", self.url)
     }
 
@@ -44,7 +44,7 @@ impl Instance {
     /// # Errors
     /// `InvalidData` for an answer without credentials; the failure of the last request, if the service has
     /// answered before.
-    pub fn fetch(&self) -> io::Result<Option<Fetched>> {
+    pub(super) fn fetch(&self) -> io::Result<Option<Fetched>> {
         let place = format!("the service of the instance at {}", self.url);
         let failed = |error: &io::Error| failed(&place, error);
         let refused = |failure: Failure| failed(&io::Error::new(failure.kind, failure.reason));

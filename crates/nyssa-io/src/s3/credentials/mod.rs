@@ -11,8 +11,8 @@
 mod container;
 mod fetched;
 mod instance;
-mod kept;
 mod process;
+mod renewed;
 #[cfg(test)]
 mod tests;
 mod web_identity;
@@ -25,7 +25,7 @@ use rusty_s3::Credentials;
 use super::profile::{Profile, pair};
 use container::Container;
 use instance::Instance;
-use kept::kept;
+use renewed::renewed;
 use web_identity::WebIdentity;
 
 /// A function that looks up a variable of the environment.
@@ -53,19 +53,19 @@ fn of_variables(var: Variables<'_>) -> io::Result<Option<Credentials>> {
     }
     let profile = Profile::find(var)?;
     if let Some(identity) = WebIdentity::of_environment(var, &profile)? {
-        return kept(&identity.key(), || identity.fetch().map(Some));
+        return renewed(&identity.key(), || identity.fetch().map(Some));
     }
     if let Some((key, secret)) = profile.keys()? {
         return Ok(Some(signer(key, secret, profile.get("aws_session_token").map(str::to_owned))));
     }
     if let Some(identity) = WebIdentity::of_profile(var, &profile)? {
-        return kept(&identity.key(), || identity.fetch().map(Some));
+        return renewed(&identity.key(), || identity.fetch().map(Some));
     }
     if let Some(command) = profile.get("credential_process") {
-        return kept(&format!("process {command}"), || process::fetch(command).map(Some));
+        return renewed(&format!("process {command}"), || process::fetch(command).map(Some));
     }
     if let Some(name) = profile.of_aws(var) {
-        return kept(&format!("profile {name}"), || process::fetch_by_aws(&name).map(Some));
+        return renewed(&format!("profile {name}"), || process::fetch_by_aws(&name).map(Some));
     }
     if profile.get("role_arn").is_some() {
         let why = "the profile has role_arn and nothing that gives the right to it: set source_profile, \
@@ -73,10 +73,10 @@ fn of_variables(var: Variables<'_>) -> io::Result<Option<Credentials>> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
     if let Some(container) = Container::find(var) {
-        return kept(&container.key(), || container.fetch().map(Some));
+        return renewed(&container.key(), || container.fetch().map(Some));
     }
     match Instance::find(var) {
-        Some(instance) => kept(&instance.key(), || instance.fetch()),
+        Some(instance) => renewed(&instance.key(), || instance.fetch()),
         None => Ok(None),
     }
 }

@@ -313,7 +313,7 @@ fn profiles_with_sso_or_a_source_are_left_to_the_tools_of_aws() {
              knows profiles with SSO or source_profile: it ended with the exit status: 4",
         ),
     ] {
-        crate::testing::run_inside(
+        nyssa_testdata::run_inside(
             "s3::credentials::tests::profiles_with_sso_or_a_source_are_left_to_the_tools_of_aws",
             &[
                 ("AWS_PROFILE", profile),

@@ -27,7 +27,10 @@ impl WebIdentity {
     ///
     /// # Errors
     /// `InvalidInput` for a token without a role.
-    pub fn of_environment(var: Variables<'_>, profile: &Profile) -> io::Result<Option<Self>> {
+    pub(super) fn of_environment(
+        var: Variables<'_>,
+        profile: &Profile,
+    ) -> io::Result<Option<Self>> {
         let names = ["AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN", "AWS_ROLE_SESSION_NAME"];
         Self::of(var, profile, var, names)
     }
@@ -36,7 +39,7 @@ impl WebIdentity {
     ///
     /// # Errors
     /// `InvalidInput` for a token without a role.
-    pub fn of_profile(var: Variables<'_>, profile: &Profile) -> io::Result<Option<Self>> {
+    pub(super) fn of_profile(var: Variables<'_>, profile: &Profile) -> io::Result<Option<Self>> {
         let get = |key: &str| profile.get(key).map(str::to_owned);
         Self::of(var, profile, &get, ["web_identity_token_file", "role_arn", "role_session_name"])
     }
@@ -66,7 +69,7 @@ impl WebIdentity {
     }
 
     /// Returns the key that distinguishes this identity from others.
-    pub fn key(&self) -> String {
+    pub(super) fn key(&self) -> String {
         format!("role {} {} {} {}", self.role, self.token_file, self.session, self.service)
     }
 
@@ -75,7 +78,7 @@ impl WebIdentity {
     ///
     /// # Errors
     /// The errors of the file and of the request.
-    pub fn fetch(&self) -> io::Result<Fetched> {
+    pub(super) fn fetch(&self) -> io::Result<Fetched> {
         let place = format!("the token service {} for the role {}", self.service, self.role);
         self.answer().map_err(|error| failed(&place, &error))
     }
