@@ -13,7 +13,7 @@ use crate::names::nearest;
 pub enum Kind {
     /// A file, key, tree, branch or field does not exist.
     NotFound,
-    /// The caller asked for something impossible.
+    /// The caller requested something impossible.
     InvalidArgument,
     /// The output exists and must not be replaced.
     AlreadyExists,
@@ -33,7 +33,7 @@ pub enum Kind {
 
 impl Kind {
     /// Returns whether the data are damaged: another part of the file may be sound. A size that exceeds a limit is
-    /// mostly a damaged one.
+    /// mostly a damaged size.
     pub fn is_damage(self) -> bool {
         matches!(self, Self::OutOfSpecification | Self::Checksum | Self::LimitExceeded)
     }
@@ -105,7 +105,7 @@ impl Error {
         Self::new(Kind::Unsupported, message)
     }
 
-    /// Makes the error for a caller who asked for something impossible ([`Kind::InvalidArgument`]).
+    /// Makes the error for a caller who requested something impossible ([`Kind::InvalidArgument`]).
     pub fn invalid_argument(message: impl Into<String>) -> Self {
         Self::new(Kind::InvalidArgument, message)
     }

@@ -39,6 +39,7 @@ pub struct UsageAtStart {
 }
 
 impl UsageAtStart {
+    /// Returns the time and the bytes that the process has used until now.
     pub fn now() -> Self {
         Self { at: Instant::now(), cpu: cpu_time(), read_bytes: read_bytes() }
     }

@@ -25,7 +25,7 @@ use crate::schema::{ColumnId, Schema};
 
 /// A stream that was read.
 #[derive(Clone)]
-pub enum Data {
+pub(super) enum Data {
     /// Numbers.
     Values { buffer: Buffer, length: usize },
     /// Booleans.
@@ -38,7 +38,7 @@ pub enum Data {
 
 impl Data {
     /// Returns the items of a collection, or the values of an alternative of a variant, by part.
-    pub fn items(&self, alternative: Option<usize>) -> &[(usize, Range<u64>)] {
+    pub(super) fn items(&self, alternative: Option<usize>) -> &[(usize, Range<u64>)] {
         match self {
             Self::Offsets { items, .. } => items,
             Self::Switches(switches) => switches.items(alternative.unwrap_or_default()),
@@ -48,7 +48,7 @@ impl Data {
 }
 
 /// An executor of plans with these settings.
-pub struct Executor<'a> {
+pub(super) struct Executor<'a> {
     pub schema: &'a Schema,
     pub source: &'a Arc<dyn nyssa_io::Source>,
     /// The maximum payload of a key, in bytes. Larger pages are split over several keys.
@@ -61,7 +61,7 @@ pub struct Executor<'a> {
 
 impl Executor<'_> {
     /// Reads all streams of a plan.
-    pub fn run(&self, plan: &Plan) -> Result<Vec<Data>> {
+    pub(super) fn run(&self, plan: &Plan) -> Result<Vec<Data>> {
         let sizes = plan.streams.iter().map(size).collect::<Result<Vec<_>>>()?;
         let mut arena = Arena::zeroed(&sizes)?;
         // Bits go into one buffer for each page first, because a page need not end at a whole byte.
@@ -148,7 +148,7 @@ impl Executor<'_> {
             if !keep.is_wanted() {
                 self.page(plan, page, &task, out, scratch)?;
                 if let Some(opened) = &self.opened {
-                    opened.keep_packed(plan, page, &whole);
+                    opened.keep_compressed(plan, page, &whole);
                 }
                 return Ok(());
             }

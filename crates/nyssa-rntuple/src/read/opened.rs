@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use nyssa_root::page_pool::{Key, NeededLater, PackedPage, PagePool};
+use nyssa_root::page_pool::{CompressedPage, Key, NeededLater, PagePool};
 
 use super::decode::{DecodedPage, PageTask};
 use super::element::Element;
@@ -11,26 +11,26 @@ use super::plan::{PagePart, PageRef, Plan, StreamPart};
 use super::planner::PlannedSchema;
 
 /// The pages of a plan that are shared.
-pub struct Opened<'a> {
+pub(super) struct Opened<'a> {
     page_pool: &'a PagePool,
     reader: u64,
     /// The pages that an earlier read has decoded.
     found: HashMap<PageRef, Arc<DecodedPage>>,
     /// The pages that an earlier read has fetched and that are on the local disk.
-    packed: HashMap<PageRef, PackedPage>,
+    packed: HashMap<PageRef, CompressedPage>,
     /// The pages that a later read also needs.
     beyond: HashSet<PageRef>,
     /// Whether packed pages are kept on the local disk.
-    keeps_packed: bool,
+    keeps_compressed: bool,
 }
 
 impl<'a> Opened<'a> {
-    /// Looks for the pages of `plan` in the page pool. `reader` is the id of the reader. With `keeps_packed`, pages
+    /// Looks for the pages of `plan` in the page pool. `reader` is the id of the reader. With `keeps_compressed`, pages
     /// are kept on the local disk if there is no memory for them.
-    pub fn new(
+    pub(super) fn new(
         page_pool: &'a PagePool,
         reader: u64,
-        keeps_packed: bool,
+        keeps_compressed: bool,
         layout: PlannedSchema<'_>,
         plan: &Plan,
     ) -> Self {
@@ -40,7 +40,7 @@ impl<'a> Opened<'a> {
             found: HashMap::new(),
             packed: HashMap::new(),
             beyond: HashSet::new(),
-            keeps_packed,
+            keeps_compressed,
         };
         for (at, part, page) in plan.pages() {
             let element = plan.streams[at.stream].element;
@@ -53,7 +53,7 @@ impl<'a> Opened<'a> {
             if let Some(known) = known.filter(|known| known.target == element) {
                 opened.found.insert(at, known);
             } else if let Some(packed) =
-                key.and_then(|key| page_pool.find_packed(&key, needed_later))
+                key.and_then(|key| page_pool.find_compressed(&key, needed_later))
             {
                 opened.packed.insert(at, packed);
             }
@@ -62,22 +62,22 @@ impl<'a> Opened<'a> {
     }
 
     /// Returns the decoded page, if an earlier read kept it.
-    pub fn find(&self, page: PageRef) -> Option<&DecodedPage> {
+    pub(super) fn find(&self, page: PageRef) -> Option<&DecodedPage> {
         self.found.get(&page).map(AsRef::as_ref)
     }
 
     /// Returns the packed page, if an earlier read kept it.
-    pub fn packed(&self, page: PageRef) -> Option<&PackedPage> {
+    pub(super) fn packed(&self, page: PageRef) -> Option<&CompressedPage> {
         self.packed.get(&page)
     }
 
     /// Returns whether a page is here, so that it need not be fetched.
-    pub fn has(&self, page: PageRef) -> bool {
+    pub(super) fn has(&self, page: PageRef) -> bool {
         self.found.contains_key(&page) || self.packed.contains_key(&page)
     }
 
     /// Returns whether a page should be kept for later reads.
-    pub fn wants(&self, page: PageRef, task: &PageTask<'_>) -> bool {
+    pub(super) fn wants(&self, page: PageRef, task: &PageTask<'_>) -> bool {
         self.page_pool.wants(task.decoded_bytes(), self.needed_later(page))
     }
 
@@ -86,7 +86,7 @@ impl<'a> Opened<'a> {
     }
 
     /// Keeps a page for later reads.
-    pub fn keep(&self, plan: &Plan, page: PageRef, decoded: DecodedPage) {
+    pub(super) fn keep(&self, plan: &Plan, page: PageRef, decoded: DecodedPage) {
         if let Some(key) = self.key_of(plan, page) {
             let bytes = decoded.len();
             self.page_pool.keep(key, Arc::new(decoded), bytes);
@@ -94,9 +94,9 @@ impl<'a> Opened<'a> {
     }
 
     /// Keeps the packed form of a page for later reads, if memory may have no room for the page.
-    pub fn keep_packed(&self, plan: &Plan, page: PageRef, packed: &[u8]) {
-        if let Some(key) = self.key_of(plan, page).filter(|_| self.keeps_packed) {
-            self.page_pool.keep_packed(key, packed, self.needed_later(page));
+    pub(super) fn keep_compressed(&self, plan: &Plan, page: PageRef, packed: &[u8]) {
+        if let Some(key) = self.key_of(plan, page).filter(|_| self.keeps_compressed) {
+            self.page_pool.keep_compressed(key, packed, self.needed_later(page));
         }
     }
 

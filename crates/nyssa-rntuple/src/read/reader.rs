@@ -12,7 +12,7 @@ use nyssa_data::dataset::{
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::guard::to_usize;
-use nyssa_root::page_pool::{PagePool, keeps_packed};
+use nyssa_root::page_pool::{PagePool, keeps_compressed};
 use nyssa_root::rootfile::RootFile;
 use rayon::prelude::*;
 
@@ -364,7 +364,8 @@ impl Reader {
                 planner.walk(node, &spans)?;
             }
             let Planner { mut plan, waiting, checks, .. } = planner;
-            let opened = |all| Opened::new(all, self.id, keeps_packed(&self.source), layout, &plan);
+            let opened =
+                |all| Opened::new(all, self.id, keeps_compressed(&self.source), layout, &plan);
             let opened = context.page_pool().map(opened);
             let known = |page| opened.as_ref().is_some_and(|opened| opened.has(page));
             plan.make_fetches(context.fetch_bytes(FETCH_BYTES), known);

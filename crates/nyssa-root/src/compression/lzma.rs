@@ -17,7 +17,7 @@ const GROWTH: usize = 32 << 10;
 /// Decodes one xz stream and verifies its checks.
 pub(super) fn decompress(payload: &[u8], out: &mut [u8]) -> Result<()> {
     match decode(payload, out, 0) {
-        // Only the check of the content is wrong.
+        // The content is decoded, but its checksum is wrong.
         Err(error)
             if error.kind() == Kind::OutOfSpecification
                 && decode(payload, out, IGNORE_CHECK).is_ok() =>

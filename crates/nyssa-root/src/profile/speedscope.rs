@@ -107,7 +107,7 @@ impl ProfileReport {
 /// Returns the begins and ends of the spans of a thread in their order.
 fn turns(log: &Log, frames: &mut Frames) -> Vec<Turn> {
     let mut order: Vec<(usize, &Event)> = log.events.iter().enumerate().collect();
-    // A span is kept when it ends, after those inside it.
+    // A span is stored when it ends, after the spans inside it.
     order.sort_by_key(|(number, event)| (event.start, Reverse(event.end), Reverse(*number)));
     let mut turns = Vec::with_capacity(2 * order.len());
     let mut open: Vec<Turn> = Vec::new();

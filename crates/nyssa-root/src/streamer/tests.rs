@@ -73,7 +73,7 @@ fn a_member_of_another_type_is_refused_in_the_version_that_has_it() {
     assert_eq!(error.message(), "A::i has another type in version 1 of A than in the others");
 }
 
-/// Tests `L { L* next; int i; }`. No type of a column has objects of a class in themselves, and null is null.
+/// Tests `L { L* next; int i; }`. A type of a column cannot contain itself, and null reads as null.
 #[test]
 fn an_object_of_a_class_in_itself_is_refused() {
     let classes = vec![info(

@@ -17,7 +17,7 @@ use nyssa_root::arena::Arena;
 use nyssa_root::cursor::Cursor;
 use nyssa_root::error::{Error, Result};
 use nyssa_root::fetch::{FetchUnit, read_all, read_one};
-use nyssa_root::page_pool::{Key, PackedPage, PagePool, keeps_packed};
+use nyssa_root::page_pool::{CompressedPage, Key, PagePool, keeps_compressed};
 use nyssa_root::unpacked::{Keep, Page, Pages, in_order, on_all_threads};
 use rayon::prelude::*;
 
@@ -37,7 +37,7 @@ const MIN_FETCH_BYTES: u64 = 128 << 10;
 const SCRATCH_KEPT: usize = 16 << 20;
 
 thread_local! {
-    /// The decompressed payload of the current basket. It grows to the size of the largest one.
+    /// The decompressed payload of the current basket. It grows to the size of the largest payload.
     static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -50,10 +50,10 @@ struct Task<'a> {
     /// The slices of the final buffers that belong to the basket. `None` when its size is known only after
     /// decoding.
     place: Option<Vec<&'a mut [u8]>>,
-    /// The decompressed basket, if an earlier read kept it.
+    /// The decompressed basket, if an earlier read stored it.
     opened: Option<Arc<Opened>>,
-    /// The basket on the local disk, if an earlier read kept it there.
-    packed: Option<PackedPage>,
+    /// The basket on the local disk, if an earlier read stored it there.
+    packed: Option<CompressedPage>,
     /// The bytes of the basket, once they are fetched.
     page: Option<Page>,
 }
@@ -68,7 +68,7 @@ struct ThreadResult {
 }
 
 impl ThreadResult {
-    /// Returns the place to which basket `basket` of column `index` is appended.
+    /// Returns the data to which basket `basket` of column `index` is appended.
     fn found(&mut self, index: usize, column: &BranchRead<'_>, basket: usize) -> &mut VariableData {
         let all = self.found.entry(index).or_default();
         let follows = |last: &VariableData| last.baskets.end == basket;
@@ -119,7 +119,7 @@ impl Reader {
                 let next_use = column.next_use(basket);
                 task.opened = known.and_then(|(all, key)| all.find(&key, next_use));
                 if task.opened.is_none() {
-                    task.packed = known.and_then(|(all, key)| all.find_packed(&key, next_use));
+                    task.packed = known.and_then(|(all, key)| all.find_compressed(&key, next_use));
                 }
                 tasks.push(task);
             }
@@ -198,8 +198,8 @@ impl Reader {
         groups.into_iter().map(|tasks| (self.needs(columns, &tasks), tasks)).collect()
     }
 
-    /// Returns the byte ranges of the baskets that must be fetched. Returns no ranges if one of them is beyond
-    /// the end of the file.
+    /// Returns the byte ranges of the baskets that must be fetched. Returns no ranges if a range is beyond the end of
+    /// the file.
     fn needs(&self, columns: &[BranchRead<'_>], tasks: &[Task<'_>]) -> Vec<Range<u64>> {
         let fetched = tasks.iter().filter(|task| is_fetched(columns, task));
         let ranges: Vec<Range<u64>> =
@@ -272,8 +272,7 @@ impl Reader {
             _ => error.at(|place| place.object = Some(self.path.clone())),
         })?;
         let mut fetched = 0..;
-        // The scratch is taken and not borrowed, because decoding a basket may read another one on this
-        // thread.
+        // The scratch is taken and not borrowed, because decoding a basket may read another basket on this thread.
         let mut scratch = SCRATCH.take();
         let result = tasks.into_iter().try_for_each(|mut task| {
             let column = &columns[task.column];
@@ -328,9 +327,10 @@ impl Reader {
             kept = [key, payload].concat();
             (block, expected.unpacked) = (&kept, true);
         }
-        let fetched = page.as_ref().filter(|_| !expected.unpacked && keeps_packed(&self.source));
+        let fetched =
+            page.as_ref().filter(|_| !expected.unpacked && keeps_compressed(&self.source));
         if let (Some(page), Some(page_pool), Some(key)) = (fetched, page_pool, self.key(basket)) {
-            page_pool.keep_packed(key, &page.bytes, column.needed_later(task.basket));
+            page_pool.keep_compressed(key, &page.bytes, column.needed_later(task.basket));
         }
         let wants = |page_pool: &&PagePool| {
             let size = payload_size(block).unwrap_or_default();
@@ -351,7 +351,7 @@ impl Reader {
                 opened.contents(&expected)?
             }
             (None, None, None) => match decompress(block, &expected, scratch)? {
-                // The packed bytes are free before the values take memory.
+                // The compressed bytes are free before the values take memory.
                 Some(header) => {
                     drop((page, packed));
                     Contents::decompressed(&header, scratch, &expected)?
@@ -377,8 +377,8 @@ impl Reader {
     }
 }
 
-/// Returns whether the basket of a task must be fetched. Other baskets are inside the tree, or an earlier read
-/// kept them.
+/// Returns whether the basket of a task must be fetched. Other baskets are inside the tree, or an earlier read stored
+/// them.
 fn is_fetched(columns: &[BranchRead<'_>], task: &Task<'_>) -> bool {
     let basket = &columns[task.column].branch.baskets[task.basket];
     basket.embedded.is_none() && task.opened.is_none() && task.packed.is_none()
@@ -413,7 +413,7 @@ fn task<'a>(
         .ok_or_else(|| Error::out_of_spec(format!("a basket lies at byte {seek}, beyond any file")))
 }
 
-/// Takes the next value for each output from one of two iterators: the lasting or the temporary one.
+/// Takes the next value for each output from one of two iterators: the lasting or the temporary iterator.
 fn each<T>(outputs: &[Output], from: &mut [impl Iterator<Item = T>; 2]) -> Vec<T> {
     outputs.iter().filter_map(|output| from[usize::from(output.temporary)].next()).collect()
 }

@@ -4,7 +4,7 @@ use crate::compression::Compression;
 
 /// The name of the environment variable that has a Unix time in seconds. It replaces the current time, so that
 /// files are reproducible (reproducible-builds.org).
-pub const EPOCH_VARIABLE: &str = "SOURCE_DATE_EPOCH";
+pub(super) const EPOCH_VARIABLE: &str = "SOURCE_DATE_EPOCH";
 
 /// The options of a new file.
 #[derive(Clone, Debug, PartialEq, Eq)]

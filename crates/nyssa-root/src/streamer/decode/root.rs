@@ -1,4 +1,4 @@
-//! Decodes classes that ROOT streams by code of their own.
+//! Decodes classes that ROOT streams by their own code.
 
 use super::Decoder;
 use crate::arrow::Number;
