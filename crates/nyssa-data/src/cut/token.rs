@@ -29,7 +29,7 @@ const SIGNS: [&str; 24] = [
     "|", "(", ")", "[", "]", ",", ".",
 ];
 
-/// Splits `text` into tokens. The last one is [`Kind::End`].
+/// Splits `text` into tokens. The last token is [`Kind::End`].
 pub(super) fn tokens(text: &str) -> Checked<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut at = 0;

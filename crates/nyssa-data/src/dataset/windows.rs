@@ -9,7 +9,7 @@ use nyssa_root::guard::to_usize;
 
 use super::{Dataset, LeftOut, ReadableColumns};
 
-/// The number of entries of the first window. Their size tells how many entries the next window has.
+/// The number of entries of the first window. Their size determines how many entries the next window has.
 const FIRST_ENTRIES: u64 = 256;
 /// The approximate size in bytes of the arrays of a window.
 const WINDOW_BYTES: u64 = 64 << 20;
@@ -44,7 +44,7 @@ impl<'a> Windows<'a> {
     /// in which it cannot be read.
     ///
     /// # Errors
-    /// The errors of [`ReadableColumns::new`].
+    /// Returns an error if the dataset cannot be opened without unreadable parts.
     pub fn new(
         dataset: &'a dyn Dataset,
         names: &[&str],
@@ -63,7 +63,7 @@ impl<'a> Windows<'a> {
     /// Reads the next window. Returns `None` after the last one.
     ///
     /// # Errors
-    /// The errors of [`Dataset::read`].
+    /// `NotFound`, `Unsupported`, `Cancelled`; an error if the file is damaged or cannot be read.
     pub fn next(&mut self, context: &Context) -> Result<Option<Window>> {
         let Range { start, end } = self.rest;
         if start >= end {

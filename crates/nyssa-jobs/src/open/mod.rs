@@ -83,10 +83,10 @@ pub fn open_path_with(path: &str, options: &OpenOptions) -> Result<AnyDataset> {
 /// opened by `options`.
 pub fn link(path: impl Into<String>, options: &OpenOptions) -> Link {
     let path: String = path.into();
-    let far = nyssa_io::is_remote(&path);
+    let remote = nyssa_io::is_remote(&path);
     let by = options.clone();
     let link = Link::new(nyssa_io::shown(&path), move || open_path_with(&path, &by));
-    link.with_far(far).with_options(vec![options.clone()])
+    link.with_remote(remote).with_options(vec![options.clone()])
 }
 
 /// Returns the newest cycle of each dataset of a file, in the order of the file. Datasets in directories that
