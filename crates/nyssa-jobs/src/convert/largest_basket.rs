@@ -46,7 +46,7 @@ pub(super) fn largest<'a>(
     unknown.truncate(KEYS);
     let baskets: Vec<_> = unknown.iter().map(|(_, _, basket)| *basket).collect();
     // A basket that cannot be read is an error when its values are read.
-    let sizes = reader.unpacked_sizes(&baskets).unwrap_or_default();
+    let sizes = reader.uncompressed_sizes(&baskets).unwrap_or_default();
     let mut of_several: Option<(u64, &Branch, &Basket)> = None;
     for (&(_, branch, basket), size) in unknown.iter().zip(sizes) {
         let Some(size) = size else { continue };
