@@ -338,7 +338,7 @@ impl Number {
 mod tests {
     use super::*;
 
-    /// The ranges are those of C++'s `std::numeric_limits`.
+    /// The ranges come from C++'s `std::numeric_limits`.
     #[test]
     fn what_each_type_holds() {
         for (number, name, size, integers) in [

@@ -6,7 +6,7 @@ use super::codecs::{STRONG_LEVEL, entropy, fast, optimal, short_matches, strong}
 use super::{Effort, level};
 use crate::compression::{Algorithm, Codec, Compression};
 
-/// The lowest level of ROOT whose effort is not less than that of the strong codec.
+/// The lowest level of ROOT with at least the effort of the strong codec.
 const STRONG_FROM: u8 = 3;
 
 /// A codec that takes more than these seconds for each byte is not tried everywhere.

@@ -17,7 +17,7 @@ pub struct KeyEntry {
     pub path: String,
     /// The name of the object, which may have any bytes.
     pub name: BString,
-    /// The cycle. Among the objects of one name, the one with the highest cycle is the newest.
+    /// The cycle. The highest cycle among the objects of one name is the newest object.
     pub cycle: u16,
     /// The class of the object.
     pub class: String,

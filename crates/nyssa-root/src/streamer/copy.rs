@@ -138,7 +138,7 @@ impl ObjectCopy {
         })
     }
 
-    /// Writes the objects into `out`, and adds the streamer infos of this file to those of `out`. Returns the
+    /// Writes the objects into `out`, and adds the streamer infos of this file to `out`. Returns the
     /// objects that could not be copied because `out` has an object with the same name or describes their classes
     /// in another way, because their references cannot be found, or because they are damaged.
     ///

@@ -93,7 +93,7 @@ pub(super) struct Compiler<'a> {
     /// The number of unions of all classes around the class that is being compiled.
     anys: usize,
     nodes: usize,
-    /// The number of nodes, including those of classes that were given up.
+    /// The number of nodes, including nodes of classes that were given up.
     effort: usize,
     /// Whether a node refers to other classes by their names, which are looked up when an object is read. Then
     /// a class may contain itself, and a class may have a member that cannot be read.

@@ -25,7 +25,7 @@ pub(crate) struct Clashes<'a> {
 type Clash<'a> = (&'a str, i32, u32);
 
 impl<'a> Clashes<'a> {
-    /// Compares the classes of a file with those of the file that its objects are to go into.
+    /// Compares the classes of a file with the classes of the output of its objects.
     pub(crate) fn new(own: &'a StreamerInfos, output: &StreamerInfos) -> Self {
         let theirs = first_of_versions(output);
         let mut this = Self::default();
