@@ -17,7 +17,7 @@ const OFFSET_SIZE: u64 = 8;
 pub struct BlobChunks {
     /// The number of chunks, which is at least one. Each chunk has a key.
     pub count: u64,
-    /// The number of data bytes in the first chunk. The offsets of the others follow them.
+    /// The number of data bytes in the first chunk. The offsets of the other chunks follow them.
     pub first: u64,
     /// The maximum number of data bytes in each other chunk.
     pub other: u64,

@@ -1,4 +1,4 @@
-//! Shares decoded pages between a read and the reads before and after it.
+//! Shares decoded pages between a read and earlier and later reads.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,18 +15,18 @@ pub(super) struct Opened<'a> {
     page_pool: &'a PagePool,
     reader: u64,
     /// The pages that an earlier read has decoded.
-    found: HashMap<PageRef, Arc<DecodedPage>>,
+    decoded: HashMap<PageRef, Arc<DecodedPage>>,
     /// The pages that an earlier read has fetched and that are on the local disk.
-    packed: HashMap<PageRef, CompressedPage>,
+    compressed: HashMap<PageRef, CompressedPage>,
     /// The pages that a later read also needs.
     beyond: HashSet<PageRef>,
-    /// Whether packed pages are kept on the local disk.
+    /// Whether compressed pages are stored on the local disk.
     keeps_compressed: bool,
 }
 
 impl<'a> Opened<'a> {
-    /// Looks for the pages of `plan` in the page pool. `reader` is the id of the reader. With `keeps_compressed`, pages
-    /// are kept on the local disk if there is no memory for them.
+    /// Finds the pages of `plan` in the page pool. `reader` is the id of the reader. With `keeps_compressed`, pages
+    /// go to the local disk if there is no memory for them.
     pub(super) fn new(
         page_pool: &'a PagePool,
         reader: u64,
@@ -37,8 +37,8 @@ impl<'a> Opened<'a> {
         let mut opened = Self {
             page_pool,
             reader,
-            found: HashMap::new(),
-            packed: HashMap::new(),
+            decoded: HashMap::new(),
+            compressed: HashMap::new(),
             beyond: HashSet::new(),
             keeps_compressed,
         };
@@ -51,32 +51,32 @@ impl<'a> Opened<'a> {
             let key = opened.key(part, page);
             let known = key.and_then(|key| page_pool.find::<DecodedPage>(&key, needed_later));
             if let Some(known) = known.filter(|known| known.target == element) {
-                opened.found.insert(at, known);
-            } else if let Some(packed) =
+                opened.decoded.insert(at, known);
+            } else if let Some(compressed) =
                 key.and_then(|key| page_pool.find_compressed(&key, needed_later))
             {
-                opened.packed.insert(at, packed);
+                opened.compressed.insert(at, compressed);
             }
         }
         opened
     }
 
-    /// Returns the decoded page, if an earlier read kept it.
+    /// Returns the decoded page, if an earlier read stored it.
     pub(super) fn find(&self, page: PageRef) -> Option<&DecodedPage> {
-        self.found.get(&page).map(AsRef::as_ref)
+        self.decoded.get(&page).map(AsRef::as_ref)
     }
 
-    /// Returns the packed page, if an earlier read kept it.
-    pub(super) fn packed(&self, page: PageRef) -> Option<&CompressedPage> {
-        self.packed.get(&page)
+    /// Returns the compressed page, if an earlier read stored it.
+    pub(super) fn compressed(&self, page: PageRef) -> Option<&CompressedPage> {
+        self.compressed.get(&page)
     }
 
-    /// Returns whether a page is here, so that it need not be fetched.
+    /// Returns whether a page is available, so that it is not fetched.
     pub(super) fn has(&self, page: PageRef) -> bool {
-        self.found.contains_key(&page) || self.packed.contains_key(&page)
+        self.decoded.contains_key(&page) || self.compressed.contains_key(&page)
     }
 
-    /// Returns whether a page should be kept for later reads.
+    /// Returns whether a page should be stored for later reads.
     pub(super) fn wants(&self, page: PageRef, task: &PageTask<'_>) -> bool {
         self.page_pool.wants(task.decoded_bytes(), self.needed_later(page))
     }
@@ -85,7 +85,7 @@ impl<'a> Opened<'a> {
         if self.beyond.contains(&page) { NeededLater::Yes } else { NeededLater::No }
     }
 
-    /// Keeps a page for later reads.
+    /// Stores a page for later reads.
     pub(super) fn keep(&self, plan: &Plan, page: PageRef, decoded: DecodedPage) {
         if let Some(key) = self.key_of(plan, page) {
             let bytes = decoded.len();
@@ -93,10 +93,10 @@ impl<'a> Opened<'a> {
         }
     }
 
-    /// Keeps the packed form of a page for later reads, if memory may have no room for the page.
-    pub(super) fn keep_compressed(&self, plan: &Plan, page: PageRef, packed: &[u8]) {
+    /// Stores the compressed form of a page for later reads, if memory may have no room for the page.
+    pub(super) fn keep_compressed(&self, plan: &Plan, page: PageRef, compressed: &[u8]) {
         if let Some(key) = self.key_of(plan, page).filter(|_| self.keeps_compressed) {
-            self.page_pool.keep_compressed(key, packed, self.needed_later(page));
+            self.page_pool.keep_compressed(key, compressed, self.needed_later(page));
         }
     }
 
@@ -123,7 +123,7 @@ fn needed_later(
         let cluster = layout.clusters.get(part.cluster)?;
         Some(cluster.columns.get(part.column? as usize)?.elements)
     };
-    // A collection begins at the end offset of the one before.
+    // A collection begins at the end offset of the previous collection.
     let leads = || index && number + 1 == part.pages.len() && stored() > Some(part.elements.end);
     if page.skip + page.take < page.elements || leads() {
         NeededLater::Yes
