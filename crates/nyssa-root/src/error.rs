@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::names::nearest;
 
-/// The kinds of errors. The kind says whose fault an error is.
+/// The kinds of errors. The kind states whose fault an error is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A file, key, tree, branch or field does not exist.
@@ -39,7 +39,7 @@ impl Kind {
     }
 }
 
-/// The place in a dataset where an error occurred. Only what is known is set and printed.
+/// The place in a dataset where an error occurred. Only the known parts are set and printed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// The path or URL of the file.
@@ -137,7 +137,7 @@ impl Error {
         self
     }
 
-    /// Returns the error of the access to bytes that this error comes from, if there is one.
+    /// Returns the error of the access to bytes that this error comes from, if any.
     pub fn system(&self) -> Option<&nyssa_io::Error> {
         let mut source = std::error::Error::source(self);
         while let Some(cause) = source {

@@ -1,4 +1,4 @@
-//! Defines what a check reports: what is wrong in a file, and where.
+//! Defines the problems in a file that a check reports, with their places.
 
 use serde::Serialize;
 

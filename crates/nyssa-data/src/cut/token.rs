@@ -23,7 +23,7 @@ pub(super) enum Kind {
     End,
 }
 
-/// All signs, longer ones first.
+/// All signs, longer signs first.
 const SIGNS: [&str; 24] = [
     "&&", "||", "**", "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "%", "!", "~", "&",
     "|", "(", ")", "[", "]", ",", ".",

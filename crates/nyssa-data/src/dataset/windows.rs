@@ -18,7 +18,7 @@ const WINDOW_BYTES: u64 = 64 << 20;
 pub struct Windows<'a> {
     dataset: &'a dyn Dataset,
     names: Vec<String>,
-    /// The columns, if unreadable ones are left out.
+    /// The columns, if unreadable columns are left out.
     readable: Option<ReadableColumns<'a>>,
     /// The entries that are not yet read.
     rest: Range<u64>,
@@ -60,7 +60,7 @@ impl<'a> Windows<'a> {
         Ok(Self { dataset, names, readable, rest: entries, step: FIRST_ENTRIES })
     }
 
-    /// Reads the next window. Returns `None` after the last one.
+    /// Reads the next window. Returns `None` after the last window.
     ///
     /// # Errors
     /// `NotFound`, `Unsupported`, `Cancelled`; an error if the file is damaged or cannot be read.

@@ -90,7 +90,7 @@ pub struct ConvertedFile {
     /// The other objects of the input that are not in the output, with the reasons.
     #[serde(default)]
     pub left_out: Vec<String>,
-    /// Remarks for people: what was left out or changed, and why.
+    /// Remarks for people: the parts that were left out or changed, and the reasons.
     #[serde(default)]
     pub notes: Vec<String>,
 }

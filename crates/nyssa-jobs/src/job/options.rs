@@ -51,7 +51,7 @@ pub struct OutputOptions {
     pub force: bool,
     /// Whether the file gets a fixed time and a fixed identity. Outputs of one name then have equal bytes.
     pub reproducible: bool,
-    /// The identity (UUID) of the file. `None` makes a random one. A job over many files computes it from its inputs
+    /// The identity (UUID) of the file. `None` makes a random UUID. A job over many files computes it from its inputs
     /// and its options, so that a later run recognises its outputs. It is not an option for users.
     pub identity: Option<[u8; 16]>,
 }

@@ -23,7 +23,7 @@ pub(crate) struct Settings {
     pub force: bool,
     /// Whether the file gets a fixed time, and a fixed identity if it has no other.
     pub reproducible: bool,
-    /// The identity (UUID) of the file. `None` makes a random one.
+    /// The identity (UUID) of the file. `None` makes a random UUID.
     pub identity: Option<[u8; 16]>,
     /// The title of the file.
     pub title: String,

@@ -40,7 +40,7 @@ pub struct Written {
     pub process: ProcessUsage,
     /// Whether every value was read back from the inputs and the output, and is equal.
     pub verified: bool,
-    /// Remarks for people: what was left out or changed, and why.
+    /// Remarks for people: the parts that were left out or changed, and the reasons.
     pub notes: Vec<String>,
 }
 

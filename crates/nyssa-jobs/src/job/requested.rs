@@ -12,7 +12,7 @@ use super::OutputOptions;
 /// profile over the defaults.
 #[derive(Clone, Debug, Default)]
 pub struct RequestedOptions {
-    /// The compression algorithm, and a level if the user names one.
+    /// The compression algorithm, and possibly a level.
     pub compression: Option<CompressionChoice>,
     /// The CPU time that compression may take.
     pub effort: Option<Effort>,

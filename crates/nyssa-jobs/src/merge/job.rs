@@ -199,7 +199,7 @@ struct Merge<'a> {
     /// The other objects that several inputs have.
     objects: MergedObjects,
     files: Vec<InputFile>,
-    /// The trees that become one.
+    /// The trees that become one tree.
     joined: Vec<Joined>,
     /// The trees of the output.
     trees: Vec<MergedTreeReport>,

@@ -25,7 +25,7 @@ use crate::open::open_dataset;
 #[derive(Default)]
 pub(super) struct MergedTrees(BTreeMap<String, MergedTree>);
 
-/// The trees that become one.
+/// The trees that become one tree.
 struct MergedTree {
     /// The tree of the first input that has it.
     first: StoredTree,

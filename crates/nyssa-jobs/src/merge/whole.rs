@@ -129,7 +129,7 @@ fn refuse_compression(options: &MergeOptions) -> Result<()> {
 struct WholeFiles<'a> {
     files: Vec<InputFile>,
     objects: MergedObjects,
-    /// The trees that become one.
+    /// The trees that become one tree.
     joined: Vec<Joined>,
     /// The trees of the output.
     trees: Vec<MergedTreeReport>,

@@ -1,4 +1,4 @@
-//! Defines the option that says how column types are chosen.
+//! Defines the option for the choice of column types.
 
 use std::fmt;
 use std::str::FromStr;

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! first chunk, max key size bytes:  data | offset of chunk 2 | offset of chunk 3 | ...  (u64, LE)
-//! chunk 2, chunk 3, ...:            data, max key size bytes each, the last one shorter
+//! chunk 2, chunk 3, ...:            data, max key size bytes each, the last chunk shorter
 //! ```
 //! The offsets are the positions of the payloads of the keys.
 

@@ -336,7 +336,7 @@ fn rebase(stream: &StreamPlan, words: &mut [u64]) -> Result<Items> {
         let start = std::mem::take(&mut lead_in);
         let mut previous = start;
         let mut descends = false;
-        // This wraps only when offsets decrease or are far too large. Both are refused below.
+        // This wraps only when offsets decrease or are much too large. Both are refused below.
         let shift = base.wrapping_sub(start);
         for end in ends {
             descends |= *end < previous;

@@ -68,7 +68,7 @@ pub struct PagePart {
     pub skip: usize,
     /// The number of wanted elements.
     pub take: usize,
-    /// The range in the file, with the checksum if there is one. If it has less than `size` bytes, the page is split
+    /// The range in the file, with the checksum if it has one. If it has less than `size` bytes, the page is split
     /// over several keys: then the range has the first bytes of the page and the positions of the other keys, which
     /// are fetched later.
     pub bytes: Range<u64>,

@@ -10,7 +10,7 @@
 //! | fixed-size array, bitset | fixed-size lists, fixed-size binaries |
 //! | record, class | structs, members by name (by place for pairs and tuples) |
 //! | variant | unions, dense or sparse, whose types find their alternatives; values of one alternative |
-//! | enum, atomic | those of the subfield |
+//! | enum, atomic | the elements of the subfield |
 //!
 //! An array without values fits every field, because Python and NumPy cannot know its type. Errors name the
 //! row of the array as the entry.

@@ -208,7 +208,7 @@ impl Writer {
 
     /// Extends the schema between clusters, with new fields, representations and projections. Before the first
     /// cluster everything may change. After it, new fields read as zeros (empty collections, invalid variants) in
-    /// earlier entries, and go into the footer. Returns what `extend` returns. After an error the schema is
+    /// earlier entries, and go into the footer. Returns the result of `extend`. After an error the schema is
     /// unchanged.
     ///
     /// # Errors

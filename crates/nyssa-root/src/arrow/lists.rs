@@ -98,8 +98,8 @@ impl Offsets {
 }
 
 /// Combines offsets so that the result is negative if an offset (except the first) is negative or is smaller
-/// than the one before. It reads all offsets with vector instructions, which is faster than to stop at the
-/// first bad one.
+/// than the previous offset. It reads all offsets with vector instructions, which is faster than to stop at the
+/// first bad offset.
 fn grow<T: Copy + Default + BitOr<Output = T>>(offsets: &[T], minus: impl Fn(T, T) -> T) -> T {
     let signs = |signs, pair: &[T]| signs | pair[1] | minus(pair[1], pair[0]);
     offsets.windows(2).fold(T::default(), signs)

@@ -10,7 +10,7 @@
 //! | fixed arrays | `FixedSizeList`, nested for several dimensions |
 //! | records | `Struct` |
 //! | cardinality | `UInt32` / `UInt64` |
-//! | `std::optional`, `std::unique_ptr` | the type of the value, nullable; `LargeList` of 0 or 1 items around what has no nulls of its own or may be null itself |
+//! | `std::optional`, `std::unique_ptr` | the type of the value, nullable; `LargeList` of 0 or 1 items around types without nulls and types that may be null themselves |
 //! | `std::variant` | dense `Union`: type id 0 is the child [`NONE`], type id n the n-th alternative, named as its subfield |
 //! | objects serialised by ROOT's streamer | `LargeBinary` whose field carries the metadata [`STREAMER`] |
 //!

@@ -1,5 +1,5 @@
 //! Contains the table of the types of numbers: their names in C++, Arrow types, sizes and ranges. The macros
-//! run code for each of the types. All other lists of number types derive from this one.
+//! run code for each of the types. All other lists of number types derive from this table.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;

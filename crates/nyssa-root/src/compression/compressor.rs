@@ -7,7 +7,7 @@ use super::{Codec, Compression, lz4, lzma, zlib, zstd};
 use crate::error::{Error, Result};
 
 /// The largest buffer that a compressor keeps, in bytes. Only a block of several chunks needs more.
-const MOST_KEPT: usize = 2 * MAX_CHUNK_SIZE;
+const MAX_BUFFER: usize = 2 * MAX_CHUNK_SIZE;
 
 /// A compressor of blocks with one codec. It keeps the state of the library for the next block. Each thread
 /// needs its own.
@@ -136,7 +136,7 @@ impl Compressor {
                 false => out.extend_from_slice(&framed),
             }
         }
-        if framed.capacity() <= MOST_KEPT {
+        if framed.capacity() <= MAX_BUFFER {
             self.output = framed;
         }
         smaller

@@ -56,7 +56,7 @@ pub fn decompress_to_vec(input: &[u8], size: usize, what: &str) -> Result<Vec<u8
         walk(input, size, |header, payload| {
             let start = out.len();
             if out.capacity() - start < header.content {
-                // Memory grows with the chunks that are there, and never beyond what all of them need.
+                // Memory grows with the existing chunks, and never beyond the need of all chunks.
                 let more = header.content.max(start).min(size.saturating_sub(start));
                 out.try_reserve_exact(more.max(header.content)).map_err(|_| {
                     Error::limit(format!("cannot allocate {more} bytes for {what}"))

@@ -78,7 +78,7 @@ pub(super) fn compress(preset: u32, input: &[u8], out: &mut Vec<u8>) -> Result<(
     }
 }
 
-/// Returns the size of the dictionary of the preset, but at most a quarter of the input. A larger one takes
+/// Returns the size of the dictionary of the preset, but at most a quarter of the input. A larger dictionary takes
 /// memory of the reader for little gain. ROOT chooses the same.
 fn dictionary_size(preset: u32, input: usize) -> u32 {
     const SMALLEST: u32 = 4096;

@@ -136,7 +136,7 @@ mod tests {
         assert!(sizes(&[7; 100_000]).iter().all(|size| *size < 100));
     }
 
-    /// Tests that codecs take no more memory than they say. The memory budget depends on it.
+    /// Tests that codecs take no more memory than they state. The memory budget depends on it.
     #[test]
     fn codecs_take_no_more_memory_than_they_say() {
         let bytes: Vec<u8> = noise().take(1 << 20).map(|bits| (bits >> 7 & 15) as u8).collect();

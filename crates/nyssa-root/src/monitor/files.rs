@@ -53,7 +53,7 @@ impl Files {
         self.line(&line)
     }
 
-    /// Replaces the summary. A program that reads it meanwhile sees the old or the new one.
+    /// Replaces the summary. A program that reads it meanwhile sees the old or the new summary.
     ///
     /// # Errors
     /// `Io` if the summary cannot be written.

@@ -1,4 +1,4 @@
-//! Records what this process and its children use, at regular times, in the two files that prmon writes.
+//! Records the resources of this process and its children, at regular times, in the two files of prmon.
 //!
 //! [HSF/prmon](https://github.com/HSF/prmon) runs beside a job; [`Monitor`] runs in the job itself. Names, units and
 //! forms are prmon's, so that prmon's programs and batch systems can read the files. `docs/monitor.md` lists them.

@@ -1,4 +1,4 @@
-//! Reads what a process and all its children use at one moment, as the kernel counts it in `/proc`.
+//! Reads the resources that a process and all its children use at one moment, from `/proc`.
 
 use std::fs;
 use std::time::Duration;
@@ -141,7 +141,7 @@ fn page_bytes() -> u64 {
     4096
 }
 
-/// Returns what the kernel says about the processors and the memory of the machine.
+/// Returns the processors and the memory of the machine, from the kernel.
 pub(super) fn machine() -> [String; 2] {
     ["/proc/cpuinfo", "/proc/meminfo"].map(|file| fs::read_to_string(file).unwrap_or_default())
 }

@@ -1,7 +1,7 @@
 //! Keeps decompressed pages and baskets that two reads have in common (a page pool, in the words of ROOT).
 //!
 //! A page may hold entries of two neighbouring reads. Such reads share one [`PagePool`] through their
-//! [`Context`](crate::Context): the first read keeps the page and the second one finds it. Every page and basket that
+//! [`Context`](crate::Context): the first read keeps the page and the second read finds it. Every page and basket that
 //! fits into memory is then fetched, checked and decompressed once. If pages of a remote source may not fit into
 //! memory, their compressed bytes are kept on the local disk, so that they are fetched once, too.
 
@@ -209,7 +209,7 @@ impl PagePool {
         }
     }
 
-    /// Drops what no read has opened or used since the last call.
+    /// Drops the pages that no read has opened or used since the last call.
     pub fn turn(&self) {
         let mut inner = self.lock();
         let Inner { pages, bytes, turn, refused, compressed, compressed_bytes, .. } = &mut *inner;

@@ -41,7 +41,7 @@ impl Profiler {
         Ok(Self { recording, sampler: Sampler::start(begun), cpu: nyssa_io::cpu_time() })
     }
 
-    /// Ends the profiler, and returns what it has measured. The result does not include work that still runs in other
+    /// Ends the profiler, and returns its measurements. The result does not include work that still runs in other
     /// threads.
     pub fn finish(self) -> ProfileReport {
         let cpu = nyssa_io::cpu_time().zip(self.cpu).map(|(now, begin)| now.saturating_sub(begin));

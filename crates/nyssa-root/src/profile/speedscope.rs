@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn spans_begin_and_end_in_the_order_of_a_stack() {
         let (mut log, events) = (Log::new("one".to_owned()), AtomicU64::new(0));
-        // The inner span takes the whole time of the outer one, by the resolution of the clock.
+        // The inner span takes the whole time of the outer span, by the resolution of the clock.
         for (outer, begin) in [(1, 0), (3, 10)] {
             log.make(outer, "page", Values { column: Some("pt".to_owned()), ..Values::default() });
             log.begin(outer, begin);

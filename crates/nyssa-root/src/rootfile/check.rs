@@ -24,7 +24,7 @@ pub struct Unlisted {
     pub renamed: Vec<(KeyEntry, BString)>,
     /// The listed keys whose records have another title, and this title.
     pub retitled: Vec<(KeyEntry, BString)>,
-    /// The byte where no record begins, though one ends there. The bytes behind it were not checked.
+    /// The byte where a record ends, but no record begins. The bytes behind it were not checked.
     pub lost: Option<u64>,
 }
 
@@ -164,7 +164,7 @@ impl RootFile {
         )))
     }
 
-    /// Reads and decompresses the object of a key, and checks all that the key of its record says.
+    /// Reads and decompresses the object of a key, and checks all statements of the key of its record.
     ///
     /// # Errors
     /// `OutOfSpecification` when the record lies beyond the file, the key states another place or size, or the

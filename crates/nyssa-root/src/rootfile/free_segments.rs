@@ -17,7 +17,7 @@ pub struct FreeSegment {
 }
 
 /// Parses the free segments record, which starts with its key. As in ROOT, the first segment that ends behind the
-/// `end` of the file is the last one. The record may be longer: ROOT makes it before it chooses its place, which can
+/// `end` of the file is the last segment. The record may be longer: ROOT makes it before it chooses its place, which can
 /// take up a whole segment. The bytes behind the last segment are then zero.
 ///
 /// # Errors

@@ -19,7 +19,7 @@ use super::{ObjectLayout, Origin, number};
 use crate::error::Result;
 use crate::streamer::basic::Basic;
 
-/// The number of values in each entry, which the bytes of an entry do not say.
+/// The number of values in each entry, which the bytes of an entry do not contain.
 #[derive(Clone, Copy, Debug)]
 pub enum Counts<'a> {
     /// One value for each entry.
@@ -75,7 +75,7 @@ impl ObjectLayout {
         matches!(self.node, Node::Number(Basic::Bits))
     }
 
-    /// Returns the name of the member that holds the lengths of the arrays, if there is one.
+    /// Returns the name of the member that holds the lengths of the arrays, if any.
     pub fn counter(&self) -> Option<&str> {
         match &self.node {
             Node::Counted(counted) => Some(&counted.name),

@@ -420,7 +420,7 @@ fn holds_positions(entry: &KeyEntry) -> bool {
     RNTUPLES.contains(&&*entry.class) || TREES.contains(&&*entry.class)
 }
 
-/// Returns the reason why an object that may hold branches is not copied, if there is one.
+/// Returns the reason why an object that may hold branches is not copied, if any.
 fn reason_against(payload: Result<Vec<u8>>) -> Result<Option<String>> {
     let payload = match payload {
         Err(error) if is_of_one_object(&error) => return Ok(Some(error.message().to_owned())),

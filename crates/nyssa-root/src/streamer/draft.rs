@@ -177,7 +177,7 @@ struct Writer<'i> {
 }
 
 impl Writer<'_> {
-    /// Appends a byte count and what `fill` appends.
+    /// Appends a byte count and the bytes that `fill` appends.
     fn counted(&mut self, fill: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         let start = self.out.len();
         self.out.extend_from_slice(&[0; 4]);
@@ -214,7 +214,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Writes the version of a class. A class without one has its checksum instead.
+    /// Writes the version of a class. A class without a version has its checksum instead.
     fn version(&mut self, info: &ClassInfo) {
         if info.name == WITHOUT_VERSION {
             self.out.extend_from_slice(&[0; 2]);

@@ -34,7 +34,7 @@ impl<'a> LeafList<'a> {
     /// or if the bytes do not have this form.
     ///
     /// # Errors
-    /// `Unsupported` if the bytes do not say which of the strings are empty.
+    /// `Unsupported` if the bytes do not show which strings are empty.
     pub(super) fn completed(&self, entry: &[u8]) -> Result<Option<Vec<u8>>> {
         if self.places(entry, 0).is_some() {
             return Ok(None);

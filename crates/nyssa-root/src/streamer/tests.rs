@@ -230,7 +230,7 @@ fn classes_that_cannot_be_compiled_name_class_and_member() {
         refused(vec![info("C", 1, 9, vec![Element::of("TStreamerObjectAny", "member", "C", 500)])]),
         "nyssa does not decode its type C (streamer type 500) (field C::member)"
     );
-    // Each class has the next one twice, so that a tree of them would be far too large.
+    // Each class has the next class twice, so that a tree of them would be much too large.
     let chain = (0..99).map(|i| {
         let next = || object(&format!("C{}", i + 1));
         let name = if i == 0 { "C".to_owned() } else { format!("C{i}") };

@@ -52,7 +52,7 @@ struct Cut {
 }
 
 impl Filler {
-    /// Starts the branches of the tree `name`, with their settings. `optimize` says whether baskets get a new size after
+    /// Starts the branches of the tree `name`, with their settings. `optimize` decides whether baskets get a new size after
     /// the first cluster.
     pub(super) fn new(
         plan: Plan,

@@ -1,4 +1,4 @@
-//! Reads a dataset in steps. A thread reads the next step while the caller works on the current one.
+//! Reads a dataset in steps. A thread reads the next step while the caller works on the current step.
 //!
 //! Neighbouring steps share pages and baskets (`PagePool`), so each page is decompressed once if there
 //! is memory to keep it. Small steps are cut out of larger windows, and a window is read at once.
@@ -251,7 +251,7 @@ impl<T> Worker<T> {
         Self { input: Arc::clone(input), at, open: None, next: NextParts::new(), page_pool }
     }
 
-    /// Reads the steps of the next window. Returns `None` after the last one.
+    /// Reads the steps of the next window. Returns `None` after the last window.
     fn window(&mut self, context: &Context) -> Result<Option<Vec<Step<T>>>> {
         let mut context = context.clone();
         if let StepSize::Memory(memory) = self.input.size {

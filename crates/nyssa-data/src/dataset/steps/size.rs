@@ -32,7 +32,7 @@ const MAX_IN_USE: f64 = 0.25;
 const MAX_OBJECTS: f64 = 0.25;
 /// The memory of the objects around one column of a step, in bytes.
 const COLUMN_BYTES: f64 = 2000.0;
-/// The number of steps in memory at once: the step of the caller and the next one.
+/// The number of steps in memory at once: the step of the caller and the next step.
 const STEPS: f64 = 2.0;
 
 /// The memory that the entries read so far have taken.

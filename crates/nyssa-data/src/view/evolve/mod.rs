@@ -7,7 +7,7 @@
 //! | number | numbers of which every value fits; any number when narrowing is requested, each value checked |
 //! | list | list, fixed array, nullable value (0 or 1 items), items evolved |
 //! | fixed array | fixed array of the same size, items evolved |
-//! | record | record, members matched by name: reordered, left out, or filled as [`Missing`] says |
+//! | record | record, members matched by name: reordered, left out, or filled by [`Missing`] |
 //! | nullable value | plain or nullable value |
 //! | plain value | nullable value without nulls in the data that are read |
 //! | variant | variant with as many alternatives, each evolved |

@@ -1,7 +1,7 @@
 //! Converts RNTuples to TTrees.
 //!
 //! ```text
-//! RNTuple ─map─► columns of the tree, what it cannot hold ─► read in steps, one ahead ─► TreeWriter ─► verify ─► publish
+//! RNTuple ─map─► columns of the tree, fields it cannot hold ─► read in steps, one ahead ─► TreeWriter ─► verify ─► publish
 //! ```
 //!
 //! The map is complete before the output is touched. Records and collections of records are split: each member is a

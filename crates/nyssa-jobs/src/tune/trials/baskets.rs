@@ -38,7 +38,7 @@ pub struct BasketReport {
     pub cluster_entries: u64,
     /// The number of baskets of a branch in a cluster, on average.
     pub per_cluster: f64,
-    /// What ends most baskets: `AutoFlush`, at the end of a cluster, or `basket size`.
+    /// The cause that ends most baskets: `AutoFlush`, at the end of a cluster, or `basket size`.
     pub ended_by: String,
     /// The bytes of the baskets of a cluster on storage, on average. A reader fetches this number at once.
     pub cluster_bytes: u64,

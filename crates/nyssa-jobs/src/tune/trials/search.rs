@@ -245,7 +245,7 @@ impl Search<'_> {
         Ok(wanted)
     }
 
-    /// Returns a larger sample for the best candidates, if the budget allows one.
+    /// Returns a larger sample for the best candidates, if the budget allows it.
     fn second_sample(&self, first: &[Range<u64>], best: &[Candidate]) -> Vec<Range<u64>> {
         let price: f64 = best.iter().map(Candidate::price).sum();
         let time = self.budget.total().mul_f64(SECOND_TIME).saturating_sub(self.budget.spent());
@@ -264,7 +264,7 @@ impl Search<'_> {
         self.budget.affords(seconds, SEARCH_TIME)
     }
 
-    /// Tries candidates until the budget is used up, and at least the first one.
+    /// Tries candidates until the budget is used up, and at least the first candidate.
     fn try_all(
         &mut self,
         stage: &'static str,

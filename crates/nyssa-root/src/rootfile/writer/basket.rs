@@ -52,7 +52,7 @@ impl RootFileWriter {
         Ok((key.seek, key.size() as u64 + stored))
     }
 
-    /// Writes a basket of another file with the key and the header of that file: `head`. Only what depends on its
+    /// Writes a basket of another file with the key and the header of that file: `head`. Only the fields that depend on its
     /// place changes. `objlen` is the size of its payload when it is uncompressed. Returns its position and its size.
     ///
     /// # Errors

@@ -88,7 +88,7 @@ impl Buffered {
         self.output.write(offset, bytes.to_vec()).map(drop)
     }
 
-    /// Makes all written bytes durable before later ones are written.
+    /// Makes all written bytes durable before later bytes are written.
     pub(super) fn sync(&mut self) -> Result<()> {
         self.flush()?;
         let mut sink = self.output.take()?;
@@ -118,7 +118,7 @@ impl Buffered {
 }
 
 impl Output {
-    /// Writes bytes, and returns empty memory for the next ones.
+    /// Writes bytes, and returns empty memory for the next bytes.
     fn write(&mut self, offset: u64, mut bytes: Vec<u8>) -> Result<Vec<u8>> {
         let written = match self {
             Self::Here(sink) => write_at(sink.as_mut(), offset, &bytes).map(|()| {

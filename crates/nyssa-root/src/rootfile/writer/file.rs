@@ -21,7 +21,7 @@ pub struct RootFileWriter {
     pub(super) out: Buffered,
     pub(super) options: FileOptions,
     pub(super) datime: u32,
-    /// All directories. The first one is the top directory, which is the file itself.
+    /// All directories. The first directory is the top directory, which is the file itself.
     pub(super) directories: Vec<Directory>,
     pub(super) info: Option<InfoRecord>,
     /// The existing file, when it is changed in place.

@@ -15,7 +15,7 @@ pub struct FileOptions {
     pub name: Option<String>,
     /// The title of the file.
     pub title: String,
-    /// The UUID of the file. `None` makes a random one.
+    /// The UUID of the file. `None` makes a random UUID.
     pub uuid: Option<[u8; 16]>,
     /// The time stamp of the file and its keys, in Unix seconds. `None` takes `SOURCE_DATE_EPOCH`, or else the
     /// current time.

@@ -286,7 +286,7 @@ impl Directory {
     }
 }
 
-/// Converts a directory record of the small form to the large one, in the space that ROOT reserves for it.
+/// Converts a directory record of the small form to the large form, in the space that ROOT reserves for it.
 fn enlarge(old: &[u8]) -> Option<Vec<u8>> {
     let version = u16::from_be_bytes(*old.first_chunk()?).checked_add(1000)?;
     let mut new = version.to_be_bytes().to_vec();

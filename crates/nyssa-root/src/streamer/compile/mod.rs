@@ -23,7 +23,7 @@ use crate::type_name;
 const MAX_NODES: usize = 20_000;
 /// The largest depth of classes inside classes.
 const MAX_DEPTH: usize = 60;
-/// The largest number of elements of a fixed array. A file with a larger one is damaged.
+/// The largest number of elements of a fixed array. A file with a larger array is damaged.
 const MAX_ARRAY: usize = 1 << 24;
 /// A base class whose streamer writes nothing (`TQObject::Streamer`).
 const NOTHING: &str = "TQObject";

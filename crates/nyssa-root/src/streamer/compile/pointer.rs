@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::streamer::node::{Node, Pointer, PointerForm};
 use crate::type_name;
 
-/// The largest number of classes in a union. Its type ids have 7 bits, and null and other objects take one each.
+/// The largest number of classes in a union. Its type ids have 7 bits, and null and other objects take one id each.
 const MAX_CLASSES: usize = 126;
 /// The largest depth of unions of all classes in each other, if the file has many classes.
 const MAX_ANYS: usize = 1;

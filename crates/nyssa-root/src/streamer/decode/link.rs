@@ -68,7 +68,7 @@ pub(in crate::streamer) struct Items {
 }
 
 impl Pending {
-    /// Returns the version that the array of the objects says.
+    /// Returns the version that the array of the objects states.
     pub(crate) fn version(&self) -> Option<i32> {
         self.items.map(|items| items.version)
     }
@@ -181,7 +181,7 @@ impl<'a> Decoder<'a> {
         number::push_u32(column, number)
     }
 
-    /// Decodes an object that is not behind a pointer, but is read as one.
+    /// Decodes an object that is not behind a pointer, but is read as a pointer.
     pub(super) fn embedded(&mut self, class: &str, column: &mut ColumnBuilder) -> Result<()> {
         let start = self.cursor.position();
         let end = self.cursor.version_header()?.end;

@@ -70,7 +70,7 @@ impl Decoder<'_> {
                     Some(member) => self.member(step, member, rows),
                     None => Err(mismatch()),
                 },
-                // The shape does not have this member. It is read only to find the next one.
+                // The shape does not have this member. It is read only to find the next member.
                 (_, None) => self.member(step, &mut ColumnBuilder::new(&step.node.shape()), rows),
             };
             read.in_field(&step.place)?;

@@ -13,7 +13,7 @@ use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
 
 /// The tag of the object that contains all others (`TBufferFile::MapObject` before it is streamed).
 const WHOLE: u32 = 1;
-/// The largest depth of references to references. A file with deeper ones is damaged.
+/// The largest depth of references to references. A file with deeper references is damaged.
 const MAX_DEPTH: usize = 100;
 
 impl Decoder<'_> {

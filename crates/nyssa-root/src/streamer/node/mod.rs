@@ -125,7 +125,7 @@ pub(super) struct Pair {
 pub(super) struct Class {
     /// The class name.
     pub name: Arc<str>,
-    /// The versions of the class. The first one gives the shape.
+    /// The versions of the class. The first version gives the shape.
     pub versions: Vec<Version>,
     /// Whether the name gives the layout, as for pairs, so that the version does not matter.
     pub fixed: bool,

@@ -245,7 +245,7 @@ impl Reader<'_> {
         Ok(Value::Object(id))
     }
 
-    /// Reads a `TBranchClones` (`TBranchClones::Streamer`). It has no baskets, but sub-branches. The first one
+    /// Reads a `TBranchClones` (`TBranchClones::Streamer`). It has no baskets, but sub-branches. The first
     /// is the branch that counts the objects (`fBranchCount`).
     fn t_branch_clones(&mut self, class: ClassId) -> Result<Value> {
         let start = self.cursor.clone();
