@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use nyssa_jobs::job::AskedOptions;
+use nyssa_jobs::job::RequestedOptions;
 use nyssa_rntuple::write::{FieldOptions, Order, RNTupleWriteOptions, default_memory};
 use nyssa_root::{Error, Result};
 use pyo3::prelude::*;
@@ -62,8 +62,8 @@ fn asked(
     (compression, effort, encoding): (Option<String>, Option<String>, Option<String>),
     (cluster_size, page_size): (Option<u64>, Option<u64>),
     profile: Option<String>,
-) -> Result<AskedOptions> {
-    Ok(AskedOptions {
+) -> Result<RequestedOptions> {
+    Ok(RequestedOptions {
         compression: compression.map(|one| one.parse()).transpose()?,
         effort: effort.map(|one| one.parse()).transpose()?,
         encoding: encoding.map(|one| one.parse()).transpose()?,

@@ -8,6 +8,8 @@
 //! dataset    the trait `Dataset`, columns, steps
 //! ```
 
+#![deny(missing_docs, unreachable_pub)]
+
 pub mod cut;
 pub mod dataset;
 pub mod view;

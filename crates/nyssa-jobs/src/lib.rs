@@ -11,6 +11,8 @@
 //! open                                   path -> file, dataset: the only module that knows all formats
 //! ```
 
+#![deny(missing_docs, unreachable_pub)]
+
 pub mod compare;
 pub mod convert;
 pub mod job;

@@ -1,4 +1,4 @@
-//! Adds entries to the RNTuples and TTrees of an existing file, and adds new ones.
+//! Adds entries to the RNTuples and TTrees of an existing file, and adds new RNTuples and TTrees.
 //!
 //! The file is changed in place. New data is written after its old end; then two small changes make it part
 //! of the file (see [`RootFileWriter::update`]). A crash at any moment leaves the old file or the new file.
@@ -30,8 +30,8 @@ impl Update {
     /// Opens a local file and locks it.
     ///
     /// # Errors
-    /// `Io` when the file cannot be written, or when another program writes to it; the errors of
-    /// [`RootFileWriter::update`].
+    /// `Io` when the file cannot be written, or when another program writes to it; `Unsupported` for files of a form
+    /// that cannot be changed in place; an error if the file is damaged or cannot be read.
     pub fn open(path: &Path, options: FileOptions) -> Result<Self> {
         let update = nyssa_io::update(path)?;
         let old = RootFile::open(Arc::clone(&update.source))?;
@@ -42,13 +42,14 @@ impl Update {
     /// Starts an update of `old`; `sink` changes this file in place.
     ///
     /// # Errors
-    /// The same as [`RootFileWriter::update`].
+    /// `Unsupported` for files of a form that cannot be changed in place; an error if the file is damaged or cannot
+    /// be read.
     pub fn over(old: RootFile, sink: Box<dyn Sink>, options: FileOptions) -> Result<Self> {
         let file = SharedFile::new(RootFileWriter::update(sink, &old, options)?);
         Ok(Self { old, file })
     }
 
-    /// Returns the file as it was when it was opened.
+    /// Returns the file in its state when it was opened.
     pub fn old(&self) -> &RootFile {
         &self.old
     }
@@ -58,11 +59,12 @@ impl Update {
         &self.file
     }
 
-    /// Continues the RNTuple at `path`, `dir/name` or `dir/name;cycle`: rows are added after its last entry, in
-    /// its encodings. See [`TableWriter::resume`].
+    /// Continues the RNTuple at `path`, `dir/name` or `dir/name;cycle`: rows are added after its last entry, in its
+    /// encodings. See [`TableWriter::resume`].
     ///
     /// # Errors
-    /// `NotFound`; the errors of [`Reader::open`] and [`TableWriter::resume`].
+    /// `NotFound` if there is no such RNTuple; `InvalidArgument` for options; `Unsupported` for columns of unknown
+    /// types; an error if the RNTuple is damaged.
     pub fn append(
         &self,
         path: &str,
@@ -86,13 +88,13 @@ impl Update {
             .in_object(&key.path)
     }
 
-    /// Continues the TTree at `path`, `dir/name` or `dir/name;cycle`: rows are added after its last entry, in new baskets of
-    /// its branches. Its old baskets stay as they are; those inside the tree object get keys of their own. The tree
-    /// object is written again when the rows are complete and replaces the old one, as with ROOT's `kOverwrite`.
-    /// Returns notes on what is lost, too. See [`TreeWriter`].
+    /// Continues the TTree at `path`, `dir/name` or `dir/name;cycle`: rows are added after its last entry, in new
+    /// baskets of its branches. Its old baskets stay unchanged; baskets inside the tree object get their own keys.
+    /// The tree object is written again when the rows are complete and replaces the old object, as with ROOT's
+    /// `kOverwrite`. Also returns notes on parts that are lost. See [`TreeWriter`].
     ///
     /// # Errors
-    /// `NotFound`; `Unsupported` for trees that baskets cannot be added to, with the branch and the reason;
+    /// `NotFound`; `Unsupported` for trees to which no baskets can be added, with the branch and the reason;
     /// `OutOfSpecification` for a damaged tree.
     pub fn append_tree(
         &self,
@@ -128,17 +130,17 @@ impl Update {
         Ok(ExistingTree { key, model, stored, embedded })
     }
 
-    /// Makes what was written part of the file, and returns the size of the file in bytes. Without this call
-    /// the file stays as it was.
+    /// Adds the written data to the file, and returns the size of the file in bytes. Without this call the file stays
+    /// unchanged.
     ///
     /// # Errors
-    /// The same as [`SharedFile::finish`].
+    /// `InvalidArgument` when it was finished before or an object in it is still being written.
     pub fn finish(self) -> Result<u64> {
         self.file.finish()
     }
 }
 
-/// Returns notes on what a tree loses.
+/// Returns notes on the parts that a tree loses.
 fn notes(existing: &ExistingTree) -> Vec<String> {
     match existing.stored.has_index {
         true => vec![format!(

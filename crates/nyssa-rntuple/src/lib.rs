@@ -1,6 +1,6 @@
-//! Contains the format of RNTuple, a reader and a writer.
+//! The format of RNTuple, a reader and a writer.
 //!
-//! A module may use those below it, never one above it. `read` and `write` do not use each other.
+//! A module may use the modules below it, never a module above it. `read` and `write` do not use each other.
 //!
 //! ```text
 //! read | write
@@ -10,6 +10,8 @@
 //! schema       fields, columns, projections, locators
 //! encoding     column types: elements <-> bits
 //! ```
+
+#![deny(missing_docs, unreachable_pub)]
 
 pub mod choose;
 // The binary format itself, for tests and fuzz targets. It may change at any time.

@@ -70,8 +70,8 @@ impl Arena {
         self.words_mut().into_iter().zip(sizes).map(cut).collect()
     }
 
-    /// Returns the finished buffers, in order, without a copy. The capacity of a buffer is its own size, not
-    /// that of its block.
+    /// Returns the finished buffers, in order, without a copy. The capacity of a buffer is its own size, not the size
+    /// of its block.
     pub fn into_buffers(self) -> Vec<Buffer> {
         let blocks = self.blocks.into_iter().map(Arc::new).collect::<Vec<_>>();
         let buffer = |&(block, start, size): &(usize, usize, usize)| {
@@ -105,9 +105,10 @@ fn zeroed(words: usize) -> Result<Block> {
 
 /// One allocation.
 enum Block {
-    /// Memory of malloc.
+    /// Memory that malloc allocated.
     Allocated(Vec<u64>),
-    /// A mapping of the system. Its memory returns to the system at once; malloc would keep it for later.
+    /// A memory mapping of the system. Its memory returns to the system at once, while malloc would keep it for
+    /// later.
     Mapped(mapped::Words),
 }
 
@@ -135,12 +136,12 @@ mod mapped {
     const MIN_MAPPED_BYTES: usize = 1 << 20;
 
     /// The words in a memory mapping that only this value uses.
-    pub struct Words {
+    pub(super) struct Words {
         start: NonNull<u64>,
         words: usize,
     }
 
-    // SAFETY: the memory is owned by this value alone, like that of a `Vec<u64>`.
+    // SAFETY: the memory is owned by this value alone, like the memory of a `Vec<u64>`.
     unsafe impl Send for Words {}
     // SAFETY: through a shared reference it can only be read.
     unsafe impl Sync for Words {}
@@ -148,7 +149,7 @@ mod mapped {
     impl Words {
         /// Maps zeroed words. Returns `None` for less than [`MIN_MAPPED_BYTES`] and when there is not enough
         /// memory.
-        pub fn zeroed(words: usize) -> Option<Self> {
+        pub(super) fn zeroed(words: usize) -> Option<Self> {
             let bytes = words.checked_mul(8).filter(|bytes| isize::try_from(*bytes).is_ok())?;
             if bytes < MIN_MAPPED_BYTES {
                 return None;
@@ -164,13 +165,13 @@ mod mapped {
             NonNull::new(start.cast::<u64>()).map(|start| Self { start, words })
         }
 
-        pub fn as_slice(&self) -> &[u64] {
+        pub(super) fn as_slice(&self) -> &[u64] {
             // SAFETY: the mapping has `words` words from `start`, aligned to a page, zeroed by the kernel,
             // and lives as long as `self`.
             unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.words) }
         }
 
-        pub fn as_mut_slice(&mut self) -> &mut [u64] {
+        pub(super) fn as_mut_slice(&mut self) -> &mut [u64] {
             // SAFETY: as above, and `self` is borrowed mutably.
             unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.words) }
         }
@@ -228,8 +229,8 @@ pub(crate) fn huge_pages<T>(memory: &mut [T]) {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn huge_pages<T>(_: &mut [T]) {}
 
-/// Returns memory that malloc keeps after it was freed to the system, for the heaps of all threads. This does
-/// nothing where the allocator is not that of glibc.
+/// Returns freed memory that malloc keeps to the system, for the heaps of all threads. This does nothing where the
+/// allocator is not glibc's.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub fn give_back() {
     // SAFETY: it takes malloc's own locks and touches no memory that is in use.

@@ -80,16 +80,16 @@ impl Context {
         self
     }
 
-    /// Returns the same context without progress. A job that reports its own progress uses it for its parts.
+    /// Returns this context without progress. A job that reports its own progress uses it for its parts.
     #[must_use]
     pub fn quiet(&self) -> Self {
         Self { progress: None, ..self.clone() }
     }
 
-    /// Returns the same context with another number of threads, without the cache of pages.
+    /// Returns this context with another number of threads and without the cache of pages.
     ///
     /// # Errors
-    /// Those of [`Context::new`].
+    /// `InvalidArgument` when `threads` is zero or above [`MAX_THREADS`].
     pub fn on_threads(&self, threads: usize) -> Result<Self> {
         let Self { cancel, progress, fetch_bytes, .. } = self.clone();
         Ok(Self { cancel, progress, fetch_bytes, ..Self::new(Some(threads))? })
@@ -140,18 +140,18 @@ impl Context {
         self.pool.current_num_threads()
     }
 
-    /// Fails with `Cancelled` once the user has asked to stop. Jobs call this between units of work.
+    /// Fails with `Cancelled` once the user has stopped the work. Jobs call this between units of work.
     pub fn check(&self) -> Result<()> {
         if self.is_cancelled() { Err(Error::cancelled()) } else { Ok(()) }
     }
 
-    /// Returns the signal that ends waiting for servers when the user asks to stop. It goes into the options of
-    /// opening.
+    /// Returns the signal that ends waiting for servers when the user stops the work. It is an option of opening a
+    /// file.
     pub fn stop(&self) -> Stop {
         Stop::of(Arc::clone(&self.cancel))
     }
 
-    /// Returns whether the user has asked to stop.
+    /// Returns whether the user has stopped the work.
     pub fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
     }

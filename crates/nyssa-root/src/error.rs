@@ -8,12 +8,12 @@ use serde::Serialize;
 
 use crate::names::nearest;
 
-/// The kinds of errors. The kind says whose fault an error is.
+/// The kinds of errors. The kind states whose fault an error is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A file, key, tree, branch or field does not exist.
     NotFound,
-    /// The caller asked for something impossible.
+    /// The caller requested something impossible.
     InvalidArgument,
     /// The output exists and must not be replaced.
     AlreadyExists,
@@ -33,13 +33,13 @@ pub enum Kind {
 
 impl Kind {
     /// Returns whether the data are damaged: another part of the file may be sound. A size that exceeds a limit is
-    /// mostly a damaged one.
+    /// mostly a damaged size.
     pub fn is_damage(self) -> bool {
         matches!(self, Self::OutOfSpecification | Self::Checksum | Self::LimitExceeded)
     }
 }
 
-/// The place in a dataset where an error occurred. Only what is known is set and printed.
+/// The place in a dataset where an error occurred. Only the known parts are set and printed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// The path or URL of the file.
@@ -105,7 +105,7 @@ impl Error {
         Self::new(Kind::Unsupported, message)
     }
 
-    /// Makes the error for a caller who asked for something impossible ([`Kind::InvalidArgument`]).
+    /// Makes the error for a caller who requested something impossible ([`Kind::InvalidArgument`]).
     pub fn invalid_argument(message: impl Into<String>) -> Self {
         Self::new(Kind::InvalidArgument, message)
     }
@@ -137,7 +137,7 @@ impl Error {
         self
     }
 
-    /// Returns the error of the access to bytes that this error comes from, if there is one.
+    /// Returns the error of the access to bytes that this error comes from, if any.
     pub fn system(&self) -> Option<&nyssa_io::Error> {
         let mut source = std::error::Error::source(self);
         while let Some(cause) = source {

@@ -18,7 +18,7 @@ pub type FetchUnit<T> = (Vec<Range<u64>>, T);
 /// Reads each of the ranges in few requests.
 ///
 /// # Errors
-/// The errors of the source.
+/// Returns an error if the source cannot be read.
 pub fn read_all(source: &Arc<dyn Source>, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
     Ok(nyssa_io::fetch::read_all(source, ranges)?)
 }
@@ -26,7 +26,7 @@ pub fn read_all(source: &Arc<dyn Source>, ranges: &[Range<u64>]) -> Result<Vec<B
 /// Reads one range.
 ///
 /// # Errors
-/// The errors of the source.
+/// Returns an error if the source cannot be read.
 pub fn read_one(source: &Arc<dyn Source>, range: Range<u64>) -> Result<Bytes> {
     Ok(read_all(source, &[range])?.pop().unwrap_or_default())
 }
@@ -35,7 +35,7 @@ pub fn read_one(source: &Arc<dyn Source>, range: Range<u64>) -> Result<Bytes> {
 /// ranges, which it may take to free them early, or the reason why they could not be fetched. `start` makes the scratch data of a thread.
 ///
 /// # Errors
-/// `Cancelled`, and the errors of `work`.
+/// `Cancelled`; an error if `work` fails.
 pub fn on_all_threads<T, S, R>(
     source: &Arc<dyn Source>,
     units: Vec<FetchUnit<T>>,
@@ -74,10 +74,11 @@ where
     Ok(all.into_iter().flatten().collect())
 }
 
-/// Runs `work` for each unit in order on this thread. Otherwise it does the same as [`on_all_threads`].
+/// Runs `work` for each unit in order on this thread. `work` gets the bytes of its ranges, which it may take to free
+/// them early, or the reason why they could not be fetched.
 ///
 /// # Errors
-/// `Cancelled`, and the errors of `work`.
+/// `Cancelled`; an error if `work` fails.
 pub fn in_order<T>(
     source: &Arc<dyn Source>,
     units: Vec<FetchUnit<T>>,

@@ -13,6 +13,8 @@
 //! process · waiting
 //! ```
 
+#![deny(missing_docs, unreachable_pub)]
+
 pub mod arena;
 pub mod arrow;
 pub mod compression;

@@ -1,9 +1,9 @@
 //! The ordered pipeline: many threads run tasks, and the results are written in the order of the tasks.
 //!
-//! Each thread takes the next task, runs it, and puts the result into a queue. The thread that completes the
-//! task that is written next writes it, and all complete tasks that follow it, while the other threads
-//! continue. A thread waits before it starts a task if the bytes in flight would exceed the limit. It does not
-//! wait if its task is the one that is written next, so that at least one thread always continues.
+//! Each thread takes the next task, runs it, and puts the result into a queue. The thread that completes the next
+//! task in order writes its result and the complete results that follow it, while the other threads continue. A
+//! thread waits before it starts a task if the bytes in flight would exceed the limit. It does not wait if its task
+//! is the next to be written, so that at least one thread always continues.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -30,7 +30,7 @@ pub trait Plan: Send {
         Some(error)
     }
 
-    /// Stops the tasks that wait for others. The pipeline calls this when nothing more is written.
+    /// Stops the tasks that wait for other tasks. The pipeline calls this when nothing more is written.
     fn stopped(&self) {}
 }
 
@@ -38,7 +38,7 @@ pub trait Plan: Send {
 pub enum Next<T> {
     /// A task, and the bytes of memory that it needs.
     Task(T, u64),
-    /// No task yet: the next one is known only when more tasks are written.
+    /// No task yet: the plan knows the next task only when more tasks are written.
     Wait,
     /// No more tasks.
     End,
@@ -55,9 +55,11 @@ pub enum Threads {
 
 /// The settings of a pipeline.
 pub struct Pipeline<'a> {
+    /// The threads that run the tasks.
     pub threads: Threads,
     /// The limit in bytes for tasks that run and for results that are not written yet.
     pub bytes: u64,
+    /// The context, which can cancel the pipeline.
     pub context: &'a Context,
 }
 
@@ -158,7 +160,7 @@ where
         self.change.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes and runs tasks until there are none. Each thread runs this function.
+    /// Takes and runs tasks until no task is left. Each thread runs this function.
     fn work<S: Default>(
         &self,
         context: &Context,
@@ -212,8 +214,8 @@ where
         Some((number, task, reserved))
     }
 
-    /// Keeps a finished task. If it is the next to be written, writes it and those that follow, unless another
-    /// thread does so.
+    /// Stores a finished task. If the task is the next to be written, writes it and the tasks that follow, unless
+    /// another thread does so.
     fn put(&self, number: u64, reserved: u64, finished: Finished<P::Task, M>) {
         let mut state = self.lock();
         state.in_flight = state.in_flight.saturating_sub(reserved);
@@ -302,7 +304,7 @@ mod tests {
     use super::*;
     use crate::error::Kind;
 
-    /// Counts up to a number. A task is known when all but some before it are written.
+    /// Counts up to a number. The plan knows a task when all tasks before it are written, except a few.
     struct Count {
         next: u64,
         end: u64,
@@ -352,7 +354,7 @@ mod tests {
         [(context(1), Threads::Pool), (context(4), Threads::Pool), (context(2), Threads::Beside(3))]
     }
 
-    /// Later tasks are made first.
+    /// Later tasks finish first.
     fn slow_first(task: &u64, (): &mut ()) -> Result<u64> {
         std::thread::sleep(Duration::from_micros(if task.is_multiple_of(4) { 500 } else { 10 }));
         Ok(task * 2)
@@ -390,7 +392,7 @@ mod tests {
         };
         let pipeline = Pipeline { threads, bytes: 20, context: &context };
         pipeline.run(Count::to(100), make, |_| 10, write).unwrap();
-        // Two within the limit, and the one whose turn it is.
+        // Two tasks fit within the limit, and the next task to be written is always allowed.
         assert!(most.into_inner() <= 3);
     }
 

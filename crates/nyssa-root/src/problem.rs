@@ -1,4 +1,4 @@
-//! Defines what a check reports: what is wrong in a file, and where.
+//! Defines the problems in a file that a check reports, with their places.
 
 use serde::Serialize;
 
@@ -52,8 +52,8 @@ pub struct DatasetCheck {
     pub checksummed: u64,
     /// The number of bytes of pages or baskets on storage.
     pub bytes: u64,
-    /// The fields or branches that nyssa cannot read as values, with the reason, and fields of which it cannot
-    /// take all objects apart. Their bytes were checked.
+    /// The fields or branches that nyssa cannot read as values, with the reason, and the fields that have objects
+    /// which nyssa cannot decode. Their bytes were checked.
     pub unreadable: Vec<String>,
     /// The problems, in order of the clusters of an RNTuple or the branches of a TTree.
     #[serde(skip)]

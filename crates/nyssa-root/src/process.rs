@@ -1,4 +1,4 @@
-//! Measures what this process uses of the system: time, memory, bytes.
+//! Measures the resources that this process uses: time, memory, bytes.
 
 use std::time::{Duration, Instant};
 
@@ -39,11 +39,12 @@ pub struct UsageAtStart {
 }
 
 impl UsageAtStart {
+    /// Returns the time and the bytes that the process has used until now.
     pub fn now() -> Self {
         Self { at: Instant::now(), cpu: cpu_time(), read_bytes: read_bytes() }
     }
 
-    /// Returns what was used since then by a job with `threads` threads, whose output has `written` bytes.
+    /// Returns the usage since then of a job with `threads` threads, whose output has `written` bytes.
     pub fn usage(&self, written: u64, threads: usize) -> ProcessUsage {
         let seconds = self.at.elapsed().as_secs_f64().max(1e-9);
         let cpu = cpu_time().zip(self.cpu).map(|(now, begin)| now.saturating_sub(begin));

@@ -42,7 +42,7 @@ impl SharedFile {
     /// Completes the file and makes it visible. Returns its size in bytes.
     ///
     /// # Errors
-    /// `InvalidArgument` when it was finished before or something in it is still being written.
+    /// `InvalidArgument` when it was finished before or an object in it is still being written.
     pub fn finish(&self) -> Result<u64> {
         self.locked(|state| {
             if let Some(path) = state.open.iter().min() {
@@ -54,10 +54,10 @@ impl SharedFile {
         })
     }
 
-    /// Writes the objects of another file. Returns those that could not be copied.
+    /// Writes the objects of another file. Returns the objects that could not be copied.
     ///
     /// # Errors
-    /// The errors of [`ObjectCopy::write`]; `InvalidArgument` when the file is finished.
+    /// `InvalidArgument` when the file is finished; `Io` if the objects cannot be read or written.
     pub fn carry(&self, carry: &ObjectCopy) -> Result<Vec<Refused>> {
         self.with(|file| carry.write(file))
     }
@@ -99,7 +99,7 @@ impl SharedFile {
         })
     }
 
-    /// Marks what has a path as complete.
+    /// Marks the object at a path as complete.
     pub fn end(&self, path: &str) {
         self.locked(|state| state.open.remove(path));
     }

@@ -1,7 +1,8 @@
-//! Finds pages and baskets whose unpacked form a cache keeps. They are read from the cache and not unpacked again.
+//! Finds pages and baskets whose decompressed form is in a cache. They are read from the cache and not decompressed
+//! again.
 //!
-//! The cache keeps a page or basket in one of two forms, which are read like packed ones: without compression, or
-//! compressed by LZ4 as ROOT does. A page or basket is known by the range of its packed bytes in the file.
+//! The cache keeps a page or basket in one of two forms, which are read like compressed pages: without compression,
+//! or compressed by LZ4 as in ROOT. The key of a page or basket is the range of its compressed bytes in the file.
 
 use std::mem;
 use std::ops::Range;
@@ -21,17 +22,17 @@ const LZ4: Compression = Compression { algorithm: Algorithm::Lz4, level: 1 };
 
 /// The bytes of the pages or baskets of a unit of work, in the order of their ranges.
 pub struct Pages<'a> {
-    packed: &'a mut [Bytes],
-    /// The pages or baskets, if a cache is in use. They replace the fetched bytes.
+    fetched: &'a mut [Bytes],
+    /// The pages or baskets, if a cache is used. They replace the fetched bytes.
     all: Option<&'a mut [Page]>,
 }
 
 /// The bytes of a page or basket.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// The bytes as they are in the file, or the form that the cache keeps.
+    /// The bytes from the file, or the form from the cache.
     pub bytes: Bytes,
-    /// Whether the bytes are those of the cache, which has checked them.
+    /// Whether the bytes come from the cache, which has checked them.
     pub is_unpacked: bool,
 }
 
@@ -41,14 +42,14 @@ impl Pages<'_> {
         match &mut self.all {
             Some(all) => all.get_mut(index).map(mem::take),
             None => {
-                let bytes = mem::take(self.packed.get_mut(index)?);
+                let bytes = mem::take(self.fetched.get_mut(index)?);
                 Some(Page { bytes, is_unpacked: false })
             }
         }
     }
 }
 
-/// The pages and baskets that a unit of work has unpacked, for the cache.
+/// The pages and baskets that a unit of work has decompressed, for the cache.
 #[derive(Default)]
 pub struct Keep {
     form: Option<Form>,
@@ -57,13 +58,13 @@ pub struct Keep {
 }
 
 impl Keep {
-    /// Returns whether unpacked pages and baskets are wanted.
+    /// Returns whether the cache wants decompressed pages and baskets.
     pub fn is_wanted(&self) -> bool {
         self.form.is_some()
     }
 
-    /// Keeps the unpacked form of a page or basket: the bytes `head` as they are, and `content`, which may be
-    /// compressed.
+    /// Records the decompressed form of a page or basket: the bytes `head` without change, and `content`, which may
+    /// be compressed.
     pub fn add(&mut self, range: Range<u64>, head: &[u8], content: &[u8]) {
         // Several columns may share a page; the equal ranges then follow each other.
         if self.pages.last().is_some_and(|(last, _)| *last == range) {
@@ -91,77 +92,76 @@ impl Keep {
     }
 }
 
-/// The store of unpacked pages of a source, and a source of the packed ones.
+/// The store of decompressed pages of a source, and a source of the compressed pages.
 struct Store {
     unpacked: Arc<dyn Unpacked>,
     source: Arc<dyn Source>,
 }
 
-/// The ranges of a unit, whether the store has each of them, and the data that describe the work.
+/// The ranges of a unit, whether the store has each of them, and the data that describes the work.
 type StoredUnit<T> = (Vec<Range<u64>>, Vec<bool>, T);
 
 impl Store {
-    /// Returns the store of a source, if there is any unpacked page or if some are wanted.
+    /// Returns the store of a source, if it has a decompressed page or wants pages.
     fn of(source: &Arc<dyn Source>) -> Option<Self> {
         let unpacked = source.unpacked().filter(|unpacked| unpacked.is_in_use())?;
         let source = source.without_keeping()?;
         Some(Self { unpacked, source })
     }
 
-    /// Removes the ranges that the store has from those that are fetched.
+    /// Removes the ranges that the store has from the ranges to fetch.
     fn units<T>(&self, units: Vec<FetchUnit<T>>) -> Vec<FetchUnit<StoredUnit<T>>> {
         let unit = |(ranges, item): FetchUnit<T>| {
             let known = self.unpacked.knows(&ranges);
-            let packed = ranges.iter().zip(&known).filter(|(_, known)| !**known);
-            (packed.map(|(range, _)| range.clone()).collect(), (ranges, known, item))
+            let fetched = ranges.iter().zip(&known).filter(|(_, known)| !**known);
+            (fetched.map(|(range, _)| range.clone()).collect(), (ranges, known, item))
         };
         units.into_iter().map(unit).collect()
     }
 
-    /// Returns all pages of a unit. `packed` are those that were fetched. A page that is damaged in the store
-    /// is fetched now.
+    /// Returns all pages of a unit. A page that is damaged in the store is fetched now.
     fn pages(
         &self,
         ranges: &[Range<u64>],
         known: &[bool],
-        packed: &mut [Bytes],
+        fetched: &mut [Bytes],
     ) -> Result<Vec<Page>> {
         let is_known = |(range, known): (&Range<u64>, &bool)| known.then(|| range.clone());
         let wanted: Vec<Range<u64>> = ranges.iter().zip(known).filter_map(is_known).collect();
         let found = self.unpacked.read(&wanted);
         let lost = wanted.iter().zip(&found).filter(|(_, page)| page.is_none());
         let lost: Vec<Range<u64>> = lost.map(|(range, _)| range.clone()).collect();
-        let mut fetched = match lost.is_empty() {
+        let mut reread = match lost.is_empty() {
             true => Vec::new(),
             false => read_all(&self.source, &lost)?,
         }
         .into_iter();
-        let (mut found, mut packed) = (found.into_iter(), packed.iter_mut().map(mem::take));
+        let (mut found, mut fetched) = (found.into_iter(), fetched.iter_mut().map(mem::take));
         let page = |known: &bool| {
             let unpacked = if *known { found.next().flatten() } else { None };
             let is_unpacked = unpacked.is_some();
             let bytes = match unpacked {
                 Some(page) => page.bytes,
-                None if *known => fetched.next().unwrap_or_default(),
-                None => packed.next().unwrap_or_default(),
+                None if *known => reread.next().unwrap_or_default(),
+                None => fetched.next().unwrap_or_default(),
             };
             Page { bytes, is_unpacked }
         };
         Ok(known.iter().map(page).collect())
     }
 
-    /// Runs the work on a unit, and keeps what it has unpacked.
+    /// Runs the work on a unit, and stores the pages that it has decompressed.
     fn run<T, R>(
         &self,
         (ranges, known, item): StoredUnit<T>,
-        packed: Result<&mut [Bytes]>,
+        fetched: Result<&mut [Bytes]>,
         work: impl FnOnce(T, Result<Pages<'_>>, &mut Keep) -> Result<R>,
     ) -> Result<R> {
-        let all = packed.and_then(|packed| self.pages(&ranges, &known, packed));
+        let all = fetched.and_then(|fetched| self.pages(&ranges, &known, fetched));
         let mut keep = Keep { form: self.unpacked.wanted(), ..Keep::default() };
         let done = match all {
             Ok(mut all) => {
-                work(item, Ok(Pages { packed: &mut [], all: Some(&mut all) }), &mut keep)
+                work(item, Ok(Pages { fetched: &mut [], all: Some(&mut all) }), &mut keep)
             }
             Err(error) => work(item, Err(error), &mut keep),
         };
@@ -172,10 +172,11 @@ impl Store {
     }
 }
 
-/// Does the same as [`fetch::on_all_threads`] for units whose ranges are those of whole pages or baskets.
+/// Runs `work` for each unit on all threads of `context`, roughly in order. The ranges of a unit must be whole pages
+/// or baskets. `start` makes the scratch data of a thread.
 ///
 /// # Errors
-/// The errors of [`fetch::on_all_threads`].
+/// `Cancelled`; an error if `work` fails.
 pub fn on_all_threads<T, S, R>(
     source: &Arc<dyn Source>,
     units: Vec<FetchUnit<T>>,
@@ -188,21 +189,21 @@ where
     R: Send,
 {
     let Some(store) = Store::of(source) else {
-        return fetch::on_all_threads(source, units, context, start, |scratch, item, packed| {
-            let pages = packed.map(|packed| Pages { packed, all: None });
+        return fetch::on_all_threads(source, units, context, start, |scratch, item, fetched| {
+            let pages = fetched.map(|fetched| Pages { fetched, all: None });
             work(scratch, item, pages, &mut Keep::default())
         });
     };
     let units = store.units(units);
-    fetch::on_all_threads(&store.source, units, context, start, |scratch, unit, packed| {
-        store.run(unit, packed, |item, pages, keep| work(scratch, item, pages, keep))
+    fetch::on_all_threads(&store.source, units, context, start, |scratch, unit, fetched| {
+        store.run(unit, fetched, |item, pages, keep| work(scratch, item, pages, keep))
     })
 }
 
-/// Does the same as [`fetch::in_order`] for units whose ranges are those of whole pages or baskets.
+/// Runs `work` for each unit in order on this thread. The ranges of a unit must be whole pages or baskets.
 ///
 /// # Errors
-/// The errors of [`fetch::in_order`].
+/// `Cancelled`; an error if `work` fails.
 pub fn in_order<T>(
     source: &Arc<dyn Source>,
     units: Vec<FetchUnit<T>>,
@@ -210,13 +211,13 @@ pub fn in_order<T>(
     mut work: impl FnMut(T, Result<Pages<'_>>, &mut Keep) -> Result<()>,
 ) -> Result<()> {
     let Some(store) = Store::of(source) else {
-        return fetch::in_order(source, units, context, |item, packed| {
-            let pages = packed.map(|packed| Pages { packed, all: None });
+        return fetch::in_order(source, units, context, |item, fetched| {
+            let pages = fetched.map(|fetched| Pages { fetched, all: None });
             work(item, pages, &mut Keep::default())
         });
     };
     let units = store.units(units);
-    fetch::in_order(&store.source, units, context, |unit, packed| {
-        store.run(unit, packed, &mut work)
+    fetch::in_order(&store.source, units, context, |unit, fetched| {
+        store.run(unit, fetched, &mut work)
     })
 }

@@ -15,7 +15,7 @@ pub const AT_ONCE: usize = 16;
 /// After an error no further item is begun. The threads must not be workers of a pool that `work` uses.
 ///
 /// # Errors
-/// The error of the first item that failed.
+/// Returns the error of the first item that failed.
 pub fn wait_for_all<T: Sync, R: Send>(
     items: &[T],
     work: impl Fn(&T) -> Result<R> + Sync,
@@ -48,12 +48,12 @@ pub fn wait_for_all<T: Sync, R: Send>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Passes all items to `take`, in order and on this thread. For the current item and those after it, up to
-/// `at_once` at a time, a thread runs `read` and sends what it has read. Up to `waiting` messages of an item
-/// wait to be received. When the receiver is gone, `read` ends.
+/// Passes all items to `take`, in order and on this thread. For the current item and those after it, up to `at_once`
+/// at a time, a thread runs `read` and sends the messages. Up to `waiting` messages of an item wait to be received.
+/// When the receiver is gone, `read` ends.
 ///
 /// # Errors
-/// The error of the first item that failed. An error of `read` comes before one of `take`.
+/// Returns the error of the first item that failed. An error of `read` comes before an error of `take`.
 pub fn read_ahead<T: Sync, M: Send>(
     items: &[T],
     at_once: usize,

@@ -1,5 +1,6 @@
-//! Contains the model of a tree, and the reader that turns its baskets into Arrow arrays. This module does not
-//! know RNTuple.
+//! The model of a tree, and the reader and writer of its baskets as Arrow arrays. This crate does not know RNTuple.
+
+#![deny(missing_docs, unreachable_pub)]
 
 pub mod model;
 pub mod read;

@@ -1,7 +1,7 @@
 //! Defines the options of the output that all jobs share: `nyssa_jobs::job::OutputOptions` on the command line.
 
 use clap::Args;
-use nyssa_jobs::job::{AskedOptions, OutputOptions};
+use nyssa_jobs::job::{OutputOptions, RequestedOptions};
 use nyssa_rntuple::write::{Encodings, FieldOptions};
 use nyssa_root::effort::{CompressionChoice, Effort};
 
@@ -71,9 +71,9 @@ impl OutputArgs {
     /// Returns the options for the core, with this size of clusters.
     ///
     /// # Errors
-    /// The errors of [`AskedOptions::settle`].
+    /// The errors of [`RequestedOptions::settle`].
     pub fn options(&self, cluster_size: Option<u64>) -> Result<OutputOptions> {
-        let asked = AskedOptions {
+        let asked = RequestedOptions {
             compression: self.compression,
             effort: self.effort,
             encoding: self.encoding,

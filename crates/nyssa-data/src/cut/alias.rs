@@ -1,11 +1,11 @@
-//! Replaces aliases in expressions. An alias is a named expression, such as those of a TTree.
+//! Replaces aliases in expressions. An alias is a named expression, such as the aliases of a TTree.
 
 use nyssa_root::error::Result;
 
 use super::expression::{Expression, Kind};
 use super::{Checked, CutError, Formula, parse};
 
-/// The largest number of parts of an expression, with those of all aliases.
+/// The largest number of parts of an expression, including the parts of its aliases.
 const MAX_PARTS: usize = 2000;
 
 /// Replaces the names of aliases by their expressions.
@@ -18,11 +18,11 @@ struct Aliases<'a> {
 }
 
 impl Formula {
-    /// Returns the expression with each alias replaced by its formula. A name that is a column and an alias
-    /// means the column. A name with points, such as `friend.branch`, is one name if a column has it.
+    /// Returns the expression with each alias replaced by its formula. A name that is both a column and an alias
+    /// means the column. A name with points, such as `friend.branch`, is one name if it is the name of a column.
     ///
     /// # Errors
-    /// `InvalidArgument` with the name of an alias whose formula does not parse, or that needs itself.
+    /// `InvalidArgument` with the name of an alias whose formula does not parse, or that depends on itself.
     pub fn with_aliases(
         self,
         is_column: &dyn Fn(&str) -> bool,
@@ -41,7 +41,7 @@ impl Aliases<'_> {
     fn replace(&mut self, expression: &mut Expression, depth: usize) -> Checked<()> {
         let at = expression.at;
         if let Kind::Field(path) = &mut expression.kind {
-            // The longest name: of a record, only the member is needed.
+            // The longest name: only the member of a record is needed.
             if let Some(count) = (1..=path.len()).rev().find(|&n| self.is_column(&path[..n])) {
                 let name = path[..count].join(".");
                 path.splice(..count, [name]);

@@ -54,7 +54,7 @@ impl Expression {
         }
     }
 
-    pub fn children_mut(&mut self) -> Vec<&mut Self> {
+    pub(super) fn children_mut(&mut self) -> Vec<&mut Self> {
         match &mut self.kind {
             Kind::Integer(_) | Kind::Real(_) | Kind::Bool(_) | Kind::Field(_) => Vec::new(),
             Kind::Negate(inner) | Kind::Not(inner) | Kind::Alias(_, inner) => vec![inner],
@@ -68,17 +68,17 @@ impl Expression {
     }
 
     /// Returns the number of expressions in the tree.
-    pub fn parts(&self) -> usize {
+    pub(super) fn parts(&self) -> usize {
         self.children().into_iter().map(Self::parts).sum::<usize>() + 1
     }
 
     /// Returns the depth of the tree.
-    pub fn depth(&self) -> usize {
+    pub(super) fn depth(&self) -> usize {
         self.children().into_iter().map(Self::depth).max().unwrap_or(0) + 1
     }
 
     /// Adds the names of the top-level fields, each once.
-    pub fn fields(&self, names: &mut Vec<String>) {
+    pub(super) fn fields(&self, names: &mut Vec<String>) {
         if let Kind::Field(path) = &self.kind
             && let Some(name) = path.first()
             && !names.contains(name)
@@ -89,7 +89,7 @@ impl Expression {
     }
 
     /// Returns the byte at which a field appears first.
-    pub fn position(&self, name: &str) -> Option<usize> {
+    pub(super) fn position(&self, name: &str) -> Option<usize> {
         match &self.kind {
             Kind::Field(path) if path.first().is_some_and(|first| first == name) => Some(self.at),
             Kind::Alias(_, inner) => inner.position(name).map(|_| self.at),
@@ -98,7 +98,7 @@ impl Expression {
     }
 
     /// Computes the value from the arrays of the fields `names`.
-    pub fn evaluate(&self, names: &[String], arrays: &[ArrayRef]) -> Checked<Value> {
+    pub(super) fn evaluate(&self, names: &[String], arrays: &[ArrayRef]) -> Checked<Value> {
         let of = |inner: &Self| inner.evaluate(names, arrays);
         let fault = |message: String| CutError::new(self.at, message);
         match &self.kind {

@@ -35,12 +35,12 @@ impl Formula {
         Self { text, expression, fields }
     }
 
-    /// Returns the names of the columns that the expression needs, each once. Members are not among them.
+    /// Returns the names of the columns that the expression needs, each once. Members are not included.
     pub fn fields(&self) -> &[String] {
         &self.fields
     }
 
-    /// Returns whether the expression is only a name, maybe with members.
+    /// Returns whether the expression is only a name, possibly with members.
     pub fn is_name(&self) -> bool {
         matches!(self.expression.kind, Kind::Field(_))
     }
@@ -48,7 +48,8 @@ impl Formula {
     /// Returns the field of the result.
     ///
     /// # Errors
-    /// The errors of [`Cut::check`](super::Cut::check), except that any type is right.
+    /// `NotFound` for unknown columns; `Unsupported` for columns that cannot be read; `InvalidArgument` for values
+    /// that cannot be combined.
     pub fn field(&self, columns: &[ColumnInfo]) -> Result<Field> {
         let value = self.value(&self.empty(columns)?)?;
         let named = |name: &String| columns.iter().find(|column| column.name == *name);
@@ -58,8 +59,8 @@ impl Formula {
         Ok(result::field(&value, missing).with_name(&self.text))
     }
 
-    /// Computes the result for `length` entries from the arrays of [`Formula::fields`]. `field` is the one that
-    /// [`Formula::field`] has returned.
+    /// Computes the result for `length` entries from the arrays of [`Formula::fields`]. `field` comes from
+    /// [`Formula::field`].
     ///
     /// # Errors
     /// `InvalidArgument` for values that cannot be combined, with their place in the expression.

@@ -7,7 +7,7 @@ use nyssa_root::arrow::Number;
 use super::operators::{aligned, real_type};
 use super::value::{Data, Outcome, Value, range};
 
-/// A function. Two are equal if they have the same name.
+/// A function. Two functions are equal if they have the same name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Function {
     name: &'static str,
@@ -25,7 +25,7 @@ enum Kind {
     Pair(fn(f64, f64) -> f64),
     /// A function of the items of a list.
     List(List),
-    /// `min` and `max`: of the items of a list, or of two values.
+    /// `min` and `max`, of the items of a list or of two values.
     Best(List),
     /// `where(condition, a, b)`
     Where,
@@ -49,7 +49,7 @@ impl PartialEq for Function {
     }
 }
 
-/// All functions by name. Those of real numbers have the names of NumPy, and short names where they are usual.
+/// All functions by name. Functions of real numbers have the names of NumPy, and common short names.
 const ALL: [(&str, Kind); 46] = [
     ("abs", Kind::Abs),
     ("sqrt", Kind::Real(f64::sqrt)),
@@ -101,18 +101,18 @@ const ALL: [(&str, Kind); 46] = [
 
 impl Function {
     /// Returns the names of all functions.
-    pub fn names() -> impl Iterator<Item = &'static str> {
+    pub(super) fn names() -> impl Iterator<Item = &'static str> {
         ALL.iter().map(|(name, _)| *name)
     }
 
     /// Returns the function with this name.
-    pub fn of(name: &str) -> Option<Self> {
+    pub(super) fn of(name: &str) -> Option<Self> {
         let (name, kind) = ALL.iter().find(|(other, _)| *other == name)?;
         Some(Self { name, kind: *kind })
     }
 
     /// Returns the smallest number of arguments.
-    pub fn least(self) -> usize {
+    pub(super) fn least(self) -> usize {
         match self.kind {
             Kind::Best(_) => 1,
             _ => self.most(),
@@ -120,7 +120,7 @@ impl Function {
     }
 
     /// Returns the largest number of arguments.
-    pub fn most(self) -> usize {
+    pub(super) fn most(self) -> usize {
         match self.kind {
             Kind::Pair(_) | Kind::Best(_) => 2,
             Kind::Where => 3,
@@ -129,7 +129,7 @@ impl Function {
     }
 
     /// Returns a message with the number of arguments.
-    pub fn takes(self) -> String {
+    pub(super) fn takes(self) -> String {
         let number = match (self.least(), self.most()) {
             (1, 1) => "one argument",
             (1, _) => "one or two arguments",
@@ -140,7 +140,7 @@ impl Function {
     }
 
     /// Applies the function to each value, or to each innermost list. The number of arguments is right.
-    pub fn apply(self, arguments: Vec<Value>) -> Outcome<Value> {
+    pub(super) fn apply(self, arguments: Vec<Value>) -> Outcome<Value> {
         let mut arguments = arguments.into_iter();
         let mut next = || arguments.next().ok_or_else(|| self.takes());
         let first = next()?;
@@ -181,8 +181,8 @@ fn pair(function: fn(f64, f64) -> f64, left: Value, right: Value) -> Outcome<Val
     Ok(Value { data, number, valid, ..left })
 }
 
-/// Returns the smaller or the larger one of each two values. As in NumPy, the result is not a number if one of
-/// both is not.
+/// Returns the smaller or the larger value of each pair. As in NumPy, the result is not a number if one of the values
+/// is not a number.
 fn better(list: List, left: Value, right: Value) -> Outcome<Value> {
     let real = real_type(&left, &right);
     let same = (left.number == right.number).then_some(left.number);
@@ -204,7 +204,8 @@ fn better(list: List, left: Value, right: Value) -> Outcome<Value> {
     Ok(Value { data, number, valid, ..left })
 }
 
-/// Returns the type of values that are taken of two others: real numbers, or others of types that are the `same`.
+/// Returns the type of values that are taken from two others: real numbers, or other values whose types are the
+/// `same`.
 fn computed(data: &Data, real: Number, same: Option<Number>) -> Number {
     match data {
         Data::Real(_) => real,
@@ -213,13 +214,13 @@ fn computed(data: &Data, real: Number, same: Option<Number>) -> Number {
     }
 }
 
-/// Returns the values of `a` where the bits are set, and else those of `b`.
+/// Returns the values of `a` where the bits are set, and otherwise the values of `b`.
 fn pick<T>(bits: &[bool], a: Vec<T>, b: Vec<T>) -> Vec<T> {
     let pairs = a.into_iter().zip(b).zip(bits);
     pairs.map(|((a, b), bit)| if *bit { a } else { b }).collect()
 }
 
-/// Returns the value of `left` where the condition is true, and else that of `right`.
+/// Returns the value of `left` where the condition is true, and otherwise the value of `right`.
 fn choose(condition: Value, left: Value, right: Value) -> Outcome<Value> {
     if !matches!(condition.data, Data::Bool(_)) {
         return Err("where needs true or false: compare the number first".to_owned());
@@ -280,7 +281,7 @@ fn reduce(name: &str, function: List, mut value: Value) -> Outcome<Value> {
         }
         (List::Sum, Data::Real(values)) => {
             number = Some(value.number);
-            // `Iterator::sum` begins with -0, which the sum of nothing would be then.
+            // `Iterator::sum` starts with -0, which would then be the sum of an empty list.
             let sum = |list: Range<usize>| {
                 list.filter(has).map(|at| values[at]).fold(0.0, |sum, value| sum + value)
             };
@@ -310,7 +311,7 @@ fn reduce(name: &str, function: List, mut value: Value) -> Outcome<Value> {
                     (Data::Real(best), there)
                 }
             };
-            // The least of true and false is a number, as it always was.
+            // The minimum of truth values is a number.
             number = Some(value.number).filter(|number| *number != Number::Bool);
             valid = Some(there);
             best
@@ -320,7 +321,7 @@ fn reduce(name: &str, function: List, mut value: Value) -> Outcome<Value> {
     Ok(Value { levels: value.levels, data, number, valid, constant: false })
 }
 
-/// Returns the best one of the present items of each list, and whether there is one.
+/// Returns the best of the present items of each list, and whether the list has present items.
 fn best<T: Copy + Default>(
     lists: impl Iterator<Item = Range<usize>>,
     has: impl Fn(&usize) -> bool,

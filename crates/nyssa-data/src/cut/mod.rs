@@ -18,13 +18,13 @@
 //! | selections | `x[y < 2]`: the items of the list for which it is true |
 //!
 //! Real numbers are computed with double precision. A computed column is then rounded to the type that NumPy gives to
-//! such a result: single precision if all arrays are of single precision. Integers that are computed have 64 bits;
-//! those that are only selected keep their type.
+//! such a result: single precision if all arrays are of single precision. Computed integers have 64 bits; integers
+//! that are only selected keep their type.
 //!
-//! An operation on a list is applied to each of its items. A number is combined with every item of a list.
-//! Functions of lists apply to the innermost lists. An item beyond the end of a list, an optional value
-//! without a value, and the `min` or `max` of an empty list are missing. A result that is computed from a
-//! missing value is missing too, and comparisons with it are false.
+//! An operation on a list is applied to each of its items. A number is combined with every item of a list. Functions
+//! of lists apply to the innermost lists. An item beyond the end of a list, an optional value without a value, and
+//! the `min` or `max` of an empty list are missing. A result that is computed from a missing value is missing too,
+//! and comparisons with it are false.
 
 mod alias;
 mod expression;
@@ -54,7 +54,7 @@ use value::{Data, Value};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cut(Formula);
 
-/// An error in an expression, and the byte of the text at which it is.
+/// An error in an expression, and the byte of the text where it is.
 #[derive(Debug)]
 struct CutError {
     at: usize,
@@ -91,10 +91,11 @@ impl Cut {
         self.0.fields()
     }
 
-    /// Returns the cut with each alias replaced by its formula; see [`Formula::with_aliases`].
+    /// Returns the cut with each alias replaced by its formula. A name that is both a column and an alias means the
+    /// column.
     ///
     /// # Errors
-    /// The errors of [`Formula::with_aliases`].
+    /// `InvalidArgument` with the name of an alias whose formula does not parse, or that depends on itself.
     pub fn with_aliases(
         self,
         columns: &[ColumnInfo],
@@ -107,8 +108,8 @@ impl Cut {
     /// Checks that the fields exist and that the cut is true or false for each entry.
     ///
     /// # Errors
-    /// `NotFound` with the nearest names; `Unsupported` for fields that cannot be read; `InvalidArgument` for
-    /// values that cannot be combined. All have their place in the cut.
+    /// `NotFound` with the nearest names; `Unsupported` for fields that cannot be read; `InvalidArgument` for values
+    /// that cannot be combined. All errors contain their place in the cut.
     pub fn check(&self, items: &[ColumnInfo]) -> Result<()> {
         let arrays = self.0.empty(items)?;
         self.mask(&arrays, 0).map(|_| ())

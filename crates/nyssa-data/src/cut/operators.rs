@@ -21,7 +21,7 @@ pub(super) enum Operator {
     Divide,
     Remainder,
     Power,
-    /// `&`: of true and false, or of the bits of integers.
+    /// `&`, for truth values or the bits of integers.
     BitAnd,
     /// `|`
     BitOr,
@@ -29,7 +29,7 @@ pub(super) enum Operator {
 
 impl Operator {
     /// Returns the operator of a sign. The parser gives only signs of operators.
-    pub fn of(sign: &str) -> Self {
+    pub(super) fn of(sign: &str) -> Self {
         match sign {
             "<" => Self::Less,
             "<=" => Self::LessOrEqual,
@@ -114,7 +114,7 @@ pub(super) fn binary(operator: Operator, left: Value, right: Value) -> Outcome<V
     Ok(Value { levels, data, number, valid, constant })
 }
 
-/// Returns the type of the result of real arithmetic. It is that of NumPy.
+/// Returns the type of the result of real arithmetic, as in NumPy.
 pub(super) fn real_type(left: &Value, right: &Value) -> Number {
     let single = |value: &Value| value.number == Number::Float32;
     let narrow = left.is_narrow() && right.is_narrow();

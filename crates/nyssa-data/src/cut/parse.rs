@@ -296,7 +296,7 @@ pub(super) fn path(expression: &mut Expression) -> Option<&mut Vec<String>> {
     }
 }
 
-/// Joins the complete expression on the left of an operator with the one on its right.
+/// Joins the complete expression on the left of an operator with the expression on its right.
 fn joined(at: usize, operator: Operator, left: Expression, right: Expression) -> Expression {
     let link = ChainedOperation { at, operator, right };
     let kind = match left.kind {

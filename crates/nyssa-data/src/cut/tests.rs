@@ -87,7 +87,7 @@ fn values_by_hand() {
         ("10 - 2 - 3 == 5", [true, true, true]),
         ("n / 2 == 0.5", [false, false, true]),
         ("event % 2 == 1", [true, false, true]),
-        // One more than 2^53: not a double.
+        // One more than 2^53, which is not a double.
         ("event == 9007199254740993", [true, false, false]),
         ("event == 9007199254740992", [false, false, false]),
         // 20.1 in single precision is a little more than in double precision.
@@ -279,7 +279,7 @@ fn aliases_stand_for_expressions() {
         ("large", "twice > 2"),
         ("first", "pt[0]"),
         ("rec", "record"),
-        // A name that is a column and an alias means the column.
+        // A name that is both a column and an alias means the column.
         ("n", "event"),
     ];
     for (text, wanted) in [

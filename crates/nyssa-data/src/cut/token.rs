@@ -23,13 +23,13 @@ pub(super) enum Kind {
     End,
 }
 
-/// All signs, longer ones first.
+/// All signs, longer signs first.
 const SIGNS: [&str; 24] = [
     "&&", "||", "**", "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "%", "!", "~", "&",
     "|", "(", ")", "[", "]", ",", ".",
 ];
 
-/// Splits `text` into tokens. The last one is [`Kind::End`].
+/// Splits `text` into tokens. The last token is [`Kind::End`].
 pub(super) fn tokens(text: &str) -> Checked<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut at = 0;

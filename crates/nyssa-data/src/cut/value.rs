@@ -19,7 +19,7 @@ pub(super) struct Level {
 
 impl Level {
     /// Makes lists of any lengths.
-    pub fn new(offsets: OffsetBuffer<i64>) -> Self {
+    pub(super) fn new(offsets: OffsetBuffer<i64>) -> Self {
         Self { offsets, size: None }
     }
 
@@ -49,19 +49,19 @@ pub(super) enum Data {
 /// One value for each entry, or for each innermost item.
 #[derive(Clone, Debug)]
 pub(super) struct Value {
-    /// The lists, outermost first. It is empty for one value per entry.
+    /// The lists, outermost first. It is empty if each entry has one value.
     pub levels: Vec<Level>,
     pub data: Data,
-    /// The type that the values have as a result. They are computed with 64 bits.
+    /// The type of the values in a result. They are computed with 64 bits.
     pub number: Number,
-    /// Whether each value is present. `None` if all are.
+    /// Whether each value is present. `None` if all values are present.
     pub valid: Option<Vec<bool>>,
-    /// Whether it is one value for all entries.
+    /// Whether there is one value for all entries.
     pub constant: bool,
 }
 
 impl Data {
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match self {
             Self::Bool(values) => values.len(),
             Self::Integer(values) => values.len(),
@@ -70,7 +70,7 @@ impl Data {
     }
 
     /// Returns the type of values that are computed.
-    pub fn number(&self) -> Number {
+    pub(super) fn number(&self) -> Number {
         match self {
             Self::Bool(_) => Number::Bool,
             Self::Integer(_) => Number::Int64,
@@ -92,7 +92,7 @@ impl Data {
     }
 
     /// Converts to integers. True becomes 1. Returns `None` for real numbers.
-    pub fn integers(&self) -> Option<Vec<i64>> {
+    pub(super) fn integers(&self) -> Option<Vec<i64>> {
         match self {
             Self::Bool(values) => Some(values.iter().map(|&value| i64::from(value)).collect()),
             Self::Integer(values) => Some(values.clone()),
@@ -101,7 +101,7 @@ impl Data {
     }
 
     /// Converts to real numbers. True becomes 1.
-    pub fn reals(self) -> Vec<f64> {
+    pub(super) fn reals(self) -> Vec<f64> {
         match self {
             Self::Bool(values) => values.into_iter().map(f64::from).collect(),
             Self::Integer(values) => values.into_iter().map(|value| value as f64).collect(),
@@ -112,31 +112,31 @@ impl Data {
 
 impl Value {
     /// Makes a value that is the same for all entries.
-    pub fn constant(data: Data) -> Self {
+    pub(super) fn constant(data: Data) -> Self {
         let number = data.number();
         Self { levels: Vec::new(), data, number, valid: None, constant: true }
     }
 
-    /// Makes other values in the same lists. Real numbers that are made of single precision keep it.
-    pub fn with(self, data: Data) -> Self {
+    /// Makes other values in these lists. Real numbers that are made of single precision keep it.
+    pub(super) fn with(self, data: Data) -> Self {
         let single = self.number == Number::Float32 && matches!(data, Data::Real(_));
         let number = if single { Number::Float32 } else { data.number() };
         Self { data, number, ..self }
     }
 
     /// Returns whether the result of real arithmetic with single precision has single precision, as in NumPy.
-    pub fn is_narrow(&self) -> bool {
+    pub(super) fn is_narrow(&self) -> bool {
         self.constant || (self.number.size() <= 2 || self.number == Number::Float32)
     }
 
     /// Returns whether the value is present.
-    pub fn has(&self, index: usize) -> bool {
+    pub(super) fn has(&self, index: usize) -> bool {
         self.valid.as_ref().is_none_or(|valid| valid.get(index).copied().unwrap_or(false))
     }
 
     /// Returns the entries at some places, with their lists. For `None` in `places`, the value is missing or
     /// the list is empty.
-    pub fn take(&self, places: &[Option<usize>]) -> Self {
+    pub(super) fn take(&self, places: &[Option<usize>]) -> Self {
         let mut places = places.to_vec();
         let mut levels = Vec::with_capacity(self.levels.len());
         for level in &self.levels {
@@ -158,7 +158,7 @@ impl Value {
     }
 
     /// Takes the items for which `mask`, which has the same lists, is true.
-    pub fn select(&self, mask: &Self) -> Outcome<Self> {
+    pub(super) fn select(&self, mask: &Self) -> Outcome<Self> {
         let Data::Bool(bits) = &mask.data else {
             return Err("an index is one number for each entry, not a list".to_owned());
         };
@@ -184,7 +184,7 @@ impl Value {
     }
 
     /// Takes one item of the outermost list of each entry, or the items that a list of true and false selects.
-    pub fn item(&self, index: &Self) -> Outcome<Self> {
+    pub(super) fn item(&self, index: &Self) -> Outcome<Self> {
         let Some((outer, inner)) = self.levels.split_first() else {
             return Err("only lists have items".to_owned());
         };
@@ -217,7 +217,7 @@ impl Value {
         let mut items = items.take(&places);
         // The list of a missing item is empty.
         items.levels.iter_mut().for_each(|level| level.size = None);
-        // Whether values may be missing does not depend on the values.
+        // The type says whether values may be missing, whatever the values are.
         if items.levels.is_empty() && items.valid.is_none() {
             items.valid = Some(vec![true; items.data.len()]);
         }
@@ -225,7 +225,7 @@ impl Value {
     }
 
     /// Repeats the values for each item of the additional lists in `levels`.
-    pub fn spread(self, levels: &[Level]) -> Outcome<Self> {
+    pub(super) fn spread(self, levels: &[Level]) -> Outcome<Self> {
         if self.constant {
             let length = levels.last().map_or(1, |level| level.last());
             let places = vec![Some(0); usize::try_from(length).unwrap_or(0)];

@@ -1,5 +1,5 @@
-//! Finds collections that exist only to hold the data of projected fields: those of ROOT's importer (`_collection0`)
-//! and of conversions (`_collection_nJet`).
+//! Finds collections that exist only to hold the data of projected fields: collections of ROOT's importer
+//! (`_collection0`) and of conversions (`_collection_nJet`).
 //!
 //! ```text
 //! _collection0                       nJet    shows its size
@@ -7,9 +7,9 @@
 //!     Jet_pt                         Jet_pt  shows it and this member of it
 //! ```
 //!
-//! Their names have no meaning. The importer numbers them in order, so that the same branches have another
-//! collection name in a file with one counter more. Collections of several files are therefore matched by the
-//! projected fields that show them.
+//! Their names have no meaning. The importer numbers them in order, so that the same branches have another collection
+//! name in a file with an additional counter. Collections of several files are therefore matched by the projected
+//! fields that show them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -31,10 +31,9 @@ pub type Backing = Vec<(String, Shown)>;
 /// A collection: the index of its schema, and its index in this schema.
 type Place = (usize, usize);
 
-/// Finds names for the collections of several schemas. Collections get the same name if the fields that show
-/// their sizes have the same name. If there is no such field, they get the same name if a field that shows a
-/// member has the same name. The first schema keeps its names. A name in `taken`, which another field has, is
-/// not given.
+/// Finds names for the collections of several schemas. Collections get the same name if the fields that show their
+/// sizes have the same name. If there is no such field, they get the same name if a field that shows a member has the
+/// same name. The first schema keeps its names. Names in `taken` belong to other fields and are not used.
 pub fn common_names(found: &[Backing], mut taken: HashSet<String>) -> Vec<Vec<String>> {
     let mut groups = Groups::new(found);
     groups.join(found, |shown| &shown.sizes);
@@ -55,7 +54,7 @@ pub fn common_names(found: &[Backing], mut taken: HashSet<String>) -> Vec<Vec<St
     common
 }
 
-/// The groups of collections that are the same.
+/// The groups of equal collections.
 struct Groups {
     of: HashMap<Place, usize>,
     /// The collections of each group. A group has at most one collection of each schema.

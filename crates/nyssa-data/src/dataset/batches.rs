@@ -16,12 +16,11 @@ pub trait Measured {
     fn bytes_per_entry(&self) -> f64;
 }
 
-/// Calls `read` with columns and entries until all have been read. The first call has a few entries of all
-/// columns. Then `read` gets one cluster after the other, each in batches of columns that take about `budget`
-/// bytes.
+/// Calls `read` with columns and entries until everything is read. The first call has a few entries of all columns.
+/// Then `read` gets one cluster after the other, each in batches of columns that take about `budget` bytes.
 ///
 /// # Errors
-/// The errors of `read`, and `Cancelled`.
+/// `Cancelled`; an error if `read` fails.
 pub fn each<T: Measured>(
     dataset: &dyn Dataset,
     columns: &mut [T],

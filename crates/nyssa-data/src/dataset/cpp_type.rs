@@ -1,4 +1,5 @@
-//! Finds what a C++ type tells and its Arrow type does not: which lists are maps, and which structs are tuples.
+//! Finds the properties that a C++ type has and its Arrow type lacks: which lists are maps, and which structs are
+//! tuples.
 
 use arrow_schema::{DataType, Field};
 use nyssa_root::arrow::{Date, STREAMER, is_link};
@@ -13,7 +14,7 @@ pub enum CppKind {
     Map,
     /// A pair or a tuple. Arrow has a struct.
     Tuple,
-    /// An optional value or a pointer. Arrow has a list of no item or one item.
+    /// An optional value or a pointer. Arrow has a list of at most one item.
     Optional,
     /// A bitset. Arrow has a list of booleans.
     Bitset,
@@ -30,7 +31,8 @@ pub enum CppKind {
 pub struct CppType {
     /// The kind of the value.
     pub kind: CppKind,
-    /// The types of list items (one), of struct members, or of alternatives, in order. Missing ones are plain.
+    /// The types of list items (a single type), of struct members, or of alternatives, in order. Missing types are
+    /// plain.
     pub parts: Vec<CppType>,
     /// The name and the version of a class. `None` if the value is no object, or if its class is not known.
     pub class: Option<(String, u32)>,
@@ -41,7 +43,7 @@ const MAX_DEPTH: usize = 200;
 static PLAIN: CppType = CppType { kind: CppKind::Plain, parts: Vec::new(), class: None };
 
 impl CppType {
-    /// Returns the type that the Arrow field alone tells. It can tell objects that are kept as bytes, and
+    /// Returns the type that follows from the Arrow field alone. It recognises objects that are stored as bytes, and
     /// dates.
     pub fn of_arrow(arrow: &Field) -> Self {
         Self::marked(arrow, 0)

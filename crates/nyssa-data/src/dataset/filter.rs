@@ -31,7 +31,7 @@ impl Filter {
 /// Refuses globs that match none of the `names` of columns: most likely they are misspelt.
 ///
 /// # Errors
-/// `NotFound`, with the names that are most alike; `InvalidArgument` for a glob that does not parse.
+/// `NotFound`, with the most similar names; `InvalidArgument` for a glob that does not parse.
 pub fn check_patterns(patterns: &[String], names: &[&str]) -> Result<()> {
     for pattern in patterns {
         let matcher = glob(pattern)?.compile_matcher();
@@ -48,7 +48,7 @@ pub fn check_patterns(patterns: &[String], names: &[&str]) -> Result<()> {
 /// A pattern that matches no column selects the subcolumn of this name, and the subcolumns that it matches.
 ///
 /// # Errors
-/// The errors of [`Filter::new`].
+/// `InvalidArgument` for a glob that does not parse.
 pub fn select_columns<'d>(
     dataset: &'d dyn Dataset,
     patterns: &[String],
@@ -72,10 +72,10 @@ pub fn select_columns<'d>(
     Ok(found)
 }
 
-/// Divides the columns that [`select_columns`] returns into those that can be read, and those that are left out.
+/// Divides the columns that [`select_columns`] returns into columns that can be read and columns that are left out.
 ///
 /// # Errors
-/// The errors of [`Filter::new`].
+/// `InvalidArgument` for a glob that does not parse.
 pub fn select_readable<'d>(
     dataset: &'d dyn Dataset,
     patterns: &[String],

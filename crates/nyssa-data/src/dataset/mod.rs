@@ -67,7 +67,7 @@ pub trait Dataset: Send + Sync {
     /// Returns the name of the file, for messages.
     fn file(&self) -> &str;
 
-    /// Returns the path or URL that opens the file again, as [`nyssa_io::Source::location`] does.
+    /// Returns the path or URL with which the file can be opened again.
     fn location(&self) -> &Path {
         Path::new(self.file())
     }
@@ -78,24 +78,24 @@ pub trait Dataset: Send + Sync {
     /// Returns the readable and unreadable columns, in order.
     fn columns(&self) -> &[ColumnInfo];
 
-    /// Returns the title of a branch, or the description of a field. It is empty if there is none, and for
-    /// views of datasets that do not know it.
+    /// Returns the title of a branch, or the description of a field. It is empty if the column has none, and for
+    /// views that do not know it.
     fn title(&self, column: &str) -> String {
         let _ = column;
         String::new()
     }
 
-    /// Returns the title of the TTree, or the description of the RNTuple. It is empty if there is none, and for views
-    /// of datasets that do not know it.
+    /// Returns the title of the TTree, or the description of the RNTuple. It is empty if the dataset has none, and
+    /// for views that do not know it.
     fn description(&self) -> String {
         String::new()
     }
 
     /// Returns the sizes of a column with all columns below it, from the metadata. No page or basket is read. `None`
-    /// means that the dataset has no such column, or is made of others and does not know.
+    /// means that the dataset has no such column, or is made of several datasets and does not know.
     ///
     /// # Errors
-    /// The errors of reading page lists.
+    /// Returns an error if a page list is damaged or cannot be read.
     fn column_bytes(&self, column: &str) -> Result<Option<ColumnBytes>> {
         let _ = column;
         Ok(None)
@@ -114,8 +114,8 @@ pub trait Dataset: Send + Sync {
         HashSet::new()
     }
 
-    /// Returns groups of columns whose lists have the same length in every entry, with the columns that hold the length:
-    /// branches with one counter, and projected members of one collection.
+    /// Returns groups of columns whose lists have equal lengths in every entry, with the columns that hold the
+    /// length: branches with one counter, and projected members of one collection.
     fn equal_lengths(&self) -> Vec<BTreeSet<String>> {
         Vec::new()
     }
@@ -133,7 +133,8 @@ pub trait Dataset: Send + Sync {
         })
     }
 
-    /// Returns the C++ type of a column, where the dataset knows it. A dataset that is made of others does not.
+    /// Returns the C++ type of a column if the dataset knows it. A dataset that is made of several datasets does not
+    /// know it.
     fn cpp_type(&self, column: &ColumnInfo) -> Option<CppType> {
         let _ = column;
         None
@@ -146,8 +147,8 @@ pub trait Dataset: Send + Sync {
         Backing::new()
     }
 
-    /// Returns the reader of the file, for what only its format has. A view returns the reader of the dataset whose
-    /// columns it shows. `None` if the dataset is made of several others, or adds columns.
+    /// Returns the reader of the file, for operations that only its format has. A view returns the reader of the
+    /// dataset whose columns it shows. `None` if the dataset is made of several datasets, or adds columns.
     fn reader(&self) -> Option<&dyn Any> {
         None
     }
@@ -160,8 +161,8 @@ pub trait Dataset: Send + Sync {
     /// long as the range, and of the Arrow type in [`Dataset::columns`].
     ///
     /// # Errors
-    /// `NotFound` with the nearest names, `Unsupported`, `InvalidArgument` for a range beyond the
-    /// entries, and whatever is wrong with the file.
+    /// `NotFound` with the nearest names, `Unsupported`, `InvalidArgument` for a range beyond the entries; an error
+    /// if the file is damaged or cannot be read.
     fn read(&self, names: &[&str], entries: Range<u64>, context: &Context)
     -> Result<Vec<ArrayRef>>;
 
@@ -170,7 +171,8 @@ pub trait Dataset: Send + Sync {
     /// are read.
     ///
     /// # Errors
-    /// The errors of [`Dataset::read`], `InvalidArgument` for an index beyond the entries.
+    /// `NotFound`, `Unsupported`, `InvalidArgument` for an index beyond the entries; an error if the file is damaged
+    /// or cannot be read.
     fn take(&self, names: &[&str], indices: &[u64], context: &Context) -> Result<Vec<ArrayRef>> {
         take::take(self, names, indices, context)
     }
@@ -178,7 +180,7 @@ pub trait Dataset: Send + Sync {
     /// Returns the columns, or the parts of columns, that cannot be read for these entries, with the reasons.
     ///
     /// # Errors
-    /// `Io`, `Cancelled`, and wrong arguments.
+    /// `Io`, `Cancelled`, `InvalidArgument`. Damage of the file is not an error here.
     fn damaged(
         &self,
         names: &[&str],
@@ -188,29 +190,29 @@ pub trait Dataset: Send + Sync {
         readable::damaged(self, names, entries, context)
     }
 
-    /// Returns the same dataset without some parts of its columns, as [`Dataset::damaged`] names them.
-    /// Records do not have these parts. Returns `None` if the dataset cannot read columns in parts.
+    /// Returns this dataset without some parts of its columns, which [`Dataset::damaged`] has named. Records do not
+    /// have these parts. Returns `None` if the dataset cannot read columns in parts.
     ///
     /// # Errors
-    /// The errors of opening the dataset.
+    /// Returns an error if the dataset cannot be opened again.
     fn without(&self, _parts: &[LeftOut], _context: &Context) -> Result<Option<AnyDataset>> {
         Ok(None)
     }
 
-    /// Closes the files of the dataset. After that, nothing can be read any more, not even by other datasets
-    /// of the same open file. A dataset without files stays readable.
+    /// Closes the files of the dataset. After that, nothing can be read, not even by other datasets of this open
+    /// file. A dataset without files stays readable.
     fn close(&self) {}
 
     /// Checks that the files of these entries are open.
     ///
     /// # Errors
-    /// `InvalidArgument` with the name of the file.
+    /// `InvalidArgument` with the name of a file that is closed.
     fn check_open(&self, _entries: &Range<u64>) -> Result<()> {
         Ok(())
     }
 
-    /// Returns the options by which the files of the dataset were opened, each only once. A dataset without
-    /// files has none.
+    /// Returns the options with which the files of the dataset were opened, each only once. A dataset without files
+    /// has none.
     fn open_options(&self) -> Vec<OpenOptions> {
         Vec::new()
     }
@@ -225,7 +227,7 @@ impl std::fmt::Debug for dyn Dataset {
 /// A shared dataset.
 pub type AnyDataset = Arc<dyn Dataset>;
 
-/// Returns the options without those that are clones of options before them.
+/// Returns the options without clones of earlier options.
 pub(crate) fn different(all: impl IntoIterator<Item = OpenOptions>) -> Vec<OpenOptions> {
     let mut different: Vec<OpenOptions> = Vec::new();
     for options in all {
@@ -265,7 +267,7 @@ pub fn fields<S: AsRef<str>>(dataset: &dyn Dataset, names: &[S]) -> Result<Vec<F
         let name = name.as_ref();
         let item = items.get(name).copied().or_else(|| dataset.find_column(name));
         let item = item.ok_or_else(|| Error::not_found(format!("no column named {name:?}")))?;
-        // The column can have another name than the requested one.
+        // The name of the column can differ from the requested name.
         let field = item.field.clone().map_err(Error::unsupported)?;
         Ok(Arc::new(field.with_name(name)))
     };

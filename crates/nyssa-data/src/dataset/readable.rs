@@ -1,6 +1,5 @@
-//! Reads the columns that can be read and leaves out the others. A column is left out if its bytes are
-//! damaged or if nyssa cannot read its type. If only a part of a column is unreadable, only that part is
-//! left out.
+//! Reads the columns that can be read and leaves out the other columns. A column is left out if its bytes are damaged
+//! or if nyssa cannot read its type. If only a part of a column is unreadable, only that part is left out.
 
 use std::ops::Range;
 
@@ -41,7 +40,7 @@ impl<'a> ReadableColumns<'a> {
     /// Starts with the columns `names` of `dataset`. Columns that are known to be unreadable are left out.
     ///
     /// # Errors
-    /// The errors of [`Dataset::without`].
+    /// Returns an error if the dataset cannot be opened without unreadable parts.
     pub fn new(dataset: &'a dyn Dataset, names: &[&str], context: &Context) -> Result<Self> {
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
         let mut this = Self { dataset, without: None, names, left_out: Vec::new() };
@@ -85,10 +84,10 @@ impl<'a> ReadableColumns<'a> {
         std::mem::take(&mut self.left_out)
     }
 
-    /// Reads entries of [`ReadableColumns::names`]. A column that cannot be read is removed from them.
+    /// Reads entries of [`ReadableColumns::names`]. A column that cannot be read is removed from these names.
     ///
     /// # Errors
-    /// `Io`, `Cancelled`, and wrong arguments.
+    /// `Io`, `Cancelled`, `InvalidArgument`. Damaged columns are left out.
     pub fn read(&mut self, entries: Range<u64>, context: &Context) -> Result<Vec<ArrayRef>> {
         let range = entries.clone();
         self.attempt(&[entries], context, &|dataset, names| {
@@ -96,10 +95,10 @@ impl<'a> ReadableColumns<'a> {
         })
     }
 
-    /// Does the same as [`ReadableColumns::read`] for entries in any order.
+    /// Reads entries in any order. A column that cannot be read is removed from [`ReadableColumns::names`].
     ///
     /// # Errors
-    /// The errors of [`ReadableColumns::read`].
+    /// `Io`, `Cancelled`, `InvalidArgument`. Damaged columns are left out.
     pub fn take(&mut self, indices: &[u64], context: &Context) -> Result<Vec<ArrayRef>> {
         let mut wanted = self.dataset.clusters();
         let mut sorted = indices.to_vec();
@@ -155,7 +154,7 @@ impl<'a> ReadableColumns<'a> {
             self.without = Some(without);
             self.left_out.extend(parts);
         }
-        // A column whose parts are all left out is gone.
+        // A column is removed if all of its parts are left out.
         let unreadable = self.unreadable();
         self.names.retain(|name| unreadable.iter().all(|one| one.column != *name));
         self.left_out.extend(unreadable);

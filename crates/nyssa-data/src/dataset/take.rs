@@ -16,7 +16,7 @@ use super::Dataset;
 const GAP: u64 = 4096;
 
 /// Reads `indices` range by range, in the order of the file, and returns them in the requested order.
-pub fn take<D: Dataset + ?Sized>(
+pub(super) fn take<D: Dataset + ?Sized>(
     dataset: &D,
     names: &[&str],
     indices: &[u64],

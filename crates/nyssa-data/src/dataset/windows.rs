@@ -9,7 +9,7 @@ use nyssa_root::guard::to_usize;
 
 use super::{Dataset, LeftOut, ReadableColumns};
 
-/// The number of entries of the first window. Their size tells how many entries the next window has.
+/// The number of entries of the first window. Their size determines how many entries the next window has.
 const FIRST_ENTRIES: u64 = 256;
 /// The approximate size in bytes of the arrays of a window.
 const WINDOW_BYTES: u64 = 64 << 20;
@@ -18,7 +18,7 @@ const WINDOW_BYTES: u64 = 64 << 20;
 pub struct Windows<'a> {
     dataset: &'a dyn Dataset,
     names: Vec<String>,
-    /// The columns, if unreadable ones are left out.
+    /// The columns, if unreadable columns are left out.
     readable: Option<ReadableColumns<'a>>,
     /// The entries that are not yet read.
     rest: Range<u64>,
@@ -44,7 +44,7 @@ impl<'a> Windows<'a> {
     /// in which it cannot be read.
     ///
     /// # Errors
-    /// The errors of [`ReadableColumns::new`].
+    /// Returns an error if the dataset cannot be opened without unreadable parts.
     pub fn new(
         dataset: &'a dyn Dataset,
         names: &[&str],
@@ -60,10 +60,10 @@ impl<'a> Windows<'a> {
         Ok(Self { dataset, names, readable, rest: entries, step: FIRST_ENTRIES })
     }
 
-    /// Reads the next window. Returns `None` after the last one.
+    /// Reads the next window. Returns `None` after the last window.
     ///
     /// # Errors
-    /// The errors of [`Dataset::read`].
+    /// `NotFound`, `Unsupported`, `Cancelled`; an error if the file is damaged or cannot be read.
     pub fn next(&mut self, context: &Context) -> Result<Option<Window>> {
         let Range { start, end } = self.rest;
         if start >= end {

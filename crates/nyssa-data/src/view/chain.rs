@@ -35,43 +35,42 @@ pub struct Link {
     pub name: String,
     open: Arc<dyn Fn() -> Result<AnyDataset> + Send + Sync>,
     /// Whether opening and reading it wait for a network.
-    far: bool,
-    /// The options by which its files are opened.
+    remote: bool,
+    /// The options with which its files are opened.
     options: Vec<OpenOptions>,
 }
 
 impl Link {
-    /// Makes the link with the name `name`. `open` opens its dataset, and opens it again if it is needed after
-    /// it was closed.
+    /// Makes the link with the name `name`. `open` opens its dataset, also again if it is needed after it was closed.
     pub fn new(
         name: impl Into<String>,
         open: impl Fn() -> Result<AnyDataset> + Send + Sync + 'static,
     ) -> Self {
-        Self { name: name.into(), open: Arc::new(open), far: false, options: Vec::new() }
+        Self { name: name.into(), open: Arc::new(open), remote: false, options: Vec::new() }
     }
 
     /// Sets whether opening and reading the dataset wait for a network. A chain opens and reads several such
     /// files at the same time, whatever the number of cores.
     #[must_use]
-    pub fn with_far(self, far: bool) -> Self {
-        Self { far, ..self }
+    pub fn with_remote(self, remote: bool) -> Self {
+        Self { remote, ..self }
     }
 
-    /// Sets the options by which the files of the dataset are opened.
+    /// Sets the options with which the files of the dataset are opened.
     #[must_use]
     pub fn with_options(self, options: Vec<OpenOptions>) -> Self {
         Self { options, ..self }
     }
 
-    /// Returns the same dataset read with rules.
+    /// Returns this dataset read with rules.
     #[must_use]
     pub fn with_rules(self, rules: Vec<ReadRule>) -> Self {
         let open = self.open;
         let ruled = move || Ok(Arc::new(WithRules::new(open()?, &rules)?) as AnyDataset);
-        Self::new(self.name, ruled).with_far(self.far).with_options(self.options)
+        Self::new(self.name, ruled).with_remote(self.remote).with_options(self.options)
     }
 
-    /// Returns the same dataset without parts of its columns. See [`Dataset::without`].
+    /// Returns this dataset without parts of its columns.
     #[must_use]
     pub fn without(self, parts: Arc<[LeftOut]>, context: Context) -> Self {
         let open = self.open;
@@ -79,7 +78,7 @@ impl Link {
             let dataset = open()?;
             Ok(dataset.without(&parts, &context)?.unwrap_or(dataset))
         })
-        .with_far(self.far)
+        .with_remote(self.remote)
         .with_options(self.options)
     }
 }
@@ -97,9 +96,8 @@ pub struct ChainOptions {
 
 /// The entries of several datasets, one after the other, with one schema. TTrees and RNTuples can be mixed.
 ///
-/// Every file is opened once to find its columns and entries. At most [`MAX_OPEN`] files stay open. Files
-/// behind a network are opened and read many at a time, by threads that wait; then, too, at most [`MAX_OPEN`]
-/// are open.
+/// Every file is opened once to find its columns and entries. At most [`MAX_OPEN`] files stay open. Several remote
+/// files are opened and read at the same time, by threads that wait; of these, too, at most [`MAX_OPEN`] are open.
 pub struct Chain {
     links: Vec<Link>,
     parts: Vec<Part>,
@@ -111,7 +109,7 @@ pub struct Chain {
     title: String,
     options: ChainOptions,
     open: OpenFiles,
-    /// Whether the chain is closed. The same chain without some parts of its columns shares this flag.
+    /// Whether the chain is closed. Copies of the chain without some parts of its columns share this flag.
     closed: Arc<AtomicBool>,
 }
 
@@ -124,7 +122,7 @@ struct Part {
     mapping: Arc<Mapping>,
 }
 
-/// The properties of a file that are found when it is first opened.
+/// The properties of a file, which are read when it is first opened.
 struct FileInfo {
     file: String,
     dataset: Option<AnyDataset>,
@@ -146,14 +144,15 @@ impl Chain {
     /// Makes a chain of the datasets of `links`, in order.
     ///
     /// # Errors
-    /// `InvalidArgument` if there is no file; the errors of opening a file and of the target schema.
+    /// `InvalidArgument` if there is no file; an error if a file cannot be opened or does not match the target
+    /// schema.
     pub fn new(mut links: Vec<Link>, options: &ChainOptions, context: &Context) -> Result<Self> {
         let mut found = open_all(&links, context)?;
         leave_void(&mut links, &mut found);
         let first = found.first().ok_or_else(|| Error::invalid_argument("a chain needs a file"))?;
         let (format, object) = (first.format, first.object.clone());
         let renamed = renamed(&found, &hidden_names(&found), &options.aliases);
-        // Consecutive files with the same schema are examined once.
+        // Consecutive files with one schema are examined once.
         let new = |&index: &usize| index == 0 || !Arc::ptr_eq(&renamed[index], &renamed[index - 1]);
         let files = (0..links.len()).filter(new);
         let files = files.map(|index| {
@@ -261,8 +260,8 @@ impl Chain {
     }
 }
 
-/// Removes the datasets without columns and entries, such as trees that were written before they got branches, if there
-/// are others. They say nothing about the columns of the others.
+/// Removes the datasets without columns and entries, such as trees that were written before they got branches, if
+/// there are other datasets. They say nothing about the columns of the other datasets.
 fn leave_void(links: &mut Vec<Link>, found: &mut Vec<FileInfo>) {
     let speaks = |file: &FileInfo| file.entries > 0 || !file.items.is_empty();
     let mut speaking = found.iter().map(speaks).collect::<Vec<_>>().into_iter();
@@ -272,7 +271,7 @@ fn leave_void(links: &mut Vec<Link>, found: &mut Vec<FileInfo>) {
     }
 }
 
-/// Opens all files to learn what is in them. The first [`MAX_OPEN`] stay open.
+/// Opens all files and reads their properties. The first [`MAX_OPEN`] stay open.
 fn open_all(links: &[Link], context: &Context) -> Result<Vec<FileInfo>> {
     let open = |link: &Link, keep: bool| {
         context.check()?;
@@ -282,7 +281,7 @@ fn open_all(links: &[Link], context: &Context) -> Result<Vec<FileInfo>> {
         let find = |(index, link): (usize, &Link)| open(link, index < MAX_OPEN);
         return context.pool().install(|| links.par_iter().enumerate().map(find).collect());
     }
-    // Those that stay open come last, so that never more than these are open.
+    // The files that stay open come last, so that never more files are open.
     let (kept, others) = links.split_at(links.len().min(MAX_OPEN));
     let others = wait_for_all(others, |link| open(link, false))?;
     let mut found = wait_for_all(kept, |link| open(link, true))?;
@@ -293,7 +292,7 @@ fn open_all(links: &[Link], context: &Context) -> Result<Vec<FileInfo>> {
 /// Returns whether threads may wait for these files. A worker of the pool may not wait for threads that need the
 /// pool.
 fn may_wait<'l>(links: impl IntoIterator<Item = &'l Link>, context: &Context) -> bool {
-    context.pool().current_thread_index().is_none() && links.into_iter().any(|link| link.far)
+    context.pool().current_thread_index().is_none() && links.into_iter().any(|link| link.remote)
 }
 
 fn open_first(link: &Link, keep: bool) -> Result<FileInfo> {
@@ -384,7 +383,7 @@ impl Dataset for Chain {
         }
         let links = || parts.iter().map(|(index, ..)| &self.links[*index]);
         let pieces: Vec<_> = if parts.len() > 1 && may_wait(links(), context) {
-            // All files that are read at the same time share the bytes that may be fetched ahead.
+            // All files that are read at one time share the bytes that may be fetched ahead.
             let share = context.ahead_bytes() / parts.len().min(AT_ONCE) as u64;
             let context = context.clone().with_fetch_bytes(share);
             wait_for_all(&parts, |part| read(part, &context))?

@@ -1,4 +1,4 @@
-//! Makes a dataset of another one, with further columns that are computed from its columns.
+//! Makes a dataset that adds computed columns to another dataset.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::{Deref, Range};
@@ -13,14 +13,14 @@ use rayon::prelude::*;
 use crate::cut::Formula;
 use crate::dataset::{ColumnBytes, ColumnInfo, Dataset};
 
-/// The columns of another dataset, and before them those that formulas compute. `D` points to it.
+/// The columns that formulas compute, followed by the columns of another dataset. `D` points to it.
 pub struct Computed<D> {
     inner: D,
     formulas: Vec<(Formula, Field)>,
     columns: Vec<ColumnInfo>,
 }
 
-/// Returns the columns of a dataset, and those below that `names` name.
+/// Returns the columns of a dataset, and the parts of columns that `names` contains.
 pub(super) fn named_columns(
     dataset: &(impl Dataset + ?Sized),
     names: &[String],
@@ -40,7 +40,8 @@ impl<D: Deref<Target: Dataset>> Computed<D> {
     /// Adds the columns of `formulas`. Each has the text of its formula as its name.
     ///
     /// # Errors
-    /// The errors of [`Formula::field`].
+    /// `NotFound` for unknown columns; `Unsupported` for columns that cannot be read; `InvalidArgument` for values
+    /// that cannot be combined.
     pub fn new(inner: D, formulas: Vec<Formula>) -> Result<Self> {
         let mut columns = Vec::with_capacity(formulas.len() + inner.columns().len());
         let mut checked = Vec::with_capacity(formulas.len());

@@ -1,7 +1,7 @@
 //! Makes datasets of other datasets: several files as one dataset, columns side by side, a part of the entries, other
 //! types or names, computed columns.
 
-/// Implements the format, name and file of a view. They are those of the dataset in its field `$inner`.
+/// Implements the format, name and file of a view, which it takes from its inner dataset `$inner`.
 macro_rules! same_object {
     ($inner:ident) => {
         fn format(&self) -> $crate::dataset::Format {
@@ -26,8 +26,7 @@ macro_rules! same_object {
     };
 }
 
-/// Forwards what depends only on the entries of a dataset to the dataset that it wraps, which has the same
-/// entries.
+/// Forwards calls that depend only on the entries to the inner dataset, which has the same entries.
 macro_rules! same_entries {
     ($inner:ident) => {
         fn close(&self) {
@@ -62,7 +61,7 @@ mod with_schema;
 pub use chain::{Chain, ChainOptions, Link, MAX_OPEN};
 pub use computed::Computed;
 pub use join::{Join, Right};
-pub use query::{Asked, Query};
+pub use query::{Query, QueryResult};
 pub use rules::{ReadRule, RuleFunction, TargetMember, WithRules};
 pub use selected::{Selected, SelectedRange};
 pub use slice::Slice;

@@ -1,4 +1,4 @@
-//! What a user asks of a dataset: columns, some of which are expressions, of the entries that pass a cut.
+//! Defines the queries of a user: columns, some of which are expressions, of the entries that pass a cut.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,12 +22,13 @@ pub struct Query {
 }
 
 impl Query {
-    /// Finds the expressions among `names`: what is neither a column nor a glob of columns. They and the cut may
-    /// use the `aliases`, and those that `stored` returns. It is called if a name is not known otherwise.
+    /// Finds the expressions among `names`: names that are neither a column nor a glob of columns. The expressions
+    /// and the cut may use the `aliases`, and the aliases that `stored` returns. `stored` is called if a name is not
+    /// known otherwise.
     ///
     /// # Errors
-    /// `InvalidArgument` for what does not parse, with its place; `NotFound` for unknown names; the errors of
-    /// `stored`.
+    /// `InvalidArgument` for text that does not parse, with its place; `NotFound` for unknown names; an error if
+    /// `stored` fails.
     pub fn new(
         dataset: &dyn Dataset,
         names: &[String],
@@ -48,7 +49,7 @@ impl Query {
         Ok(Self { cut, formulas })
     }
 
-    /// Returns whether this asks for neither a cut nor an expression.
+    /// Returns whether the query has neither a cut nor an expression.
     pub fn is_empty(&self) -> bool {
         self.cut.is_none() && self.formulas.is_empty()
     }
@@ -59,38 +60,39 @@ impl Query {
         cut.chain(self.formulas.iter().flat_map(Formula::fields)).cloned().collect()
     }
 
-    /// Returns what is asked of `entries` of a dataset. Reads the columns of the cut.
+    /// Applies the query to `entries` of a dataset. Reads the columns of the cut.
     ///
     /// # Errors
-    /// The errors of [`Selected::passing`] and [`Computed::new`].
+    /// `NotFound` and `InvalidArgument` for expressions that do not fit the columns; an error if the columns of the
+    /// cut cannot be read.
     pub fn apply(
         &self,
         dataset: AnyDataset,
         entries: Range<u64>,
         context: &Context,
-    ) -> Result<Asked> {
-        let mut asked = Asked { dataset, entries, selected: None };
+    ) -> Result<QueryResult> {
+        let mut result = QueryResult { dataset, entries, selected: None };
         if let Some(cut) = &self.cut {
-            let selected = Selected::passing(asked.dataset, cut, asked.entries, context)?;
+            let selected = Selected::passing(result.dataset, cut, result.entries, context)?;
             let selected = Arc::new(selected);
-            asked.entries = 0..selected.num_entries();
-            asked.dataset = Arc::<Selected<AnyDataset>>::clone(&selected);
-            asked.selected = Some(selected);
+            result.entries = 0..selected.num_entries();
+            result.dataset = Arc::<Selected<AnyDataset>>::clone(&selected);
+            result.selected = Some(selected);
         }
         if !self.formulas.is_empty() {
-            asked.dataset = Arc::new(Computed::new(asked.dataset, self.formulas.clone())?);
+            result.dataset = Arc::new(Computed::new(result.dataset, self.formulas.clone())?);
         }
-        Ok(asked)
+        Ok(result)
     }
 }
 
-/// What a query asks of some entries of a dataset.
-pub struct Asked {
+/// The result of a query on some entries of a dataset.
+pub struct QueryResult {
     /// The dataset with the columns of the expressions.
     pub dataset: AnyDataset,
-    /// Its entries: those that pass the cut, or those of the other dataset if there is no cut.
+    /// Its entries: the entries that pass the cut, or the entries of the other dataset if there is no cut.
     pub entries: Range<u64>,
-    /// The entries that pass the cut. `None` if there is none.
+    /// The entries that pass the cut. `None` without a cut.
     pub selected: Option<Arc<Selected<AnyDataset>>>,
 }
 
@@ -98,7 +100,7 @@ pub struct Asked {
 struct Words<'a, F> {
     dataset: &'a dyn Dataset,
     aliases: Aliases,
-    /// Returns further aliases. `None` after it was called.
+    /// Returns further aliases. `None` after the first call.
     stored: Option<F>,
 }
 
@@ -111,7 +113,7 @@ impl<F: Fn() -> Result<Aliases>> Words<'_, F> {
         self.aliases.iter().any(|(alias, _)| alias == name)
     }
 
-    /// Returns whether all names are known. If not, it gets the stored aliases, and looks again.
+    /// Returns whether all names are known. If some are not, gets the stored aliases, and checks again.
     fn knows(&mut self, names: &[String]) -> Result<bool> {
         let known =
             |words: &Self| names.iter().all(|name| words.is_column(name) || words.is_alias(name));
@@ -136,7 +138,7 @@ impl<F: Fn() -> Result<Aliases>> Words<'_, F> {
         }
     }
 
-    /// Returns the expression that `text` is, if it is neither a column nor a pattern of columns.
+    /// Returns the expression in `text`, if the text is neither a column nor a pattern of columns.
     fn expression(&mut self, text: &str) -> Result<Option<Formula>> {
         if self.is_column(text) {
             return Ok(None);
@@ -152,7 +154,7 @@ impl<F: Fn() -> Result<Aliases>> Words<'_, F> {
         match formula {
             Ok(formula) if formula.is_name() => Ok(None),
             Err(_) if !text.contains(SIGNS) && !self.is_alias(text) => Ok(None),
-            // The error names what is not known.
+            // The error names the unknown name.
             formula => {
                 let formula = formula?;
                 formula.field(&named_columns(self.dataset, formula.fields()))?;
@@ -170,5 +172,5 @@ impl<F: Fn() -> Result<Aliases>> Words<'_, F> {
     }
 }
 
-/// Signs that are in expressions, but neither in names nor in patterns.
+/// Characters of expressions that are in neither names nor patterns.
 const SIGNS: [char; 13] = ['<', '>', '=', '&', '|', '(', ')', '+', '%', '^', '~', ' ', '\n'];

@@ -1,4 +1,4 @@
-//! Selects entries of another dataset: the entries of ranges, or those that pass a cut.
+//! Selects entries of another dataset: the entries of ranges, or the entries that pass a cut.
 
 use std::any::Any;
 use std::ops::{Deref, Range};
@@ -40,41 +40,41 @@ impl SelectedRange {
 /// The number of entries on which a cut is evaluated at once.
 const CUT_ENTRIES: u64 = 1 << 16;
 
-/// The number of bytes of the columns of a cut that are kept, so that they are not read again.
-const KEPT_BYTES: u64 = 64 << 20;
-/// The number of bytes of the pages and baskets that are kept for the next piece.
+/// The number of bytes of the columns of a cut that stay in memory, so that they are not read again.
+const CUT_BYTES: u64 = 64 << 20;
+/// The number of bytes of the pages and baskets that stay in memory for the next piece.
 const OPENED_BYTES: u64 = 256 << 20;
 
 /// The columns of a cut for the entries that pass.
 #[derive(Default)]
-struct KeptColumns {
+struct CutColumns {
     names: Vec<String>,
-    /// The arrays of each range. There are none of the ranges for which memory has no room.
+    /// The arrays of each range. A range that did not fit into memory has no arrays.
     arrays: Vec<Vec<ArrayRef>>,
 }
 
-impl KeptColumns {
+impl CutColumns {
     /// Returns the array of a column in a range.
     fn find(&self, range: usize, name: &str) -> Option<&ArrayRef> {
-        let column = self.names.iter().position(|one| one == name)?;
+        let column = self.names.iter().position(|known| known == name)?;
         self.arrays.get(range)?.get(column)
     }
 }
 
-/// Finds which of `entries` pass a cut. It reads only the columns of the cut, and at one time only some
-/// clusters or a part of a cluster.
+/// Finds which of `entries` pass a cut. It reads only the columns of the cut, and only some clusters or a part of a
+/// cluster at a time.
 fn passing(
     dataset: &(impl Dataset + ?Sized),
     cut: &Cut,
     entries: Range<u64>,
     context: &Context,
-) -> Result<(Vec<SelectedRange>, KeptColumns)> {
+) -> Result<(Vec<SelectedRange>, CutColumns)> {
     cut.check(&named_columns(dataset, cut.fields()))?;
     let names: Vec<&str> = cut.fields().iter().map(String::as_str).collect();
     let page_pool = Arc::new(PagePool::new(OPENED_BYTES));
     let context = &context.clone().with_page_pool(Arc::clone(&page_pool));
     let mut pieces = Vec::new();
-    let mut kept = KeptColumns { names: cut.fields().to_vec(), arrays: Vec::new() };
+    let mut cut_columns = CutColumns { names: cut.fields().to_vec(), arrays: Vec::new() };
     let mut bytes = 0u64;
     let mut start = entries.start;
     while start < entries.end {
@@ -89,15 +89,15 @@ fn passing(
             continue;
         }
         let pass = |array: &ArrayRef| take(std::slice::from_ref(array), piece.mask.as_ref());
-        let arrays = match bytes < KEPT_BYTES {
+        let arrays = match bytes < CUT_BYTES {
             true => arrays.iter().map(pass).collect::<Result<Vec<_>>>()?,
             false => Vec::new(),
         };
         bytes = bytes.saturating_add(memory(&arrays));
         pieces.push(piece);
-        kept.arrays.push(arrays);
+        cut_columns.arrays.push(arrays);
     }
-    Ok((pieces, kept))
+    Ok((pieces, cut_columns))
 }
 
 /// The selected entries of another dataset, counted from 0. `D` points to it.
@@ -106,7 +106,7 @@ pub struct Selected<D> {
     pieces: Vec<SelectedRange>,
     /// The number in this dataset of the first entry of each range, and then the number of entries.
     starts: Vec<u64>,
-    kept: KeptColumns,
+    cut_columns: CutColumns,
 }
 
 impl<D: Deref<Target: Dataset>> Selected<D> {
@@ -117,7 +117,7 @@ impl<D: Deref<Target: Dataset>> Selected<D> {
     /// `InvalidArgument` for a range beyond the entries, or for a mask of another length.
     pub fn new(inner: D, pieces: Vec<SelectedRange>) -> Result<Self> {
         let mut starts = vec![0];
-        let mut kept = Vec::with_capacity(pieces.len());
+        let mut selected = Vec::with_capacity(pieces.len());
         let mut total = 0u64;
         for piece in pieces {
             let Range { start, end } = piece.entries;
@@ -139,19 +139,20 @@ impl<D: Deref<Target: Dataset>> Selected<D> {
             let mask = piece.mask.filter(|_| taken != end - start);
             total += taken;
             starts.push(total);
-            kept.push(SelectedRange { entries: piece.entries, mask });
+            selected.push(SelectedRange { entries: piece.entries, mask });
         }
-        Ok(Self { inner, pieces: kept, starts, kept: KeptColumns::default() })
+        Ok(Self { inner, pieces: selected, starts, cut_columns: CutColumns::default() })
     }
 
-    /// Makes a dataset of those of `entries` that pass a cut. Reads the columns of the cut, and keeps their entries
-    /// that pass, as far as 64 MiB hold them.
+    /// Makes a dataset of the `entries` that pass a cut. Reads the columns of the cut, and stores up to 64 MiB of
+    /// their selected entries.
     ///
     /// # Errors
-    /// The errors of [`Cut::check`] and of reading.
+    /// `NotFound`, `Unsupported` and `InvalidArgument` for a cut that does not fit the columns; an error if the
+    /// columns cannot be read.
     pub fn passing(inner: D, cut: &Cut, entries: Range<u64>, context: &Context) -> Result<Self> {
-        let (pieces, kept) = passing(&*inner, cut, entries, context)?;
-        Ok(Self { kept, ..Self::new(inner, pieces)? })
+        let (pieces, cut_columns) = passing(&*inner, cut, entries, context)?;
+        Ok(Self { cut_columns, ..Self::new(inner, pieces)? })
     }
 
     /// Returns the ranges with selected entries.
@@ -173,7 +174,7 @@ impl<D: Deref<Target: Dataset>> Selected<D> {
             }
     }
 
-    /// Returns the range of the inner dataset from the first to the last one of entries `range`.
+    /// Returns the range of the inner dataset that contains the entries `range`, from the first to the last.
     pub fn inner_range(&self, range: &Range<u64>) -> Range<u64> {
         let parts = self.parts(range);
         match (parts.first(), parts.last()) {
@@ -182,7 +183,7 @@ impl<D: Deref<Target: Dataset>> Selected<D> {
         }
     }
 
-    /// Returns the part of each range that holds entries `range` of this dataset.
+    /// Returns the part of each range that contains entries `range` of this dataset.
     pub fn parts(&self, range: &Range<u64>) -> Vec<SelectedRange> {
         let first = self.starts.partition_point(|&start| start <= range.start).saturating_sub(1);
         let spans = self.starts.windows(2).zip(&self.pieces).skip(first);
@@ -193,8 +194,8 @@ impl<D: Deref<Target: Dataset>> Selected<D> {
         parts.filter(|part| !part.entries.is_empty()).collect()
     }
 
-    /// Reads the selected entries of a part of one range. Entry `start` of this dataset is the first one. Columns that
-    /// the cut has read are not read again.
+    /// Reads the selected entries of a part of one range. Entry `start` of this dataset is the first entry. Columns
+    /// that the cut has read are not read again.
     fn read_part(
         &self,
         names: &[&str],
@@ -205,7 +206,7 @@ impl<D: Deref<Target: Dataset>> Selected<D> {
         let range = self.starts.partition_point(|&first| first <= start).saturating_sub(1);
         let row = to_usize(start - self.starts.get(range).copied().unwrap_or(start), "entry")?;
         let rows = to_usize(part.taken(), "entries")?;
-        let known = |name: &str| self.kept.find(range, name);
+        let known = |name: &str| self.cut_columns.find(range, name);
         let others: Vec<&str> =
             names.iter().copied().filter(|name| known(name).is_none()).collect();
         let arrays = match others.is_empty() {

@@ -46,9 +46,9 @@ impl ChainSchema {
         Ok(Self::Like(without.unwrap_or_else(|| Arc::clone(dataset))))
     }
 
-    /// Finds the columns of the target from those of the files. Columns and members that a file lacks become
-    /// nullable if `missing` says so. A column is unreadable, with the reason, if no type can hold the values
-    /// of all files.
+    /// Finds the columns of the target from the columns of the files. Columns and members that a file lacks become
+    /// nullable if `missing` requests it. A column is unreadable, with the reason, if no type can hold the values of all
+    /// files.
     ///
     /// # Errors
     /// `NotFound` when a stated column is in no file.
@@ -151,7 +151,7 @@ fn widen(item: &mut ColumnInfo, other: &ColumnInfo, file: &str, shared_only: boo
     }
 }
 
-/// Makes columns and members nullable that one of the files lacks, if `missing` says so.
+/// Makes columns and members nullable if a file lacks them and `missing` requests it.
 fn nullable(mut items: Vec<ColumnInfo>, files: &[File<'_>], missing: Missing) -> Vec<ColumnInfo> {
     if missing == Missing::Null {
         for file in files {

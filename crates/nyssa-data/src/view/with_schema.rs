@@ -35,7 +35,7 @@ enum Origin {
     },
 }
 
-/// What is known about the lengths of the lists of several files.
+/// The known facts about the lengths of the lists of several files.
 #[derive(Debug, Default)]
 pub struct Lengths {
     /// The columns that hold lengths.
@@ -45,8 +45,8 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Returns the first column of a file whose lists are as long as those of the column `name` in other files, or else the
-    /// one that holds their lengths.
+    /// Returns the first column of a file whose lists are as long as those of the column `name` in other files, or
+    /// else the column that holds their lengths.
     fn like(&self, name: &str, columns: &[ColumnInfo]) -> Option<usize> {
         let groups = self.equal.iter().filter(|group| group.contains(name));
         let find = |is_it: &dyn Fn(&ColumnInfo) -> bool| {
@@ -66,8 +66,8 @@ impl Lengths {
 }
 
 impl Mapping {
-    /// Makes the mapping from the columns `from` of a file to those of `target`. For a column that cannot be
-    /// mapped it keeps the reason.
+    /// Makes the mapping from the columns `from` of a file to the columns `target`. For a column that cannot be
+    /// mapped it stores the reason.
     pub(super) fn new(
         from: &[ColumnInfo],
         target: &[ColumnInfo],
@@ -77,10 +77,10 @@ impl Mapping {
         Self::between(from, &rename(from, aliases), target, options, (&Lengths::default(), &[]))
     }
 
-    /// Makes the mapping from columns that already have the names of the target. The columns `sizes` are
-    /// never negative. They can be converted to any type of integer, and each value is checked. `own` are the groups of columns
-    /// of the file itself whose lists have the same lengths. A list that is missing
-    /// gets the lengths of another one of its group, and a column of lengths that is missing has these lengths.
+    /// Makes the mapping from columns that already have the names of the target. The columns `sizes` are never
+    /// negative. They can be converted to any type of integer, and each value is checked. `own` are the groups of
+    /// columns of the file itself whose lists have equal lengths. A missing list gets the lengths of another list of
+    /// its group, and a missing column of lengths has these lengths.
     pub fn between(
         from: &[ColumnInfo],
         renamed: &[ColumnInfo],
@@ -96,7 +96,7 @@ impl Mapping {
                 let wanted = Field::new_struct("", vec![to.clone()], false);
                 let fills = evolve(&all, &wanted, options);
                 let like = lengths.like(&item.name, renamed).filter(|&like| {
-                    // A field with data of its own is no member of the collection, and a merge does not make it one.
+                    // A field with its own data is no member of the collection, and a merge does not make it one.
                     let is_member = || own.iter().any(|group| group.contains(&from[like].name));
                     options.missing == Missing::Default
                         && !to.is_nullable()
@@ -148,7 +148,7 @@ fn said(error: Error) -> String {
 }
 
 impl Origin {
-    /// Returns the column of the file that is read for it.
+    /// Returns the column of the file that is read for the column.
     fn stored(&self) -> Option<&str> {
         match self {
             Self::Column { name, .. } | Self::Lengths { like: name, .. } => Some(name),

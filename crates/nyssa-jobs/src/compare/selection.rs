@@ -15,7 +15,7 @@ pub struct Selection {
     pub filter: Filter,
     /// The only columns to select among those that the filter matches. `None` selects all of them.
     pub only: Option<HashSet<String>>,
-    /// The range of entries. `None` selects all.
+    /// The range of entries. `None` selects all entries.
     pub entries: Option<Range<u64>>,
     /// The approximate size in bytes of the arrays that are in memory at the same time.
     pub memory_budget: u64,

@@ -1,5 +1,5 @@
-//! Chooses the branches that become streamer fields: those that the options name, those that are smaller in this
-//! form, and those that have no other type in RNTuple.
+//! Chooses the branches that become streamer fields: branches that the options name, branches that are smaller in
+//! this form, and branches without another type in RNTuple.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -35,12 +35,12 @@ use crate::job::OutputOptions;
 /// The number of decoded bytes of a branch that are stored in both ways.
 const SAMPLE_BYTES: u64 = 4 << 20;
 
-/// Everything that the choice depends on.
+/// The data on which the choice depends.
 pub(super) struct Choosing<'a> {
     pub file: &'a RootFile,
     /// The classes of the file.
     pub classes: &'a Classes<'a>,
-    /// The type that each input reads as, and the type of its field.
+    /// The type as which each input reads, and the type of its field.
     pub checks: &'a [Checked],
     pub failures: &'a Failures,
     pub reader: &'a Reader,
@@ -53,8 +53,8 @@ pub(super) struct Choosing<'a> {
 
 /// The reason why a branch can become a streamer field.
 enum Reason {
-    /// The options ask for it.
-    Asked,
+    /// The options request it.
+    Requested,
     /// The field may be smaller than columns.
     Size,
     /// The branch has no other type in RNTuple. The text is the reason.
@@ -77,9 +77,9 @@ impl Choosing<'_> {
     /// Chooses the branches that become streamer fields.
     ///
     /// # Errors
-    /// `InvalidArgument` for patterns that no branch of a class matches; `Cancelled`; and the errors of the
-    /// input.
-    pub fn streamed_branches(&self) -> Result<StreamerBranches> {
+    /// `InvalidArgument` for patterns that no branch of a class matches; `Cancelled`; an error if the input is
+    /// damaged or cannot be read.
+    pub(super) fn streamed_branches(&self) -> Result<StreamerBranches> {
         let infos = self.file.streamer_infos()?;
         let mut layouts = Layouts::new(&infos);
         let described = self.file.streamer_list()?;
@@ -89,14 +89,14 @@ impl Choosing<'_> {
         };
         let mut candidates = Vec::new();
         let mut refused = Vec::new();
-        let mut asked = false;
+        let mut requested = false;
         for (index, (input, checked)) in self.inputs.iter().zip(self.checks).enumerate() {
             let Some(class) = self.class_of(input) else { continue };
             let matched = globs.as_ref().is_some_and(|globs| globs.takes(&input.path));
-            asked |= matched;
+            requested |= matched;
             let reason = match (checked, &self.options.streamer) {
-                (_, Streamer::All) => Reason::Asked,
-                (_, _) if matched => Reason::Asked,
+                (_, Streamer::All) => Reason::Requested,
+                (_, _) if matched => Reason::Requested,
                 (Err(reason), _) => Reason::NoType(reason.clone()),
                 (Ok(_), Streamer::Auto) => Reason::Size,
                 (Ok(_), _) => continue,
@@ -118,7 +118,7 @@ impl Choosing<'_> {
                 Err(why) => refused.push((index, class, reason, why)),
             }
         }
-        if globs.is_some() && !asked {
+        if globs.is_some() && !requested {
             return Err(Error::invalid_argument(
                 "the patterns of streamer fields match no branch of a class or container",
             ));
@@ -151,7 +151,7 @@ impl Choosing<'_> {
             let mut streamed = streamed;
             report.streamer = true;
             report.reason = match &reason {
-                Reason::Asked => "asked for".to_owned(),
+                Reason::Requested => "asked for".to_owned(),
                 Reason::NoType(reason) => format!("no other type in RNTuple: {reason}"),
                 Reason::Size => "the smaller of both on a sample of the first cluster".to_owned(),
             };
@@ -179,7 +179,7 @@ impl Choosing<'_> {
         streamed_branches.infos = streamed_branches.describe(self.file)?;
         for (index, class, reason, why) in refused {
             if let Reason::NoType(_) = reason {
-                // The report lists this branch among those that are left out.
+                // The report lists this branch among the branches that are left out.
                 streamed_branches.not_streamed.insert(index, why);
                 continue;
             }
@@ -213,13 +213,13 @@ impl Choosing<'_> {
                 self.context.check()?;
                 let input =
                     self.inputs.get(*index).ok_or_else(|| Error::not_found("no such branch"))?;
-                self.try_one(input, streamed, reason, &cluster)
+                self.try_branch(input, streamed, reason, &cluster)
             };
             candidates.par_iter().map(one).collect()
         })
     }
 
-    fn try_one(
+    fn try_branch(
         &self,
         input: &Input<'_>,
         streamed: &StreamerBranch,
@@ -230,7 +230,7 @@ impl Choosing<'_> {
             streamed.read(self.reader, &input.path, entries)
         };
         match reason {
-            Reason::Asked => Ok(StreamingResult::Streamed),
+            Reason::Requested => Ok(StreamingResult::Streamed),
             Reason::Size => {
                 let entries = clusters::part(input.branch, cluster, SAMPLE_BYTES);
                 Ok(match read(streamed, &entries) {
@@ -260,7 +260,7 @@ impl Choosing<'_> {
     }
 
     /// Returns the compressed bytes of some entries in columns, and as a streamer field, each with the effort and the
-    /// column types that the conversion would choose for them.
+    /// column types that the conversion would choose.
     fn sizes(
         &self,
         path: &str,
@@ -318,7 +318,7 @@ impl Choosing<'_> {
         Ok(bytes(&columns))
     }
 
-    /// Returns the fields that one branch has if it does not become a streamer field.
+    /// Returns the fields of a branch that does not become a streamer field.
     fn in_columns(&self, path: &str) -> Result<ConversionPlan> {
         let only = Filter::new(&[globset::escape(path)], &[])?;
         let rules = Rules {
@@ -335,7 +335,7 @@ impl Choosing<'_> {
     }
 }
 
-/// Chooses the storage of the columns of a field as the conversion does, from the first of `values`.
+/// Chooses the storage of the columns of a field like the conversion, from the first of `values`.
 fn choose_from(
     chooser: &Chooser,
     (schema, field): (&Schema, FieldId),
@@ -357,7 +357,7 @@ fn choose_from(
     }
 }
 
-/// Returns the bytes of pages. Pages with the same bytes are stored once.
+/// Returns the bytes of pages. Equal pages are stored once.
 fn bytes(columns: &[SealedColumn]) -> u64 {
     let pages = columns.iter().flat_map(|column| &column.pages);
     let different: HashSet<&[u8]> = pages.map(|page| &page.bytes[..]).collect();

@@ -1,8 +1,8 @@
 //! Chooses field types for the C++ types of branches, with the streamer info of their file.
 //!
-//! A class becomes a field of its class if RNTuple has types for all its members. RNTuple has no types for
-//! `TString`, `char*`, counted pointers and pointers to objects. ROOT could not read a field of a class with such
-//! a member, so that the class becomes an untyped record with the same members.
+//! A class becomes a field of its class if RNTuple has types for all its members. RNTuple has no types for `TString`,
+//! `char*`, counted pointers and pointers to objects. ROOT could not read a field of a class with such a member, so
+//! the class becomes an untyped record with its members.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ pub struct Classes<'a>(HashMap<String, &'a ClassInfo>);
 /// A field type for a C++ type.
 struct MappedType {
     field_type: FieldType,
-    /// Whether ROOT makes the same field for this C++ type.
+    /// Whether ROOT makes this field for the C++ type.
     native: bool,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Classes<'a> {
             }
             _ => return None,
         };
-        // A `Double32_t` of RNTuple is a float, which does not keep the integers of a leaf with a range.
+        // A `Double32_t` of RNTuple is a float, which cannot store the integers of a leaf with a range exactly.
         if type_name.starts_with(Leaf::Double32.type_alias())
             && branch.quantizations().iter().any(Option::is_some)
         {
@@ -203,9 +203,8 @@ impl<'a> Classes<'a> {
     }
 }
 
-/// Returns whether ROOT has no RNTuple field for a class, whatever its members are. These are classes of the
-/// standard library without a field type of their own, and classes of ROOT, many of which have hand-written
-/// streamers (`TLorentzVector`).
+/// Returns whether ROOT has no RNTuple field for a class, whatever its members are. These are classes of the standard
+/// library without a field type, and classes of ROOT, many of which have hand-written streamers (`TLorentzVector`).
 fn is_foreign(name: &str) -> bool {
     let own = matches!(name.as_bytes(), [b'T', b'A'..=b'Z', ..]);
     own || name.starts_with("complex<") || name.starts_with("std::")
@@ -255,7 +254,7 @@ fn t_object() -> FieldType {
     })
 }
 
-/// Returns whether two types have the same form. Metadata are ignored.
+/// Returns whether two types have one form. Metadata are ignored.
 fn same(one: &DataType, other: &DataType) -> bool {
     match (one, other) {
         (DataType::LargeList(one), DataType::LargeList(other)) => {

@@ -10,14 +10,14 @@ use nyssa_root::error::Result;
 use nyssa_ttree::{Basket, Branch, Shape, Tree};
 use rayon::prelude::*;
 
-use super::kept::KeptBaskets;
 use super::model::{Input, Source};
 use super::read_ahead;
+use super::sample_baskets::SampleBaskets;
 use super::unit::Units;
 use crate::job::cutting::{Amounts, Cutter, Span};
 
-/// The memory divided by this is the most that one branch of a cluster may take, so that several branches are
-/// read at the same time.
+/// The memory divided by this is the maximum for one branch of a cluster, so that several branches are read at the
+/// same time.
 const BRANCH_DIVISOR: u64 = 4;
 /// The number of decoded bytes for each compressed byte of a branch whose decoded size is not known before it
 /// is read.
@@ -32,7 +32,7 @@ const MIN_SAMPLE_BYTES: u64 = 1 << 20;
 /// clusters.
 const PIECES: u64 = 256;
 
-/// The sizes of the units of a conversion, for each byte of the baskets that they are read from.
+/// The sizes of the units of a conversion, for each byte of their baskets.
 pub(super) struct Sizes {
     factors: Vec<Factors>,
 }
@@ -59,13 +59,13 @@ impl Sizes {
     ///
     /// # Errors
     /// `Cancelled`.
-    pub fn new(
+    pub(super) fn new(
         units: &Units<'_>,
         entries: &Range<u64>,
         first: &Range<u64>,
         settings: &SealSettings,
         cluster_size: u64,
-        (kept, context): (&Arc<KeptBaskets>, &Context),
+        (sample_baskets, context): (&Arc<SampleBaskets>, &Context),
     ) -> Result<Self> {
         let mut sizes = Self::unknown(units);
         let all: f64 = (0..units.units.len()).map(|unit| sizes.decoded(units, unit, entries)).sum();
@@ -80,7 +80,8 @@ impl Sizes {
         let sample = start..start + count;
         let whole = |_| Some(sample.clone());
         let (reader, bytes) = (units.reader, context.ahead_bytes());
-        let plan = read_ahead::Plan { reader, inputs: units.inputs, units: units.units, kept };
+        let plan =
+            read_ahead::Plan { reader, inputs: units.inputs, units: units.units, sample_baskets };
         let ahead = plan.begin_samples(whole, bytes);
         let seen: Vec<Option<Factors>> = context.pool().install(|| {
             let each = units.units.par_iter().enumerate().map_init(
@@ -120,7 +121,7 @@ impl Sizes {
     }
 
     /// Returns the decoded bytes of a unit. They are exact for values of fixed size.
-    pub fn decoded(&self, units: &Units<'_>, unit: usize, entries: &Range<u64>) -> f64 {
+    pub(super) fn decoded(&self, units: &Units<'_>, unit: usize, entries: &Range<u64>) -> f64 {
         let fixed = branch(units, unit).and_then(|branch| fixed(branch, entries));
         let factor = self.factors.get(unit).map_or(EXPANSION, |factors| factors.decoded);
         fixed.map_or_else(|| self.given(units, unit, entries) * factor, |fixed| fixed as f64)
@@ -128,7 +129,7 @@ impl Sizes {
 
     /// Returns the cutter that divides `entries` into clusters of about `cluster_size` bytes on storage. A
     /// cluster ends where a cluster of the tree ends if that is near.
-    pub fn cutter(
+    pub(super) fn cutter(
         &self,
         tree: &Tree,
         units: &Units<'_>,
@@ -187,7 +188,8 @@ pub(super) fn first(
     entries.start..entries.start + (entries.end - entries.start).div_ceil(pieces)
 }
 
-/// Returns entries from the middle of `entries` in which `branch` has about so many decoded bytes, or all of them.
+/// Returns entries from the middle of `entries` in which `branch` has about this number of decoded bytes, or all
+/// entries.
 pub(super) fn part(branch: &Branch, entries: &Range<u64>, bytes: u64) -> Range<u64> {
     let count = entries.end - entries.start;
     let pieces = decoded(branch, entries).div_ceil(bytes.max(1)).clamp(1, count.max(1));

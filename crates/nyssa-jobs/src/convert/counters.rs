@@ -36,7 +36,7 @@ struct Slot {
 
 impl Counters {
     /// Finds the counters that `units` need.
-    pub fn new(reader: &Reader, inputs: &[Input<'_>], units: &[OutputField]) -> Self {
+    pub(super) fn new(reader: &Reader, inputs: &[Input<'_>], units: &[OutputField]) -> Self {
         let mut counters: Vec<Counter> = Vec::new();
         let mut by_source = HashMap::new();
         for unit in units {
@@ -66,8 +66,8 @@ impl Counters {
     /// them calls this once, and the last call frees them.
     ///
     /// # Errors
-    /// The errors of the branch of the counter.
-    pub fn offsets(
+    /// Returns an error if the branch of the counter cannot be read.
+    pub(super) fn offsets(
         &self,
         reader: &Reader,
         inputs: &[Input<'_>],

@@ -1,8 +1,8 @@
-//! Computes digests of the values that a conversion reads. [`crate::compare::digest`] finds the same digests in
-//! the tree and in the RNTuple.
+//! Computes digests of the values that a conversion reads. [`crate::compare::digest`] computes equal digests from the
+//! tree and from the RNTuple.
 //!
 //! Threads read the clusters of a unit in any order. Each thread waits until the values of earlier clusters are
-//! added, and then adds its own. Earlier clusters never wait for later ones, so that no thread waits for ever.
+//! added, and then adds its values. Earlier clusters never wait for later clusters, so no thread waits for ever.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,13 +30,13 @@ struct UnitDigest {
 struct State {
     /// The cluster whose values are added next.
     cluster: usize,
-    /// The digest so far, or `None` for values that have no digest.
+    /// The current digest, or `None` for values that have no digest.
     column: Option<ColumnHasher>,
 }
 
 impl Digests {
     /// Makes digests without values.
-    pub fn new(units: &Units<'_>) -> Self {
+    pub(super) fn new(units: &Units<'_>) -> Self {
         let digest = |unit| {
             let column =
                 units.data_type(unit).and_then(|data_type| ColumnHasher::new(&data_type).ok());
@@ -45,8 +45,8 @@ impl Digests {
         Self { digests: units.units.iter().map(digest).collect(), stopped: AtomicBool::new(false) }
     }
 
-    /// Adds the values that unit number `unit` read in a cluster, after those of earlier clusters.
-    pub fn add(&self, unit: usize, cluster: usize, data: &Data) {
+    /// Adds the values that unit number `unit` read in a cluster, after the values of earlier clusters.
+    pub(super) fn add(&self, unit: usize, cluster: usize, data: &Data) {
         let Some(digest) = self.digests.get(unit) else { return };
         let _span = tracing::trace_span!("digest").entered();
         let mut state = digest.lock();
@@ -75,17 +75,17 @@ impl Digests {
     }
 
     /// Ends all waiting, because the values of a cluster will not be added.
-    pub fn stop(&self) {
+    pub(super) fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
         for digest in &self.digests {
-            // With the lock, every thread that has seen the old value of the flag waits already.
+            // With the lock, every thread that has seen the old value of the flag is already waiting.
             drop(digest.lock());
             digest.turn.notify_all();
         }
     }
 
     /// Returns the digests of the branches, in the order of their fields.
-    pub fn fields(&self, units: &Units<'_>, fields: &[FieldMap]) -> Vec<Option<String>> {
+    pub(super) fn fields(&self, units: &Units<'_>, fields: &[FieldMap]) -> Vec<Option<String>> {
         let by_field: HashMap<_, _> =
             units.units.iter().zip(&self.digests).map(|pair| (pair.0.field, pair)).collect();
         let offsets: HashMap<_, _> = units
@@ -105,7 +105,7 @@ impl Digests {
                     let lengths = offsets.get(needed(units.inputs, unit)?)?;
                     ColumnHasher::list(lengths.lock().column.as_ref()?, &column)
                 }
-                // Of a leaf list, that is a part of a branch.
+                // A counter of a leaf list is a part of a branch.
                 Source::Offsets(_) if !field.readable => return None,
                 _ => column,
             };
@@ -122,7 +122,7 @@ impl UnitDigest {
 }
 
 impl Units<'_> {
-    /// Returns the type that a unit reads as, or `None` if its branch reads as another type.
+    /// Returns the type as which a unit reads, or `None` if its branch reads as another type.
     fn data_type(&self, unit: &OutputField) -> Option<DataType> {
         let branch = |index: usize| self.inputs.get(index)?.branch.data_type().ok();
         match unit.source {

@@ -1,5 +1,5 @@
-//! Remembers failures that appear only when data are read. The conversion then starts again without the
-//! branches that failed.
+//! Records failures that appear only when data are read. The conversion then starts again without the branches that
+//! failed.
 
 use std::collections::BTreeMap;
 
@@ -19,11 +19,11 @@ pub struct Failures {
     left_out: BTreeMap<usize, Skipped>,
     /// The sub-branches that are left out of their objects.
     members: Vec<LeftOut>,
-    /// Counts how often a branch had values that a narrower column does not keep.
+    /// Counts how often a branch had values that a narrower column cannot store exactly.
     too_narrow: BTreeMap<usize, u16>,
     /// Lists the branches with objects that cannot be streamed.
     not_streamed: BTreeMap<usize, NotStreamed>,
-    /// Whether an earlier attempt has said how much memory is needed.
+    /// Whether an earlier attempt has reported the memory that is needed.
     pub need_is_said: bool,
 }
 
@@ -36,12 +36,12 @@ pub(super) struct NotStreamed {
 }
 
 impl Failures {
-    /// Returns why a branch is left out, if it is.
+    /// Returns the reason why a branch is left out, if it is.
     pub(super) fn left_out(&self, input: usize) -> Option<&Skipped> {
         self.left_out.get(&input)
     }
 
-    /// Returns why the objects of a branch cannot be streamed, if that is known.
+    /// Returns the reason why the objects of a branch cannot be streamed, if it is known.
     pub(super) fn not_streamed(&self, input: usize) -> Option<&NotStreamed> {
         self.not_streamed.get(&input)
     }
@@ -51,26 +51,26 @@ impl Failures {
         &self.members
     }
 
-    /// Returns how often a branch had values that a narrower column does not keep.
+    /// Returns how often a branch had values that a narrower column cannot store exactly.
     pub(super) fn too_narrow(&self, input: usize) -> u16 {
         self.too_narrow.get(&input).copied().unwrap_or(0)
     }
 
-    /// Adds a branch with values that a narrower column does not keep.
+    /// Adds a branch with values that a narrower column cannot store exactly.
     pub(super) fn add_too_narrow(&mut self, input: usize) {
         *self.too_narrow.entry(input).or_default() += 1;
     }
 
-    /// Adds sub-branches that cannot be read. It returns false if all of them are known already.
-    pub(super) fn add_members(&mut self, found: Vec<LeftOut>) -> bool {
+    /// Adds sub-branches that cannot be read. Returns false if all of them are already known.
+    pub(super) fn add_members(&mut self, members: Vec<LeftOut>) -> bool {
         let known = |one: &LeftOut| self.members.iter().any(|other| other.column == one.column);
-        let new: Vec<_> = found.into_iter().filter(|one| !known(one)).collect();
+        let new: Vec<_> = members.into_iter().filter(|one| !known(one)).collect();
         let news = !new.is_empty();
         self.members.extend(new);
         news
     }
 
-    /// Adds a unit that failed. It returns false if this failure is known already.
+    /// Adds a unit that failed. Returns false if this failure is already known.
     pub(super) fn add(
         &mut self,
         inputs: &[Input<'_>],

@@ -1,4 +1,4 @@
-//! Chooses the C++ types of fields from the types that branches read as, in the way of ROOT's importer.
+//! Chooses the C++ types of fields from the types as which branches read, in the way of ROOT's importer.
 
 use arrow_schema::{DataType, Field};
 use nyssa_rntuple::schema::{FieldNames, FieldType, Leaf};
@@ -6,10 +6,10 @@ use nyssa_root::arrow::Number;
 
 use super::options::Layout;
 
-/// Returns the field type of an Arrow type, or the reason why there is none.
+/// Returns the field type of an Arrow type, or the reason why it has none.
 fn of_type(data_type: &DataType, layout: Layout) -> Result<FieldType, String> {
     if let Some(number) = Number::of_data_type(data_type) {
-        // ROOT's importer makes `char` of a `TLeafB`, which some readers show as unsigned.
+        // ROOT's importer makes `char` from a `TLeafB`, which some readers show as unsigned.
         let char = number == Number::Int8 && layout == Layout::Importer;
         return Ok(FieldType::Leaf(if char { Leaf::Char } else { number.into() }));
     }
@@ -43,8 +43,8 @@ fn of_type(data_type: &DataType, layout: Layout) -> Result<FieldType, String> {
     }
 }
 
-/// Returns the field type of an Arrow field that a branch reads as, or the reason why there is none. A nullable
-/// Arrow field becomes an optional field.
+/// Returns the field type of an Arrow field as which a branch reads, or the reason why it has none. A nullable Arrow
+/// field becomes an optional field.
 pub(super) fn field_type(field: &Field, layout: Layout) -> Result<FieldType, String> {
     if field.metadata().contains_key(nyssa_root::arrow::STREAMER) {
         return Err(
@@ -58,7 +58,7 @@ pub(super) fn field_type(field: &Field, layout: Layout) -> Result<FieldType, Str
     Ok(if field.is_nullable() { FieldType::optional(of) } else { of })
 }
 
-/// Returns whether the type has more fixed dimensions than ROOT's importer keeps.
+/// Returns whether the type has more fixed dimensions than ROOT's importer supports.
 pub(super) fn keeps_dimensions(data_type: &DataType, outermost: bool) -> bool {
     match data_type {
         DataType::LargeList(item) => keeps_dimensions(item.data_type(), false),

@@ -23,13 +23,14 @@ use crate::job::run::{self, Job};
 use crate::open;
 use crate::rewrite;
 
-/// Converts the tree at `path` (`dir/name` or `dir/name;cycle`) of `input` to an RNTuple at the same path of
-/// the new file `output`; or an RNTuple to a tree, if [`ConvertOptions::to`] asks for that. The file appears only when
-/// it is complete, and verified if the options ask for that.
+/// Converts the tree at `path` (`dir/name` or `dir/name;cycle`) of `input` to an RNTuple at this path of the new file
+/// `output`; or an RNTuple to a tree, if [`ConvertOptions::to`] requests it. The file appears only when it is
+/// complete, and verified if the options request it.
 ///
 /// # Errors
-/// `NotFound` for the input; `InvalidArgument` for options or an output that are not allowed; `Unsupported` with
-/// a list of all branches or fields that cannot be converted; `Cancelled`; and the errors of the input.
+/// `NotFound` for the input; `InvalidArgument` for options or an output that are not allowed; `Unsupported` with a
+/// list of all branches or fields that cannot be converted; `Cancelled`; an error if the input is damaged or cannot
+/// be read.
 pub fn convert(
     input: &RootFile,
     path: &str,
@@ -41,10 +42,12 @@ pub fn convert(
     reports.pop().ok_or_else(|| Error::invalid_argument("nothing was converted"))
 }
 
-/// Converts every tree of `input`, each to an RNTuple of the same path in `output`; or every RNTuple.
+/// Converts every tree of `input`, each to an RNTuple of its path in `output`; or every RNTuple.
 ///
 /// # Errors
-/// The same as [`convert`]; `NotFound` if there is none; `InvalidArgument` for a name in the options.
+/// `NotFound` if there is no such dataset; `InvalidArgument` for options or an output that are not allowed, and for a
+/// name in the options; `Unsupported` with a list of all branches or fields that cannot be converted; `Cancelled`; an
+/// error if the input is damaged or cannot be read.
 pub fn convert_all(
     input: &RootFile,
     output: &Path,
@@ -60,11 +63,11 @@ pub fn convert_all(
     convert_paths(input, &paths, output, options, context)
 }
 
-/// Returns the path of the only dataset of `input` that can be converted to `to`. If there is none, returns that of the
-/// only dataset that has the format already, which [`convert`] refuses with the reason.
+/// Returns the path of the only dataset of `input` that can be converted to `to`. If there is none, returns the path
+/// of the only dataset that already has the format, which [`convert`] refuses with the reason.
 ///
 /// # Errors
-/// The errors of [`open::only_dataset`].
+/// `NotFound` if there is none; `InvalidArgument` with their names if there are several; `Io`.
 pub fn only_input(input: &RootFile, to: To) -> Result<String> {
     let found = match open::only_dataset(input, Some(to.input())) {
         Err(error) if error.kind() == Kind::NotFound => {
@@ -99,7 +102,7 @@ fn convert_paths(
     }
 }
 
-/// Refuses an input that has the format of the output already.
+/// Refuses an input that already has the format of the output.
 fn check_input(input: &RootFile, path: &str, to: To) -> Result<()> {
     let key = input.find(path)?;
     if open::format_of(&key) != Some(to.output()) {
@@ -124,7 +127,7 @@ fn attempt(
     context: &Context,
     failures: &mut [Failures],
 ) -> Result<Option<Vec<ConvertReport>>> {
-    // Everything that can be refused is refused before the output is touched.
+    // All refusals happen before the output is created.
     options.output.validate()?;
     let filter = options.filter()?;
     let keys = paths.iter().map(|path| input.find(path)).collect::<Result<Vec<_>>>()?;

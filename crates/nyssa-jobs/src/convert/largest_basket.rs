@@ -1,5 +1,5 @@
-//! Finds the largest entries of a tree before its data are read. The tables of baskets say how many entries each basket has,
-//! their keys say how large they are when they are unpacked, and their offsets say how large their entries are.
+//! Finds the largest entries of a tree before its data are read. The tables of baskets give the number of entries of
+//! each basket, the keys give the decompressed sizes of baskets, and the offsets give the sizes of entries.
 
 use std::ops::Range;
 
@@ -7,13 +7,13 @@ use nyssa_ttree::{Basket, Branch, Reader};
 
 use super::clusters::fixed;
 use super::model::Input;
-use crate::job::held::Part;
+use crate::job::largest_part::Part;
 
 /// The largest number of keys that are read. The baskets of these keys are probably the largest.
 const KEYS: usize = 64;
 
-/// Returns the basket of `inputs` that needs the most memory, and the path of its branch. `memory` is the budget in bytes. A
-/// branch that cannot exceed it is not looked at.
+/// Returns the basket of `inputs` that needs the most memory, and the path of its branch. `memory` is the budget in
+/// bytes. A branch that cannot exceed it is not checked.
 pub(super) fn largest<'a>(
     reader: &Reader,
     inputs: impl Iterator<Item = &'a Input<'a>>,
@@ -46,7 +46,7 @@ pub(super) fn largest<'a>(
     unknown.truncate(KEYS);
     let baskets: Vec<_> = unknown.iter().map(|(_, _, basket)| *basket).collect();
     // A basket that cannot be read is an error when its values are read.
-    let sizes = reader.unpacked_sizes(&baskets).unwrap_or_default();
+    let sizes = reader.uncompressed_sizes(&baskets).unwrap_or_default();
     let mut of_several: Option<(u64, &Branch, &Basket)> = None;
     for (&(_, branch, basket), size) in unknown.iter().zip(sizes) {
         let Some(size) = size else { continue };
@@ -55,7 +55,7 @@ pub(super) fn largest<'a>(
             of_several = Some((size, branch, basket));
         }
     }
-    // The offsets of the largest basket with several entries say how large its largest entry is.
+    // The offsets of the largest basket with several entries give the size of its largest entry.
     if let Some((unpacked, branch, basket)) = of_several
         && unpacked.saturating_mul(2) > memory
         && let Ok(Some(entry)) = reader.largest_entry(basket)
@@ -78,8 +78,8 @@ fn range(basket: &Basket) -> Range<u64> {
     basket.first_entry..basket.first_entry.saturating_add(basket.entries)
 }
 
-/// Returns the baskets of a branch with about the bytes that they have when they are unpacked. Returns none if all together
-/// are so small that no entry can exceed the memory.
+/// Returns the baskets of a branch with their approximate decompressed bytes. Returns none if all together are so
+/// small that no entry can exceed the memory.
 fn probably_large<'a>(
     branch: &'a Branch,
     baskets: impl Iterator<Item = &'a Basket>,

@@ -1,8 +1,8 @@
 //! Converts many files, one after the other, into a folder.
 //!
-//! A journal in the folder has a line for each file. A later run uses it to see which outputs are done. Each output has
-//! an identity (its UUID) that follows from what was read and from the options, so that an output is never taken for the
-//! conversion of another input.
+//! A journal in the folder has a line for each file. A later run uses it to see which outputs are done. Each output
+//! has an identity (its UUID) that is computed from its input and from the options, so that an output is never taken
+//! for the conversion of another input.
 
 use std::collections::HashMap;
 use std::hash::Hasher;
@@ -25,10 +25,10 @@ use crate::verify::verify;
 
 /// The name of the journal in the folder.
 pub const JOURNAL: &str = "nyssa-convert.jsonl";
-/// What stands in a pattern for the name of the input without its ending.
+/// The placeholder in a pattern for the name of the input without its ending.
 const STEM: &str = "{stem}";
 
-/// Where many files are converted to, and what happens with those that cannot be.
+/// The folder for many converted files, and the actions for files that cannot be converted.
 #[derive(Clone, Debug)]
 pub struct ManyOptions {
     /// The folder of the outputs. It is made if it does not exist.
@@ -37,37 +37,39 @@ pub struct ManyOptions {
     pub name_pattern: String,
     /// Whether every tree of a file is converted, or every RNTuple.
     pub all: bool,
-    /// Whether a file that cannot be converted does not stop the others. A full disk stops them.
+    /// Whether a file that cannot be converted does not stop the conversion of other files. A full disk stops it.
     pub skip_bad: bool,
-    /// Whether outputs that are done already are kept: those that were made of this input by these options, and that are
-    /// sound. The conversion of an older version of the input is replaced, and with a note one of unknown origin with as
-    /// many entries. Other outputs are an error without [`crate::job::OutputOptions::force`].
+    /// Whether finished outputs stay: outputs that were made from this input with these options, and that are sound.
+    /// The conversion of an older version of the input is replaced. An output of unknown origin with the same number
+    /// of entries is also replaced, with a note. Other outputs are an error without
+    /// [`crate::job::OutputOptions::force`].
     pub skip_done: bool,
 }
 
-/// What became of a file.
+/// The result for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileState {
-    /// It was converted now.
+    /// The file was converted now.
     Done,
-    /// Its output was there already.
+    /// The output already existed.
     Found,
-    /// It could not be converted.
+    /// The file could not be converted.
     Failed,
 }
 
-/// A line of the journal: what became of a file.
+/// A line of the journal: the result for a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConvertedFile {
-    /// The input, maybe with the path of its tree. It is for people, and opens nothing: secrets of a URL are left out.
+    /// The input, possibly with the path of its tree. It is for people, and cannot be opened: secrets of a URL are
+    /// left out.
     pub input: String,
-    /// A digest of what the query of a URL asks for; see [`nyssa_io::query_digest`].
+    /// A digest of the query of a URL; see [`nyssa_io::query_digest`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_query: Option<String>,
     /// The number of bytes of the input.
     pub input_bytes: u64,
-    /// What tells this version of the input from others; see [`RootFile::version`].
+    /// The identity of this version of the input; see [`RootFile::version`].
     pub input_version: Option<String>,
     /// The output.
     pub output: String,
@@ -75,7 +77,7 @@ pub struct ConvertedFile {
     pub output_bytes: u64,
     /// The number of entries of the output.
     pub entries: u64,
-    /// What became of it.
+    /// The result.
     pub state: FileState,
     /// The error, if it failed.
     pub error: Option<String>,
@@ -88,13 +90,13 @@ pub struct ConvertedFile {
     /// The other objects of the input that are not in the output, with the reasons.
     #[serde(default)]
     pub left_out: Vec<String>,
-    /// Remarks for people: what was left out or changed, and why.
+    /// Remarks for people: the parts that were left out or changed, and the reasons.
     #[serde(default)]
     pub notes: Vec<String>,
 }
 
 impl ConvertedFile {
-    /// Returns the identity (UUID) of the output that is made of this version of the input by these options.
+    /// Returns the identity (UUID) of the output that is made from this version of the input with these options.
     fn identity(&self) -> [u8; 16] {
         let bytes = i64::try_from(self.input_bytes).unwrap_or(-1);
         let version = self.input_version.as_deref();
@@ -106,14 +108,14 @@ impl ConvertedFile {
 /// The journal of a folder.
 struct Journal {
     lines: Lines,
-    /// What was last converted to each output.
+    /// The last conversion to each output.
     converted: HashMap<String, ConvertedFile>,
 }
 
 impl Journal {
     fn open(folder: &Path) -> Result<Self> {
         let (lines, text) = nyssa_io::lines(folder.join(JOURNAL))?;
-        // A line that is not understood says nothing about any file. The process may have ended while it was written.
+        // A line that cannot be parsed is ignored. The process may have ended while it was written.
         let known = text.lines().filter_map(|line| serde_json::from_str(line).ok());
         let mut journal = Self { lines, converted: HashMap::new() };
         known.for_each(|file| journal.keep(file));
@@ -138,7 +140,7 @@ impl Journal {
 /// Returns the output of each input.
 ///
 /// # Errors
-/// `InvalidArgument` for a pattern without `{stem}`, and for two inputs with the same output.
+/// `InvalidArgument` for a pattern without `{stem}`, and for two inputs with one output.
 fn outputs(inputs: &[String], many: &ManyOptions) -> Result<Vec<PathBuf>> {
     let pattern = &many.name_pattern;
     if !pattern.contains(STEM) || pattern.contains('/') {
@@ -164,11 +166,11 @@ fn outputs(inputs: &[String], many: &ManyOptions) -> Result<Vec<PathBuf>> {
     Ok(outputs)
 }
 
-/// Converts each of `inputs` (`FILE` or `FILE:TREE`) into a file of a folder. `show` gets what becomes of each.
+/// Converts each of `inputs` (`FILE` or `FILE:TREE`) into a file of a folder. `show` gets the result for each.
 ///
 /// # Errors
 /// `InvalidArgument` for wrong options; `AlreadyExists` for an output that exists, without `skip_done` and `force`;
-/// `Cancelled`; that of a full disk. Without `skip_bad`, also the error of the first file that cannot be converted.
+/// `Cancelled`; `Io` for a full disk. Without `skip_bad`, also the error of the first file that cannot be converted.
 pub fn convert_many(
     inputs: &[String],
     many: &ManyOptions,
@@ -231,7 +233,7 @@ pub fn convert_many(
     Ok(files)
 }
 
-/// Returns whether the disk of the outputs is full. No other file would be converted then.
+/// Returns whether the disk of the outputs is full. Then no other file can be converted.
 fn is_disk_full(error: &Error) -> bool {
     let kind = error.system().map(|error| error.source.kind());
     matches!(kind, Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded))
@@ -297,12 +299,12 @@ fn notes(reports: &[ConvertReport]) -> Vec<String> {
     all
 }
 
-/// Returns whether the output that exists is the conversion of the input. If it is not, it may be replaced: the options
-/// say so, it is damaged, it is the conversion of an older version of the input, or it looks like an earlier conversion
-/// and nothing says of what. `file` then has a note.
+/// Returns whether the existing output is the conversion of the input. If it is not, it may be replaced: if the
+/// options allow it, if it is damaged, if it is the conversion of an older version of the input, or if it looks like
+/// an earlier conversion of unknown origin. `file` then has a note.
 ///
 /// # Errors
-/// `AlreadyExists` with the reason why it may not be replaced.
+/// `AlreadyExists` with the reason why the output may not be replaced.
 fn is_done(
     file: &mut ConvertedFile,
     output: &Path,
@@ -344,7 +346,7 @@ fn is_done(
     Err(Error::new(Kind::AlreadyExists, message))
 }
 
-/// Returns the entries of the datasets of a format, or of the one at `path`.
+/// Returns the number of entries of the datasets of a format, or of the dataset at `path`.
 fn entries(file: &RootFile, format: Format, path: Option<&str>) -> Result<u64> {
     let paths = match path {
         Some(path) => vec![path.to_owned()],

@@ -1,15 +1,15 @@
-//! Sums up what became of many files.
+//! Sums up the results for many files.
 
 use serde::Serialize;
 
 use super::many::{ConvertedFile, FileState};
 
-/// The sums over many files. Entries, bytes and seconds are those of the files that were converted now.
+/// The sums over many files. Entries, bytes and seconds count only the files that were converted now.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ConvertedTotal {
     /// The number of files that were converted now.
     pub converted: u64,
-    /// The number of files whose outputs were there already.
+    /// The number of files whose outputs already existed.
     pub found: u64,
     /// The number of files that could not be converted.
     pub failed: u64,
@@ -19,7 +19,7 @@ pub struct ConvertedTotal {
     pub input_bytes: u64,
     /// The number of bytes of the outputs.
     pub output_bytes: u64,
-    /// How many times smaller the outputs are. `None` without outputs.
+    /// The size of the inputs divided by the size of the outputs. `None` without outputs.
     pub ratio: Option<f64>,
     /// The wall-clock time in seconds.
     pub seconds: f64,

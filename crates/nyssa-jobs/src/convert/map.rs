@@ -50,7 +50,7 @@ pub struct Rules<'a> {
     pub skip_unsupported: bool,
     /// Whether branches whose data are not complete are left out.
     pub skip_unreadable: bool,
-    /// The type that each input reads as, and the type of its field.
+    /// The type as which each input reads, and the type of its field.
     pub checks: &'a [Checked],
     /// The branches that become streamer fields.
     pub streamed_branches: &'a StreamerBranches,
@@ -58,8 +58,8 @@ pub struct Rules<'a> {
     pub failures: &'a Failures,
 }
 
-/// The type that a branch reads as, and the type of its field (of its items if it has a counter), or the reason
-/// why there is none.
+/// The type as which a branch reads, and the type of its field (of its items if it has a counter), or the reason why
+/// it has none.
 pub type Checked = std::result::Result<(DataType, FieldType), String>;
 
 /// Maps `inputs`, in the order of the tree, to a schema.
@@ -108,7 +108,7 @@ struct CountedBranches<'a> {
     members: Vec<SelectedBranch<'a>>,
 }
 
-/// Returns the branches to convert, and adds unsupported ones to `map.skipped`.
+/// Returns the branches to convert, and adds unsupported branches to `map.skipped`.
 fn select<'a>(
     inputs: &'a [Input<'_>],
     rules: Rules<'_>,
@@ -171,7 +171,7 @@ fn select<'a>(
     Ok(taken)
 }
 
-/// Returns the type that the branch reads as, and the type of its field (of its items if it has a counter).
+/// Returns the type as which the branch reads, and the type of its field (of its items if it has a counter).
 pub fn check(branch: &Branch, layout: Layout, classes: &Classes<'_>) -> Checked {
     let data_type = branch.data_type()?;
     let item = match (classes.field_type(branch), &data_type, counter(branch)) {
@@ -243,7 +243,7 @@ impl<'a> Mapper<'a> {
         Ok(())
     }
 
-    /// Makes a field of its own for every branch, in the order of the tree.
+    /// Makes a separate field for every branch, in the order of the tree.
     fn vectors(&mut self, taken: Vec<SelectedBranch<'a>>) -> Result<()> {
         taken.iter().try_for_each(|branch| self.whole(branch, FieldType::vector))
     }
@@ -253,7 +253,7 @@ impl<'a> Mapper<'a> {
         self.given.get(path).cloned().unwrap_or_else(|| self.names.give(path))
     }
 
-    /// Returns whether a branch contains only the count. The collection then has the same information.
+    /// Returns whether a branch contains only the count. The collection then contains the same numbers.
     fn only_counts(&self, path: &str) -> bool {
         self.inputs.get(path).is_some_and(|branch| branch.leaves.len() <= 1)
     }
@@ -284,8 +284,8 @@ impl<'a> Mapper<'a> {
         Ok(())
     }
 
-    /// Makes the untyped collection of one counter: index column, record, members. Its name contains the
-    /// counter, so that files with other collections have the same name.
+    /// Makes the untyped collection of one counter: index column, record, members. Its name contains the counter, so
+    /// that it does not depend on the other collections of the file.
     fn collection(&mut self, counted: &CountedBranches<'_>) -> Result<(FieldId, Vec<FieldId>)> {
         let name = self.names.invent(&format!("{BACKING_PREFIX}_{}", self.counter(counted)));
         let members = counted
@@ -333,7 +333,7 @@ impl<'a> Mapper<'a> {
         Ok(())
     }
 
-    /// Returns the name of the counter: that of its branch, or of its leaf if the branch has several.
+    /// Returns the name of the counter: the name of its branch, or of its leaf if the branch has several.
     fn counter<'c>(&self, counted: &'c CountedBranches<'_>) -> &'c str {
         let CountSource { branch, leaf } = counted.counter;
         if self.only_counts(branch) { branch } else { leaf }

@@ -1,4 +1,4 @@
-//! Compares the schema with that of ROOT 6.40's importer for the same tree, which is written here as literals.
+//! Compares the schema with the schema of ROOT 6.40's importer for this tree, which is written here as literals.
 
 use nyssa_rntuple::encoding::ColumnType;
 use nyssa_rntuple::schema::Structure;

@@ -5,8 +5,8 @@
 //! tree ─map─► schema, units ─pipeline─► (read branch → seal) on all cores ─► commit in order ─► verify ─► publish
 //! ```
 //!
-//! A unit is one field in one cluster. Any thread seals a unit. Units are committed in the order of their columns,
-//! so that the output has the same bytes for any number of threads.
+//! A unit is one field in one cluster. Any thread seals a unit. Units are committed in the order of their columns, so
+//! that the bytes of the output do not depend on the number of threads.
 
 mod choosing;
 mod classes;
@@ -16,7 +16,6 @@ mod digests;
 mod failures;
 mod fields;
 mod job;
-mod kept;
 mod largest_basket;
 mod many;
 mod many_total;
@@ -28,6 +27,7 @@ mod other_trees;
 mod others;
 mod read_ahead;
 mod report;
+mod sample_baskets;
 mod samples;
 mod streamer;
 mod titles;

@@ -1,4 +1,4 @@
-//! Defines the branches that a conversion reads, and the fields that it makes of them.
+//! Defines the branches that a conversion reads, and the fields that it makes from them.
 
 use nyssa_rntuple::schema::FieldId;
 use nyssa_ttree::{Branch, CountSource};
@@ -44,7 +44,7 @@ impl OutputField {
     }
 }
 
-/// One top-level field, and the branch that it is made from.
+/// One top-level field, and the branch from which it is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldMap {
     /// The path of the branch, with the name of the leaf for a counter in a leaf list.

@@ -1,5 +1,6 @@
 //! Finds narrower columns for real numbers: floats for doubles, and the integers of `Float16_t` and `Double32_t` that
-//! have a range. Every value is checked when it is stored. If one is not kept, the conversion starts again.
+//! have a range. Every value is checked when it is stored. If a value cannot be stored exactly, the conversion starts
+//! again.
 
 use nyssa_rntuple::encoding::{ColumnType, Encoding};
 use nyssa_rntuple::schema::{ColumnId, FieldId, Schema};
@@ -10,17 +11,22 @@ use nyssa_root::streamer::Quantization;
 use super::failures::Failures;
 use super::model::{Input, OutputField};
 
-/// What is narrowed.
+/// The numbers that are narrowed.
 pub(super) struct Narrowing<'a> {
     pub inputs: &'a [Input<'a>],
     pub failures: &'a Failures,
-    /// Whether numbers with a range are stored as integers in any case. Then they may differ by rounding.
+    /// Whether numbers with a range are always stored as integers. Then they may differ by rounding.
     pub quantize: bool,
 }
 
 impl Narrowing<'_> {
-    /// Sets the narrower encodings that may be chosen for the columns of a unit, and those that are asked for.
-    pub fn apply(&self, unit: &OutputField, schema: &mut Schema, settings: &mut SealSettings) {
+    /// Sets the narrower encodings that may be chosen for the columns of a unit, and the requested encodings.
+    pub(super) fn apply(
+        &self,
+        unit: &OutputField,
+        schema: &mut Schema,
+        settings: &mut SealSettings,
+    ) {
         let Some(index) = unit.input() else { return };
         let Some(input) = self.inputs.get(index) else { return };
         let failed = self.failures.too_narrow(index);
@@ -28,7 +34,7 @@ impl Narrowing<'_> {
             return;
         }
         choosing::narrow(schema, unit.field, settings);
-        // The highest value of a range needs one bit more than the tree states. It is met by starting again.
+        // The highest value of a range needs one bit more than the tree states. Then the conversion starts again.
         let quantizations = input.branch.quantizations();
         for (id, encoding) in encodings(schema, unit.field, &quantizations, failed) {
             let double = is_double(schema, id);
@@ -82,11 +88,11 @@ fn add_leaves(schema: &Schema, id: FieldId, leaves: &mut Vec<FieldId>) {
     }
 }
 
-/// Returns the encoding that has the integers of the tree. `value = min + integer * (max - min) / (2^bits - 1)`.
+/// Returns the encoding with the integers of the tree. `value = min + integer * (max - min) / (2^bits - 1)`.
 fn encoding(quantization: Quantization, more_bits: u16) -> Option<Encoding> {
     let Quantization { min, factor, bits } = quantization;
     let bits = match u16::try_from(bits).ok()? {
-        // These hold the highest value, too.
+        // These can also store the highest value.
         32 => 32,
         less => less.checked_add(more_bits)?,
     };

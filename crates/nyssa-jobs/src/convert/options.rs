@@ -22,16 +22,16 @@ pub enum Layout {
     /// fields (`ROOT::VecOps::RVec<T>`, cardinality) with the names of the branches. Offsets are stored once.
     #[default]
     Importer,
-    /// A `std::vector<T>` of its own for each jagged branch, and plain numbers for counters.
+    /// A separate `std::vector<T>` for each jagged branch, and plain numbers for counters.
     Vectors,
 }
 
 /// The branches of classes and of standard containers that become streamer fields. A streamer field stores each
-/// object as the bytes that ROOT's `TClass::Streamer` makes of it. ROOT needs the dictionary of the class to
-/// read them. Branches that have no other type in RNTuple always become streamer fields.
+/// object as the bytes of ROOT's `TClass::Streamer`. ROOT needs the dictionary of the class to read them. Branches
+/// that have no other type in RNTuple always become streamer fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Streamer {
-    /// Only branches that have no other type.
+    /// Only branches without another type in RNTuple.
     #[default]
     None,
     /// Top-level branches whose name matches one of these globs.
@@ -97,19 +97,19 @@ impl To {
 /// The options of the trees that a conversion writes.
 #[derive(Clone, Debug, Default)]
 pub struct TreeOptions {
-    /// The size of a basket before compression, in bytes. `None` is ROOT's.
+    /// The size of a basket before compression, in bytes. `None` means ROOT's default.
     pub basket_size: Option<usize>,
-    /// The rule that decides where clusters end, as ROOT's number: entries, negative bytes, or 0 for no clusters. `None`
-    /// is ROOT's default.
+    /// The rule that decides where clusters end, as ROOT's number: entries, negative bytes, or 0 for no clusters.
+    /// `None` means ROOT's default.
     pub auto_flush: Option<i64>,
-    /// The counters of lists, by globs of branches. These lists are then no `std::vector`. The last one that matches
+    /// The counters of lists, by globs of branches. These lists are then no `std::vector`. The last glob that matches
     /// counts.
     pub counters: Vec<(String, String)>,
     /// The globs of the branches of records that get one branch with several leaves.
     pub leaf_lists: Vec<String>,
     /// The globs of the branches of lists that are written as `std::vector`, and not with a counter.
     pub vectors: Vec<String>,
-    /// The options of branches, by globs. The last one that matches counts.
+    /// The options of branches, by globs. The last glob that matches counts.
     pub branch_options: Vec<BranchOptions>,
 }
 
@@ -127,7 +127,7 @@ pub struct ConvertOptions {
     pub layout: Layout,
     /// The branches of classes that become streamer fields.
     pub streamer: Streamer,
-    /// Whether `Float16_t` and `Double32_t` with a range are stored as the integers that the tree has. Reading computes
+    /// Whether `Float16_t` and `Double32_t` with a range are stored as the integers of the tree. Reading computes
     /// their values in another order than for a tree, so that they may differ in the last bits.
     pub quantize: bool,
     /// The globs of the names of branches to convert. An empty list takes all branches. The counters of these
@@ -135,7 +135,7 @@ pub struct ConvertOptions {
     pub include: Vec<String>,
     /// The globs of the names of branches to leave out, even if `include` takes them.
     pub exclude: Vec<String>,
-    /// The range of entries to convert. `None` takes all.
+    /// The range of entries to convert. `None` takes all entries.
     pub entries: Option<Range<u64>>,
     /// Whether branches that cannot be converted are left out. Otherwise the conversion fails. The report lists
     /// them.
@@ -145,11 +145,12 @@ pub struct ConvertOptions {
 }
 
 impl ConvertOptions {
-    /// Returns the options with the default encoding of conversions, and with the branches of streamer fields that the
-    /// profile states, unless others are asked for.
+    /// Returns the options with the default encoding of conversions, and with the branches of streamer fields that
+    /// the profile states, unless others are requested.
     ///
     /// # Errors
-    /// `InvalidArgument` for a file that is no profile, and for globs that do not parse; those of reading.
+    /// `InvalidArgument` for a file that is no profile, and for globs that do not parse; an error if it cannot be
+    /// read.
     pub(super) fn settled(&self) -> Result<Self> {
         let stated = match (&self.streamer, &self.output.profile) {
             (Streamer::None, Some(profile)) => Profile::stated(profile)?,
@@ -249,8 +250,8 @@ impl ConvertOptions {
     }
 }
 
-/// Returns the way in which a conversion to an RNTuple chooses column types if the options do not say it. A user who
-/// names a level, full effort or another algorithm gets ROOT's types.
+/// Returns the way in which a conversion to an RNTuple chooses column types if the options do not state it. A user
+/// who names a level, full effort or another algorithm gets ROOT's types.
 pub(crate) fn default_encoding(output: &OutputOptions) -> Encodings {
     match (output.compression.algorithm, output.effort) {
         (Algorithm::Zstd, Effort::Auto) if output.compression.setting() != 0 => Encodings::Auto,

@@ -1,4 +1,4 @@
-//! Copies the TTrees that are in the file of RNTuples which become TTrees. Their baskets keep their bytes.
+//! Copies the TTrees in the file of RNTuples that become TTrees. Their baskets are not recompressed.
 
 use nyssa_root::Context;
 use nyssa_root::compression::Compression;
@@ -12,19 +12,19 @@ use crate::job::output::Output;
 use crate::job::stored_trees::{Copy, basket_bytes};
 use crate::open::open_dataset;
 
-/// What helps if the other trees of the file are damaged.
+/// The advice if other trees of the file are damaged.
 const WITHOUT: &str = "--no-carry (carry=False) leaves the other objects of the file behind";
 
-/// The trees that are in the output as they are stored in the input.
+/// The trees of the input that are in the output in their stored form.
 #[derive(Default)]
 pub(super) struct CopiedTrees(Vec<KeyEntry>);
 
 impl CopiedTrees {
-    /// Copies trees of `input`. `others` gets those that cannot be copied, with the reasons.
+    /// Copies trees of `input`. `others` gets the trees that cannot be copied, with the reasons.
     ///
     /// # Errors
-    /// The errors of damaged trees and of the output; `Cancelled`.
-    pub fn write(
+    /// `Cancelled`; an error if a tree is damaged or the output cannot be written.
+    pub(super) fn write(
         keys: &[KeyEntry],
         input: &RootFile,
         output: &Output,
@@ -52,11 +52,11 @@ impl CopiedTrees {
         Ok(Self(copied))
     }
 
-    /// Compares the trees with those of the input.
+    /// Compares the trees with the trees of the input.
     ///
     /// # Errors
-    /// `OutOfSpecification` with the first branch that differs; the errors of a damaged file; `Cancelled`.
-    pub fn verify(
+    /// `OutOfSpecification` with the first branch that differs; `Cancelled`; an error if the file is damaged.
+    pub(super) fn verify(
         &self,
         input: &RootFile,
         written: &RootFile,
@@ -91,7 +91,7 @@ fn one(
     copy.tree(tree, key, &key.path, &growth)
 }
 
-/// Returns why a tree cannot be copied, with the branch if it is one.
+/// Returns the reason why a tree cannot be copied, with the branch if it is one branch.
 fn reason(error: &Error) -> String {
     match &error.place().field {
         Some(branch) => format!("branch {branch}: {}", error.message()),

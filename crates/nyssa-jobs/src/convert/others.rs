@@ -1,5 +1,5 @@
-//! Handles the other objects in the file of a conversion: datasets that have the format of the output are written again
-//! (RNTuples), or copied as they are stored (TTrees, in `other_trees.rs`). All other objects are copied.
+//! Handles the other objects in the file of a conversion: datasets in the format of the output are written again
+//! (RNTuples), or copied in their stored form (TTrees, in `other_trees.rs`). All other objects are copied.
 
 use std::collections::HashSet;
 
@@ -21,11 +21,11 @@ const NOT_SELECTED: &str = "it was not selected; `nyssa convert --all` converts 
 #[derive(Default)]
 pub(super) struct Rewritten<'a>(Vec<(rewrite::NTuple<'a>, rewrite::RewriteReport)>);
 
-/// Lists all objects of `input`, except the datasets `converted`: the other datasets that have the format of the output
-/// already, and the objects that are copied. Datasets that could be converted too are left out.
+/// Lists all objects of `input`, except the datasets `converted`: the other datasets that already have the format of
+/// the output, and the objects that are copied. Datasets that could also be converted are left out.
 ///
 /// # Errors
-/// The same as [`OtherObjects::plan`].
+/// `Io` if the file cannot be read.
 pub(super) fn plan(
     input: &RootFile,
     converted: &[KeyEntry],
@@ -61,7 +61,8 @@ pub(super) fn plan(
 /// Rewrites RNTuples of `input`.
 ///
 /// # Errors
-/// The same as [`rewrite::rewrite`].
+/// `InvalidArgument` for options that are not allowed; `Unsupported` with a list of all fields that cannot be read;
+/// `Cancelled`; an error if the input is damaged or cannot be read.
 pub(super) fn rewrite_all<'a>(
     ntuples: &[KeyEntry],
     input: &RootFile,
@@ -90,16 +91,16 @@ pub(super) fn rewrite_all<'a>(
 }
 
 impl Rewritten<'_> {
-    /// Compares the RNTuples with those of the input.
+    /// Compares the RNTuples with the RNTuples of the input.
     ///
     /// # Errors
     /// `OutOfSpecification` with the first field that differs.
-    pub fn verify(&mut self, file: &RootFile) -> Result<()> {
+    pub(super) fn verify(&mut self, file: &RootFile) -> Result<()> {
         self.0.iter_mut().try_for_each(|(ntuple, report)| ntuple.verify(file, report))
     }
 }
 
-/// Returns the options for the RNTuples of the file. Names, fields and effort in `options` are for the trees.
+/// Returns the options for the RNTuples of the file. Names, fields and effort in `options` apply to the trees.
 pub(super) fn ntuple_options(options: &ConvertOptions) -> rewrite::RewriteOptions {
     let OutputOptions { compression, cluster_size, page_size, memory, verify, .. } = options.output;
     let output = OutputOptions {

@@ -1,5 +1,5 @@
-//! Fetches the baskets of units before the units are read, if the tree is far away. A basket that two clusters
-//! share is fetched once, and so is a basket that a sample was taken from.
+//! Fetches the baskets of units before the units are read, if the tree is remote. A basket that two clusters share is
+//! fetched once, and so is a basket that a sample was taken from.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -11,23 +11,22 @@ use nyssa_root::Context;
 use nyssa_ttree::{CountSource, Reader};
 
 use super::counters::needed;
-use super::kept::KeptBaskets;
 use super::model::{Input, OutputField, Source};
+use super::sample_baskets::SampleBaskets;
 
 /// The baskets that several units read, fetched before the units need them.
 pub(super) struct UnitReadAhead {
-    /// The announced baskets: those of counters first, then those of each unit.
+    /// The announced baskets: first the baskets of counters, then the baskets of each unit.
     announced: Announced,
-    /// The bytes of the baskets, in the same order.
+    /// The bytes of the baskets, in this order.
     states: Vec<OnceLock<Mutex<State>>>,
-    /// The baskets that the next cluster reads, too, in the same order. If samples are read, these are all
-    /// baskets.
+    /// The baskets that the next cluster also reads, in this order. If samples are read, these are all baskets.
     shared: Vec<Vec<Range<u64>>>,
-    /// The baskets that samples have fetched, in the same order.
+    /// The baskets that samples have fetched, in this order.
     given: Mutex<Vec<Vec<Arc<Held>>>>,
     /// The store for the baskets of samples. `None` if clusters are read.
-    kept: Option<Arc<KeptBaskets>>,
-    /// The cluster before this one, until everything that it shares was taken over.
+    sample_baskets: Option<Arc<SampleBaskets>>,
+    /// The previous cluster, until all shared bytes were taken over.
     before: Mutex<Option<Arc<UnitReadAhead>>>,
     /// The number of states that have not begun.
     left: AtomicUsize,
@@ -38,7 +37,7 @@ pub(super) struct UnitReadAhead {
 struct State {
     /// Its own bytes, until the unit is read.
     own: Vec<Arc<Held>>,
-    /// The bytes that the next cluster reads, too, until it takes them over.
+    /// The bytes that the next cluster also reads, until it takes them over.
     shared: Vec<Arc<Held>>,
 }
 
@@ -48,7 +47,7 @@ pub(super) struct Plan<'a> {
     pub inputs: &'a [Input<'a>],
     pub units: &'a [OutputField],
     /// The baskets that samples have fetched.
-    pub kept: &'a Arc<KeptBaskets>,
+    pub sample_baskets: &'a Arc<SampleBaskets>,
 }
 
 impl Plan<'_> {
@@ -75,9 +74,9 @@ impl Plan<'_> {
         plan
     }
 
-    /// Begins to fetch what the sample of each unit reads: the entries that `entries` returns for its index.
-    /// The baskets are kept for the clusters. Returns `None` if the tree is near.
-    pub fn begin_samples(
+    /// Begins to fetch the baskets for the sample of each unit: the entries that `entries` returns for its index. The
+    /// baskets stay in memory for the clusters. Returns `None` if the tree is local.
+    pub(super) fn begin_samples(
         &self,
         entries: impl Fn(usize) -> Option<Range<u64>>,
         bytes: u64,
@@ -86,15 +85,15 @@ impl Plan<'_> {
             return None;
         }
         let mut ranges = self.ranges(entries);
-        ranges.iter_mut().for_each(|ranges| self.kept.skip(ranges));
-        let (shared, kept) = (ranges.clone(), Some(Arc::clone(self.kept)));
+        ranges.iter_mut().for_each(|ranges| self.sample_baskets.skip(ranges));
+        let (shared, sample_baskets) = (ranges.clone(), Some(Arc::clone(self.sample_baskets)));
         let ahead = self.announce(ranges, bytes)?;
-        Some(UnitReadAhead { shared, kept, ..ahead })
+        Some(UnitReadAhead { shared, sample_baskets, ..ahead })
     }
 
-    /// Begins to fetch what all units read for the entries of a cluster, except what they share with the
-    /// cluster `before` it. Returns `None` if the tree is near.
-    pub fn begin_cluster(
+    /// Begins to fetch the baskets of all units for the entries of a cluster, except baskets shared with the previous
+    /// cluster `before`. Returns `None` if the tree is local.
+    pub(super) fn begin_cluster(
         &self,
         entries: &Range<u64>,
         before: Option<Arc<UnitReadAhead>>,
@@ -114,7 +113,8 @@ impl Plan<'_> {
                 ranges.retain(|range| !shared.contains(range));
             }
         }
-        let given = Mutex::new(ranges.iter_mut().map(|ranges| self.kept.take(ranges)).collect());
+        let given =
+            Mutex::new(ranges.iter_mut().map(|ranges| self.sample_baskets.take(ranges)).collect());
         let ahead = self.announce(ranges, bytes)?;
         Some(UnitReadAhead { shared, given, before: Mutex::new(before), ..ahead })
     }
@@ -131,7 +131,7 @@ impl Plan<'_> {
             states: (0..count).map(|_| OnceLock::new()).collect(),
             shared: Vec::new(),
             given: Mutex::default(),
-            kept: None,
+            sample_baskets: None,
             before: Mutex::default(),
             left: AtomicUsize::new(count),
         })
@@ -139,8 +139,8 @@ impl Plan<'_> {
 }
 
 impl UnitReadAhead {
-    /// Waits for what a unit reads. The bytes stay available until the returned value is dropped.
-    pub fn hold(&self, unit: usize, context: &Context) -> Vec<Arc<Held>> {
+    /// Waits for the baskets of a unit. The bytes stay available until the returned value is dropped.
+    pub(super) fn hold(&self, unit: usize, context: &Context) -> Vec<Arc<Held>> {
         self.state(0, context);
         let state = self.state(unit + 1, context);
         state.map(|mut state| std::mem::take(&mut state.own)).unwrap_or_default()
@@ -167,9 +167,9 @@ impl UnitReadAhead {
         own.extend(fetched.map(Arc::new));
         let shared = self.shared.get(index).map_or(&[][..], Vec::as_slice);
         let keep = |range| self.announced.keep(range).map(Arc::new);
-        let shared = match &self.kept {
-            Some(kept) => {
-                kept.add(&self.announced, shared);
+        let shared = match &self.sample_baskets {
+            Some(sample_baskets) => {
+                sample_baskets.add(&self.announced, shared);
                 Vec::new()
             }
             None => shared.iter().filter_map(keep).collect(),

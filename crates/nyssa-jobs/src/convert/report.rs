@@ -5,14 +5,14 @@ use serde::Serialize;
 use super::options::To;
 use crate::job::{Reencoded, Written};
 
-/// The report of the conversion of one tree to an RNTuple, or the other way round. `tree` and branches are those of the
-/// TTree, and `ntuple` and fields those of the RNTuple, in both directions.
+/// The report of the conversion of one tree to an RNTuple, or the other way round. In both directions, `tree` and
+/// branches belong to the TTree, and `ntuple` and fields to the RNTuple.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ConvertReport {
     /// The output.
     #[serde(flatten)]
     pub written: Written,
-    /// The input, and how its data are stored now.
+    /// The input, and its new storage.
     #[serde(flatten)]
     pub reencoded: Reencoded,
     /// The format of the output.
@@ -38,7 +38,7 @@ pub struct ConvertReport {
 pub struct FieldReport {
     /// The path of the branch in the tree.
     pub branch: String,
-    /// The name of the field in the RNTuple, or its path if it is part of another one.
+    /// The name of the field in the RNTuple, or its path if it is part of another field.
     pub field: String,
     /// The C++ type of the field.
     pub type_name: String,
@@ -47,8 +47,8 @@ pub struct FieldReport {
     /// The number of compressed bytes in the output. In an RNTuple these are the bytes of the field's own columns, and
     /// shared offsets count for the counter. In a TTree these are the baskets of the branch with their keys.
     pub output_bytes: u64,
-    /// The digest of the values of the branch; see [`crate::compare::digest`]. It is `None` if the branch reads
-    /// as other values than the field.
+    /// The digest of the values of the branch; see [`crate::compare::digest`]. It is `None` if the branch reads as
+    /// other values than the field.
     pub digest: Option<String>,
 }
 
@@ -71,7 +71,7 @@ pub struct StreamerFieldReport {
     pub streamer_bytes: Option<u64>,
 }
 
-/// A branch whose field has another name, because RNTuple does not allow the name or another field has it.
+/// A branch whose field has another name, because RNTuple does not allow the name or another field uses it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Renamed {
     /// The path of the branch in the tree.

@@ -1,8 +1,7 @@
-//! Takes samples of branches, and chooses the codec and the encoding of every column with them
-//! (`rntuple::choose`).
+//! Takes samples of branches, and chooses the codec and the encoding of every column with them.
 //!
-//! Most columns of NanoAOD and similar files are noise that only entropy coding makes smaller. A few columns
-//! have structure. A sample of each branch shows which of the two it is.
+//! Most columns of NanoAOD and similar files are noise that only entropy coding makes smaller. A few columns have
+//! structure. A sample of each branch shows its kind.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,7 +10,7 @@ use arrow_array::ArrayRef;
 use nyssa_rntuple::choose::sample;
 use nyssa_rntuple::schema::{ColumnId, Schema};
 use nyssa_rntuple::write::choosing::{
-    ColumnStorage, apply, choose_field_at_once, choose_field_kept, has_repeats, unseen,
+    ColumnStorage, apply, choose_exact_field, choose_field_at_once, has_repeats, unseen,
 };
 use nyssa_rntuple::write::profile::Profile;
 use nyssa_rntuple::write::{Scratch, SealSettings};
@@ -24,9 +23,9 @@ use rayon::prelude::*;
 
 use super::clusters::decoded;
 use super::failures::unsupported;
-use super::kept::KeptBaskets;
 use super::model::{Input, OutputField, Source};
 use super::read_ahead;
+use super::sample_baskets::SampleBaskets;
 use super::streamer::StreamerBranches;
 
 /// The branches that samples are taken from.
@@ -39,7 +38,7 @@ pub(super) struct Sampler<'a> {
     /// The approximate range of the first cluster.
     pub first: &'a Range<u64>,
     /// The store for the baskets that samples fetch.
-    pub kept: &'a Arc<KeptBaskets>,
+    pub sample_baskets: &'a Arc<SampleBaskets>,
     pub context: &'a Context,
 }
 
@@ -47,8 +46,8 @@ impl Sampler<'_> {
     /// Chooses the codec and the encoding of every column. Returns the choices for reports.
     ///
     /// # Errors
-    /// The errors of the input; `Cancelled`.
-    pub fn choose(
+    /// `Cancelled`; an error if the input is damaged or cannot be read.
+    pub(super) fn choose(
         &self,
         chooser: &Chooser,
         profile: Option<(&mut Profile, &str)>,
@@ -71,8 +70,9 @@ impl Sampler<'_> {
         let ranges: Vec<Option<Range<u64>>> = self.units.iter().enumerate().map(range_of).collect();
         let range = |index: usize| ranges.get(index).cloned().flatten();
         let bytes = self.context.ahead_bytes();
-        let Self { reader, inputs, units, kept, .. } = *self;
-        let ahead = read_ahead::Plan { reader, inputs, units, kept }.begin_samples(range, bytes);
+        let Self { reader, inputs, units, sample_baskets, .. } = *self;
+        let ahead =
+            read_ahead::Plan { reader, inputs, units, sample_baskets }.begin_samples(range, bytes);
         let one = |scratch: &mut Scratch, (index, unit): (usize, &OutputField)| {
             self.context.check()?;
             let _held = ahead.as_ref().map(|ahead| ahead.hold(index, self.context));
@@ -91,12 +91,12 @@ impl Sampler<'_> {
                     let places = range(index).into_iter().flat_map(|range| self.others(&range));
                     let others = places.filter_map(|place| self.sample(unit, Some(place)));
                     let field = unit.field;
-                    choose_field_kept(chooser, known, field, &values, others, sealed, scratch)
+                    choose_exact_field(chooser, known, field, &values, others, sealed, scratch)
                 }
                 (None, _) => Ok(without_sample(chooser, known, &columns[index])),
             };
             match chosen {
-                // A value that its column does not keep is met again where it counts.
+                // A value that its column cannot store exactly appears again in the conversion.
                 Err(error) if unsupported(error.kind()) => {
                     Ok(without_sample(chooser, known, &columns[index]))
                 }
@@ -111,12 +111,12 @@ impl Sampler<'_> {
         if let Some((profile, ntuple)) = profile {
             profile.learn(ntuple, known, sealed, &choices);
         }
-        // What the profile knows comes last, so that it is what counts.
+        // Choices of the profile come last, so that they take precedence.
         Ok(apply(choices.into_iter().chain(remembered.into_iter().flatten()), schema, settings))
     }
 
-    /// Returns some entries from the middle of the first cluster, for a unit with so many columns. Returns `None` for a
-    /// unit that is too small to matter.
+    /// Returns some entries from the middle of the first cluster, for a unit with this number of columns. Returns
+    /// `None` for a unit that is too small to matter.
     fn range(&self, columns: u64, unit: &OutputField, objective: Objective) -> Option<Range<u64>> {
         let (Source::Branch(index) | Source::Items(index) | Source::Streamed(index)) = unit.source
         else {
@@ -132,7 +132,7 @@ impl Sampler<'_> {
         Some(start..start + count)
     }
 
-    /// Returns a larger sample than `values`, which are those of a unit in a range, if values come again often.
+    /// Returns a larger sample than `values`, which are the values of a unit in a range, if values repeat often.
     fn longer(
         &self,
         (unit, range): (&OutputField, Option<Range<u64>>),
@@ -156,8 +156,8 @@ impl Sampler<'_> {
         places.into_iter().map(move |first| first..(first + count).min(end))
     }
 
-    /// Returns the values of a unit in the range that is looked at; `None` for what cannot be read, which is met again
-    /// where it counts.
+    /// Returns the values of a unit in a range; `None` for values that cannot be read, which fail again in the
+    /// conversion.
     fn sample(&self, unit: &OutputField, range: Option<Range<u64>>) -> Option<ArrayRef> {
         let (index, only_items) = match unit.source {
             Source::Branch(index) | Source::Streamed(index) => (index, false),
@@ -182,13 +182,13 @@ pub(super) fn without_sample(
 ) -> Vec<(ColumnId, ColumnStorage)> {
     match chooser.objective() {
         Objective::Time => unseen(chooser, schema, columns),
-        // They keep ROOT's types and codec.
+        // They have ROOT's types and codec.
         Objective::Size => Vec::new(),
     }
 }
 
-/// Returns the physical columns that a unit fills: those of its field and of everything below it. The members
-/// of the collection of a counter are units of their own.
+/// Returns the physical columns that a unit fills: the columns of its field and of all fields below it. The members
+/// of the collection of a counter are separate units.
 fn columns(schema: &Schema, unit: &OutputField) -> Vec<ColumnId> {
     match unit.source {
         Source::Offsets(_) => schema.field(unit.field).columns.clone(),

@@ -1,8 +1,8 @@
-//! Makes streamer fields of branches of classes and containers.
+//! Makes streamer fields from branches of classes and containers.
 //!
-//! A streamer field has the bytes that ROOT's streamer makes of each object. The objects of split branches are
-//! put together first. If nyssa cannot stream the objects, their bytes are copied from the file, if the file has
-//! them as a whole.
+//! A streamer field has the bytes that ROOT's streamer writes for each object. The objects of split branches are
+//! first assembled. If nyssa cannot stream the objects, their bytes are copied from the file, if the file contains
+//! whole objects.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -23,14 +23,14 @@ use super::report::StreamerFieldReport;
 /// A branch whose objects are streamed.
 #[derive(Clone, Debug)]
 pub struct StreamerBranch {
-    /// The C++ class, as RNTuple writes it.
+    /// The C++ class, in the spelling of RNTuple.
     pub class: String,
     layout: Arc<ObjectLayout>,
     /// Whether the branch reads as another type than the field.
     apart: bool,
     /// Whether the branch could be stored in columns instead.
     columns: bool,
-    /// The layout of the bytes in the file, if they are those of whole objects.
+    /// The layout of the bytes in the file, if they are whole objects.
     bytes: Option<Arc<ObjectLayout>>,
     /// The branch as a branch of bytes, if the bytes are copied from the file.
     carried: Option<Arc<Branch>>,
@@ -44,12 +44,12 @@ pub struct StreamerBranches {
     pub infos: StreamerList,
     /// The choice for each branch, with the reason.
     pub reports: Vec<StreamerFieldReport>,
-    /// The reason why branches that have no other type cannot be streamer fields.
+    /// The reason why branches without another type cannot be streamer fields.
     pub(super) not_streamed: BTreeMap<usize, String>,
 }
 
 impl StreamerBranches {
-    /// Returns why a branch that has no other type cannot be a streamer field.
+    /// Returns the reason why a branch without another type cannot be a streamer field.
     pub(super) fn not_streamed(&self, input: usize) -> Option<&str> {
         self.not_streamed.get(&input).map(String::as_str)
     }
@@ -64,7 +64,7 @@ impl StreamerBranches {
     /// Returns the streamer infos that readers of the objects need.
     ///
     /// # Errors
-    /// The same as [`RootFile::streamer_list`].
+    /// `OutOfSpecification` when the list is damaged, `Unsupported` when it is too old.
     pub(super) fn describe(&self, file: &RootFile) -> Result<StreamerList> {
         if self.by_input.is_empty() {
             return Ok(StreamerList::default());
@@ -85,17 +85,17 @@ impl StreamerBranches {
 }
 
 impl StreamerBranch {
-    /// Finds how the objects of a branch are streamed. `columns` says whether they could be columns instead.
+    /// Finds how the objects of a branch are streamed. `columns` is true if they could be columns instead.
     ///
     /// # Errors
-    /// The same as [`ObjectLayout::compile`] and, for members that a branch lacks, [`ObjectLayout::encode`].
+    /// `Unsupported` if a class cannot be streamed, or a member that the branch lacks is needed.
     pub(super) fn new(
         layouts: &mut Layouts<'_>,
         class: &str,
         input: &Input<'_>,
         columns: bool,
     ) -> Result<Self> {
-        // The items of a split TClonesArray are of the class that the branch names.
+        // The branch names the class of the items of a split TClonesArray.
         let layout = match &input.branch.split {
             Some(Split { class, collection: Some((name, _)), .. }) if name == "TClonesArray" => {
                 layouts.clones(&class.name)?
@@ -124,19 +124,19 @@ impl StreamerBranch {
         })
     }
 
-    /// Returns the branch, or the reason if no streamer info would tell readers what its objects are.
+    /// Returns the branch, or a reason if no streamer info describes its objects for readers.
     pub(super) fn require_info(self, infos: &StreamerList) -> std::result::Result<Self, String> {
         let own = ObjectLayout::describe_all([&*self.layout], infos);
         let own = own.versions(|name| type_name::normalize(name) == self.class);
-        // The name of a container tells its content.
+        // The name of a container describes its content.
         match own.is_empty() && !ObjectLayout::is_container(&self.class) {
             true => Err(format!("no streamer info describes the class {}", self.class)),
             false => Ok(self),
         }
     }
 
-    /// Returns the same branch, whose bytes are copied from the file instead. Returns `None` if they are not
-    /// those of whole objects.
+    /// Returns this branch, with its bytes copied from the file instead. Returns `None` if they are not whole
+    /// objects.
     pub(super) fn carry(mut self, input: &Input<'_>) -> Option<Self> {
         let Ok(Shape::Streamed(streamed)) = &input.branch.shape else { return None };
         let layout = self.bytes.clone()?;
@@ -160,7 +160,7 @@ impl StreamerBranch {
     /// Reads the objects of a branch as streamed bytes.
     ///
     /// # Errors
-    /// The errors of the branch, and of [`ObjectLayout::encode`].
+    /// Returns an error if the branch is damaged, cannot be read, or its objects cannot be streamed.
     pub(super) fn read(
         &self,
         reader: &Reader,
@@ -174,7 +174,7 @@ impl StreamerBranch {
     /// only the bytes.
     ///
     /// # Errors
-    /// The same as [`StreamerBranch::read`].
+    /// Returns an error if the branch is damaged, cannot be read, or its objects cannot be streamed.
     pub(super) fn objects(
         &self,
         reader: &Reader,

@@ -1,9 +1,9 @@
-//! Finds what the titles of branches say. They become the descriptions of fields.
+//! Reads the titles of branches, which become the descriptions of fields.
 
 use nyssa_ttree::{Branch, Leaf};
 
-/// Returns the title of a branch that a person wrote. Others are the list of leaves that ROOT makes (`x[n]/F:y/I`), or
-/// the name.
+/// Returns the title of a branch that a person wrote. Other titles are the list of leaves that ROOT makes
+/// (`x[n]/F:y/I`), or the name.
 pub(super) fn title(branch: &Branch) -> Option<&str> {
     let title = branch.title.as_str();
     let parts: Vec<_> = title.split(':').collect();

@@ -21,12 +21,12 @@ use super::classes::Classes;
 use super::clusters::Sizes;
 use super::digests::Digests;
 use super::failures::{Failures, may_leave_out};
-use super::kept::KeptBaskets;
 use super::map::{Checked, ConversionPlan, Rules, check, map};
 use super::model::{FieldMap, Input, OutputField, Source};
 use super::narrow::Narrowing;
 use super::options::{ConvertOptions, To};
 use super::report::{ConvertReport, FieldReport, Skipped};
+use super::sample_baskets::SampleBaskets;
 use super::samples::Sampler;
 use super::streamer::StreamerBranches;
 use super::unit::Units;
@@ -34,7 +34,7 @@ use super::work::{Abort, Work, Written};
 use super::{clusters, failures, largest_basket, verify};
 use crate::compare::diff::Tolerance;
 use crate::compare::digest;
-use crate::job::held::{Kept, LargestPart};
+use crate::job::largest_part::{Copies, LargestPart};
 use crate::job::output::Output;
 use crate::job::{self, Reencoded, report};
 
@@ -63,7 +63,7 @@ pub(super) struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    pub fn new(
+    pub(super) fn new(
         file: &RootFile,
         reader: &'a Reader,
         filter: &Filter,
@@ -130,15 +130,15 @@ impl<'a> Tree<'a> {
     }
 
     /// Adds notes to the report.
-    pub fn note_all(&mut self, notes: Vec<String>) {
+    pub(super) fn note_all(&mut self, notes: Vec<String>) {
         self.map.notes.extend(notes);
     }
 
     /// Adds units that failed to the known failures.
     ///
     /// # Errors
-    /// A failure that is known already, because the conversion would otherwise start again for ever.
-    pub fn note(&mut self, failed: BTreeMap<usize, Error>) -> Result<()> {
+    /// Returns a failure that is already known, because the conversion would otherwise start again for ever.
+    pub(super) fn note(&mut self, failed: BTreeMap<usize, Error>) -> Result<()> {
         for (index, error) in failed {
             let unit = self.map.units.get(index);
             if let Some(input) =
@@ -188,29 +188,29 @@ impl<'a> Tree<'a> {
         })
     }
 
-    pub fn write(&mut self, output: &Output) -> std::result::Result<ConvertReport, Abort> {
+    pub(super) fn write(&mut self, output: &Output) -> std::result::Result<ConvertReport, Abort> {
         let start = Instant::now();
         let taken: Vec<_> = self.map.units.iter().filter_map(OutputField::input).collect();
         let tree = self.reader.tree();
         let columns = self.map.schema.columns.len();
-        let asked = &self.options.output;
-        let (cluster_size, note) = write::cluster_of(asked.cluster_size, columns);
+        let requested = &self.options.output;
+        let (cluster_size, note) = write::cluster_of(requested.cluster_size, columns);
         self.map.notes.extend(note);
         let of_units = taken.iter().filter_map(|&index| self.inputs.get(index));
-        let largest = LargestPart::new(asked.memory(), Kept::Twice);
+        let largest = LargestPart::new(requested.memory(), Copies::Twice);
         if let Some((part, branch)) =
-            largest_basket::largest(self.reader, of_units, &self.entries, asked.memory())
+            largest_basket::largest(self.reader, of_units, &self.entries, requested.memory())
         {
             let is_said = std::mem::replace(&mut self.failures.need_is_said, true);
             largest.plan(&part, &branch, if is_said { "" } else { self.reader.file() });
         }
         let first =
-            clusters::first(&self.inputs, &taken, &self.entries, cluster_size, asked.memory());
+            clusters::first(&self.inputs, &taken, &self.entries, cluster_size, requested.memory());
         let write_options = write::RNTupleWriteOptions {
             fields: self.field_options(),
             description: tree.title.clone(),
             streamer_infos: self.streamed_branches.infos.clone(),
-            ..asked.write_options()
+            ..requested.write_options()
         };
         let compression = write_options.compression;
         write::choose_columns(&mut self.map.schema, &write_options.fields, compression, 0)?;
@@ -219,7 +219,7 @@ impl<'a> Tree<'a> {
         let precisions = precisions(&self.map.schema, &settings);
         self.map.notes.extend(losses(&self.map.schema, &precisions));
         self.tolerances = Tolerance::of_fields(&self.map.schema, &precisions);
-        let kept = KeptBaskets::new(asked.memory(), self.context);
+        let sample_baskets = SampleBaskets::new(requested.memory(), self.context);
         let samples = Sampler {
             reader: self.reader,
             inputs: &self.inputs,
@@ -227,12 +227,12 @@ impl<'a> Tree<'a> {
             units: &self.map.units,
             entries: &self.entries,
             first: &first,
-            kept: &kept,
+            sample_baskets: &sample_baskets,
             context: self.context,
         };
         let name = self.ntuple();
-        let mut profile = asked.profile()?;
-        let chosen = match asked.chooser() {
+        let mut profile = requested.profile()?;
+        let chosen = match requested.chooser() {
             Some(chooser) => {
                 let profile = profile.as_mut().map(|profile| (profile, name.as_str()));
                 samples.choose(&chooser, profile, &mut self.map.schema, &mut settings)?
@@ -245,9 +245,15 @@ impl<'a> Tree<'a> {
         self.narrowed = fields.filter(|&field| is_narrowed(schema, field, &settings)).collect();
         let units = Units::new(self.reader, &self.inputs, &self.streamed_branches, schema, units);
         let entries = &self.entries;
-        let sizes =
-            Sizes::new(&units, entries, &first, &settings, cluster_size, (&kept, self.context))?;
-        let cutter = sizes.cutter(tree, &units, entries, cluster_size, asked.memory());
+        let sizes = Sizes::new(
+            &units,
+            entries,
+            &first,
+            &settings,
+            cluster_size,
+            (&sample_baskets, self.context),
+        )?;
+        let cutter = sizes.cutter(tree, &units, entries, cluster_size, requested.memory());
         let mut writer =
             Writer::attach(&output.file, &name, self.map.schema.clone(), write_options)?;
         let input_bytes = self.input_bytes();
@@ -256,8 +262,8 @@ impl<'a> Tree<'a> {
             units: &units,
             sizes: &sizes,
             settings: &settings,
-            kept: &kept,
-            memory: asked.memory(),
+            sample_baskets: &sample_baskets,
+            memory: requested.memory(),
             total_bytes: input_bytes,
             may_leave_out: &|unit, error| {
                 self.is_too_wide(unit, error)
@@ -291,7 +297,7 @@ impl<'a> Tree<'a> {
         })
     }
 
-    /// Sets the narrower columns that may be chosen, or that the options ask for.
+    /// Sets the narrower columns that may be chosen, or that the options request.
     fn narrow(&mut self, settings: &mut SealSettings) {
         let (inputs, failures) = (&self.inputs[..], &*self.failures);
         let narrowing = Narrowing { inputs, failures, quantize: self.options.quantize };
@@ -300,7 +306,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Notes how many columns would be smaller as the integers of the tree, if these were asked for.
+    /// Adds a note on how many columns would be smaller as the integers of the tree, if the options requested these.
     fn note_quantize(&mut self, settings: &SealSettings) {
         let schema = &self.map.schema;
         let columns = schema.columns.iter().zip(&settings.columns);
@@ -317,14 +323,14 @@ impl<'a> Tree<'a> {
         }
     }
 
-    pub fn place(&self, error: Error) -> Error {
+    pub(super) fn place(&self, error: Error) -> Error {
         error.at(|place| {
             place.file = Some(self.reader.file().to_owned());
             place.object = Some(self.reader.name().to_owned());
         })
     }
 
-    /// Returns the path of the RNTuple: that of the options or of the tree, without a cycle.
+    /// Returns the path of the RNTuple: the path in the options or the path of the tree, without a cycle.
     fn ntuple(&self) -> String {
         let path = self.options.output.name.as_deref().unwrap_or_else(|| self.reader.name());
         path.split(';').next().unwrap_or(path).to_owned()
@@ -365,7 +371,7 @@ impl<'a> Tree<'a> {
         self.map.fields.iter().zip(digests).map(report).collect()
     }
 
-    pub fn verify(&self, file: &RootFile, report: &mut ConvertReport) -> Result<()> {
+    pub(super) fn verify(&self, file: &RootFile, report: &mut ConvertReport) -> Result<()> {
         let start = Instant::now();
         let ntuple = read::Reader::open(file, &self.ntuple())?;
         let mut fields = self.map.fields.clone();

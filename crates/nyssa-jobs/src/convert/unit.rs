@@ -26,7 +26,7 @@ pub(super) struct Units<'a> {
 }
 
 impl Input<'_> {
-    /// Reads the branch. `offsets` are those of its counter, if they are known.
+    /// Reads the branch. `offsets` are the offsets of its counter, if they are known.
     pub(super) fn read(
         &self,
         reader: &Reader,
@@ -53,8 +53,8 @@ pub(super) enum Data {
 }
 
 impl<'a> Units<'a> {
-    /// Makes the units of a tree that is mapped.
-    pub fn new(
+    /// Makes the units of a mapped tree.
+    pub(super) fn new(
         reader: &'a Reader,
         inputs: &'a [Input<'a>],
         streamed_branches: &'a StreamerBranches,
@@ -66,16 +66,21 @@ impl<'a> Units<'a> {
     }
 
     /// Returns whether a branch reads as another type than its field.
-    pub fn is_apart(&self, input: usize) -> bool {
+    pub(super) fn is_apart(&self, input: usize) -> bool {
         self.streamed_branches.get(input).is_some_and(StreamerBranch::is_apart)
     }
 
-    /// Reads one unit. It must be called once for each unit with the same `cluster` and its `entries`, since
-    /// units share counters, and the last unit that needs a counter frees it.
+    /// Reads one unit. It must be called once for each unit and `cluster` with its `entries`, since units share
+    /// counters, and the last unit that needs a counter frees it.
     ///
     /// # Errors
-    /// The errors of the branch or its counter.
-    pub fn read(&self, unit: &OutputField, cluster: usize, entries: &Range<u64>) -> Result<Data> {
+    /// Returns an error if the branch or its counter cannot be read.
+    pub(super) fn read(
+        &self,
+        unit: &OutputField,
+        cluster: usize,
+        entries: &Range<u64>,
+    ) -> Result<Data> {
         let offsets = needed(self.inputs, unit)
             .map(|counter| {
                 self.counters.offsets(self.reader, self.inputs, counter, cluster, entries)
@@ -107,7 +112,7 @@ impl<'a> Units<'a> {
     ///
     /// # Errors
     /// `InvalidArgument` for data that the field cannot hold, `LimitExceeded` from the compressor.
-    pub fn seal(
+    pub(super) fn seal(
         &self,
         unit: &OutputField,
         data: &Data,
@@ -123,8 +128,8 @@ impl Data {
     /// Seals the data of a field.
     ///
     /// # Errors
-    /// The same as [`Units::seal`].
-    pub fn seal(
+    /// `InvalidArgument` for data that the field cannot hold, `LimitExceeded` from the compressor.
+    pub(super) fn seal(
         &self,
         schema: &Schema,
         field: FieldId,

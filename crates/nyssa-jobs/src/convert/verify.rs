@@ -18,7 +18,7 @@ use crate::compare::diff::{self, DiffOptions, DiffReport, Relation, Tolerance};
 /// may differ by the error that their encoding states.
 ///
 /// # Errors
-/// The errors of the files; `Cancelled`. Differences are in the report.
+/// `Cancelled`; an error if a file is damaged or cannot be read. Differences are in the report.
 pub fn compare(
     tree: &dyn Dataset,
     entries: Range<u64>,
@@ -39,8 +39,8 @@ pub fn compare(
     diff::diff_pairs(&slice, ntuple, &pairs, &options, context)
 }
 
-/// Returns whether a branch and a field read as values of the same type. The classes that a file describes decide what
-/// the pointers of an object read as, and the output describes fewer classes than the input.
+/// Returns whether a branch and a field read as values of one type. The classes that a file describes decide the
+/// types of pointers, and the output describes fewer classes than the input.
 pub(super) fn read_alike(
     (tree, branch): (&dyn Dataset, &str),
     (ntuple, field): (&dyn Dataset, &str),
@@ -55,11 +55,11 @@ pub(super) fn read_alike(
     }
 }
 
-/// Compares the objects in a streamer field with those that `read` streams again from the entries of the tree.
+/// Compares the objects in a streamer field with the objects that `read` streams again from the entries of the tree.
 /// `first` is the first entry. This is for branches that read as another type than the field.
 ///
 /// # Errors
-/// `OutOfSpecification` if bytes differ; the errors of the files; `Cancelled`.
+/// `OutOfSpecification` if bytes differ; `Cancelled`; an error if a file is damaged or cannot be read.
 pub(super) fn same_bytes(
     file: &RootFile,
     ntuple: &str,

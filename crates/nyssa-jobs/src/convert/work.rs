@@ -12,21 +12,22 @@ use nyssa_root::pipeline::{Next, Pipeline, Plan, Threads};
 
 use super::clusters::{Sizes, stored};
 use super::digests::Digests;
-use super::kept::KeptBaskets;
 use super::model::{OutputField, Source};
 use super::read_ahead::{self, UnitReadAhead};
+use super::sample_baskets::SampleBaskets;
 use super::unit::{Data, Units};
 use crate::job::clusters::{Clusters, PlannedCluster};
 use crate::job::cutting::Cutter;
-use crate::job::held::{LargestPart, entries_of};
+use crate::job::largest_part::{LargestPart, entries_of};
 
-/// The number of clusters that may be planned before the clusters in front of them are written.
+/// The number of clusters that may be planned before earlier clusters are written.
 const AHEAD: usize = 2;
 /// The number of units up to which more clusters are planned ahead, so that all threads have work.
 const UNITS_AHEAD: usize = 64;
-/// The number of clusters that are fetched at the same time: one that is read, and the next one.
+/// The number of clusters that are fetched at the same time: the current cluster and the next cluster.
 const CLUSTERS_FETCHED: u64 = 2;
-/// The number of bytes of memory that a unit takes for each decoded byte: it is in memory decoded and sealed.
+/// The number of bytes of memory that a unit takes for each decoded byte: it is in memory in decoded and in sealed
+/// form.
 const COPIES: f64 = 2.0;
 
 /// A conversion whose plan is complete.
@@ -35,13 +36,13 @@ pub(super) struct Work<'a> {
     pub sizes: &'a Sizes,
     pub settings: &'a SealSettings,
     /// The baskets that samples have fetched.
-    pub kept: &'a Arc<KeptBaskets>,
+    pub sample_baskets: &'a Arc<SampleBaskets>,
     /// The largest size in bytes of the decoded and sealed data that are in memory at the same time.
     pub memory: u64,
     /// The number of compressed bytes of the input, for progress.
     pub total_bytes: u64,
-    /// Whether the conversion starts again without a unit that failed. Then nothing more is written, but
-    /// the other units are tried, too.
+    /// Whether the conversion starts again without a unit that failed. Then nothing more is written, but the other
+    /// units are still tried.
     pub may_leave_out: &'a (dyn Fn(&OutputField, &Error) -> bool + Sync),
     /// The digests of the values that are read.
     pub digests: &'a Digests,
@@ -53,7 +54,7 @@ pub(super) struct Work<'a> {
 /// The reason why a conversion stopped before its end.
 pub(super) enum Abort {
     Error(Error),
-    /// Units that failed, by index. The options allow to leave all of them out.
+    /// Units that failed, by index. The options allow all of them to be left out.
     Units(BTreeMap<usize, Error>),
 }
 
@@ -79,7 +80,7 @@ impl Work<'_> {
     ///
     /// # Errors
     /// The first error of any unit; `Cancelled`; or the units that are left out of the next attempt.
-    pub fn run(
+    pub(super) fn run(
         &self,
         mut cutter: Cutter,
         writer: &mut Writer,
@@ -199,21 +200,21 @@ struct Task {
     ahead: Option<Arc<UnitReadAhead>>,
 }
 
-/// The units of one cluster after the other.
+/// The units of clusters, one cluster after the other.
 struct UnitPlan<'a> {
     work: &'a Work<'a>,
     clusters: Clusters,
     /// The number of units of all clusters.
     next: usize,
-    /// The first error of each unit that failed and is to be left out.
+    /// The first error of each unit that failed and must be left out.
     failed: BTreeMap<usize, Error>,
     /// The baskets that the units of clusters read, by cluster; `None` if the tree is on a local disk.
     ahead: BTreeMap<usize, Option<Arc<UnitReadAhead>>>,
 }
 
 impl UnitPlan<'_> {
-    /// Begins to fetch what the units of a cluster read. From the middle of the cluster on, also what those of
-    /// the next cluster read if that one is known. Before, the bytes of this cluster are more urgent.
+    /// Begins to fetch the baskets for the units of a cluster. From the middle of the cluster on, also fetches the
+    /// baskets of the next cluster if it is known. Before, the bytes of this cluster are more urgent.
     fn fetch(
         &mut self,
         cluster: usize,
@@ -235,12 +236,12 @@ impl UnitPlan<'_> {
     }
 
     fn begin(&mut self, cluster: usize, entries: &Range<u64>) -> Option<Arc<UnitReadAhead>> {
-        let Work { units, kept, context, .. } = self.work;
+        let Work { units, sample_baskets, context, .. } = self.work;
         let before = cluster.checked_sub(1).and_then(|before| self.ahead.get(&before)?.clone());
         let begin = || {
             let bytes = context.ahead_bytes() / CLUSTERS_FETCHED;
             let Units { reader, inputs, units, .. } = **units;
-            let plan = read_ahead::Plan { reader, inputs, units, kept };
+            let plan = read_ahead::Plan { reader, inputs, units, sample_baskets };
             plan.begin_cluster(entries, before, bytes).map(Arc::new)
         };
         self.ahead.entry(cluster).or_insert_with(begin).clone()
@@ -255,7 +256,7 @@ impl Plan for UnitPlan<'_> {
         let units = self.work.units;
         loop {
             let (cluster, unit) = (self.next / units.units.len(), self.next % units.units.len());
-            // After a failure nothing is written, so that no cluster has to wait for others.
+            // After a failure nothing is written, so that no cluster has to wait for other clusters.
             let entries = match self.clusters.get(cluster, !self.failed.is_empty()) {
                 PlannedCluster::Entries(entries) => entries,
                 PlannedCluster::Wait => return Next::Wait,

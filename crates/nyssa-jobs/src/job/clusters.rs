@@ -1,7 +1,7 @@
-//! Plans the clusters of an output while those before them are written.
+//! Plans the clusters of an output while earlier clusters are written.
 //!
-//! The stored sizes of earlier clusters decide where a cluster ends. Only those clusters are used that are
-//! certainly written by then, for any number of threads. So the output does not depend on that number.
+//! The stored sizes of earlier clusters decide where a cluster ends. Only clusters count that are certainly written
+//! by then, for any number of threads. So the output does not depend on this number.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::cutting::Cutter;
 /// Plans the clusters of an output.
 pub(crate) struct Clusters {
     cutter: Cutter,
-    /// The number of clusters that may be planned before the clusters in front of them are written.
+    /// The number of clusters that may be planned before earlier clusters are written.
     ahead: usize,
     planned: Vec<Range<u64>>,
     /// The stored bytes of each cluster that is written.
@@ -32,8 +32,8 @@ pub(crate) enum PlannedCluster {
 }
 
 impl Clusters {
-    /// Plans the clusters by `cutter`. A cluster is planned when all clusters before it are written, except
-    /// `ahead` of them.
+    /// Plans the clusters by `cutter`. A cluster is planned when all earlier clusters are written, except `ahead` of
+    /// them.
     pub(crate) fn new(cutter: Cutter, ahead: usize) -> Self {
         let (planned, bytes) = (Vec::new(), Vec::new());
         Self { cutter, ahead: ahead.max(1), planned, bytes, total: 0, complete: false }
@@ -63,13 +63,13 @@ impl Clusters {
         }
     }
 
-    /// Adds that the next cluster is written. `total` is the stored size of all written clusters in bytes.
+    /// Records that the next cluster is written. `total` is the stored size of all written clusters in bytes.
     pub(crate) fn written(&mut self, total: u64) {
         self.bytes.push(total.saturating_sub(self.total));
         self.total = total;
     }
 
-    /// Returns notes on clusters that are smaller than asked for. `memory` is the budget in bytes.
+    /// Returns notes on clusters that are smaller than requested. `memory` is the budget in bytes.
     pub(crate) fn notes(&self, memory: u64) -> Vec<String> {
         self.cutter.notes(memory)
     }
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(entries(&mut all, 0), Some(0..10));
         assert_eq!(entries(&mut all, 1), Some(10..20));
         assert!(matches!(all.get(2, false), PlannedCluster::Wait));
-        // Half of what was expected: the next is twice as large.
+        // Half of the expected size: the next cluster is twice as large.
         all.written(50);
         assert_eq!(entries(&mut all, 2), Some(20..40));
         assert!(matches!(all.get(3, false), PlannedCluster::Wait));

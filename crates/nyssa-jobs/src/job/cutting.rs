@@ -1,10 +1,9 @@
-//! Decides where clusters end, for jobs that know all their input beforehand. The expected stored size of the
-//! entries decides, corrected by the real sizes of the clusters before.
+//! Decides where clusters end, for jobs that know all their input beforehand. The expected stored size of the entries
+//! decides, corrected by the real sizes of earlier clusters.
 
 use std::ops::Range;
 
-/// The largest ratio of the decoded bytes of a cluster to the stored bytes that are asked for. This is ROOT's
-/// rule.
+/// The largest ratio of the decoded bytes of a cluster to the requested stored bytes. This is ROOT's rule.
 const MAX_EXPANSION: f64 = 10.0;
 /// The fraction by which the size of a cluster may differ, if it then ends where a cluster of the input ends.
 const SLACK: f64 = 0.03;
@@ -35,7 +34,7 @@ pub(crate) fn clusters_are(count: u64) -> String {
 /// Consecutive entries that are assumed to have equal sizes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
-    /// The entry at which the span ends. It begins where the span before it ends.
+    /// The entry at which the span ends. It begins at the end of the previous span.
     pub end: u64,
     /// The sizes of the entries.
     pub amounts: Amounts,
@@ -61,9 +60,9 @@ pub(crate) struct Cutter {
 }
 
 impl Cutter {
-    /// Makes the cutter for the entries from `start` on. The clusters will have `cluster_bytes` stored bytes,
-    /// and no field of a cluster more than `largest` decoded bytes.
-    pub fn new(
+    /// Makes the cutter for the entries from `start` on. The clusters will have `cluster_bytes` stored bytes, and no
+    /// field of a cluster will have more than `largest` decoded bytes.
+    pub(crate) fn new(
         start: u64,
         spans: impl IntoIterator<Item = Span>,
         cluster_bytes: u64,
@@ -87,14 +86,14 @@ impl Cutter {
     }
 
     /// Adds the real number of stored bytes of a cluster.
-    pub fn took(&mut self, cluster: &Range<u64>, bytes: u64) {
+    pub(crate) fn took(&mut self, cluster: &Range<u64>, bytes: u64) {
         let expected = self.before(0, cluster.end) - self.before(0, cluster.start);
         self.known.0 = self.known.0 * FORGET + expected;
         self.known.1 = self.known.1 * FORGET + bytes as f64;
     }
 
     /// Returns the next cluster, or `None` if all entries are in a cluster.
-    pub fn next(&mut self) -> Option<Range<u64>> {
+    pub(crate) fn next(&mut self) -> Option<Range<u64>> {
         let (start, total) = (self.next, self.ends.last()?.0);
         if start >= total {
             return None;
@@ -112,8 +111,8 @@ impl Cutter {
         Some(start..self.next)
     }
 
-    /// Returns notes on clusters that are smaller than asked for. `memory` is the budget in bytes.
-    pub fn notes(&self, memory: u64) -> Vec<String> {
+    /// Returns notes on clusters that are smaller than requested. `memory` is the budget in bytes.
+    pub(crate) fn notes(&self, memory: u64) -> Vec<String> {
         let mut notes = Vec::new();
         if self.short.0 > 0 {
             notes.push(format!(
@@ -141,7 +140,7 @@ impl Cutter {
     fn near(&self, start: u64, end: u64) -> u64 {
         let length = (end - start) as f64;
         let total = self.ends.last().map_or(end, |(end, _)| *end);
-        // The remaining entries must not become a small cluster of their own.
+        // The remaining entries must not become a separate small cluster.
         if (total - start) as f64 <= length * (1.0 + LAST_SLACK) {
             return total;
         }
@@ -214,7 +213,7 @@ mod tests {
     fn they_end_where_those_of_the_input_do() {
         // 410 bytes would be 41 entries: 40 is near enough.
         assert_eq!(cut(&[(40, 400.0, 0.1); 3], 410, 1 << 40), [0..40, 40..80, 80..120]);
-        // 45 are too many.
+        // 45 entries are too many.
         assert_eq!(cut(&[(45, 450.0, 0.1); 2], 400, 1 << 40), [0..40, 40..90]);
         // A small rest belongs to the last cluster.
         let rest = cut(&[(40, 400.0, 0.1), (5, 50.0, 0.1)], 400, 1 << 40);
@@ -227,7 +226,7 @@ mod tests {
         assert_eq!(cutter.next(), Some(0..100));
         cutter.took(&(0..100), 50);
         assert_eq!(cutter.next(), Some(100..300));
-        // One cluster before counts half of the last one.
+        // The previous cluster counts half as much as the last cluster.
         cutter.took(&(100..300), 250);
         assert_eq!(cutter.next(), Some(300..390));
         assert_eq!(cutter.notes(1), Vec::<String>::new());

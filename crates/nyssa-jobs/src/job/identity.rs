@@ -1,5 +1,5 @@
-//! Makes the identity (UUID) of an output. It follows from what was read and from the options, so that an output is never
-//! taken for that of other inputs.
+//! Makes the identity (UUID) of an output. It is computed from the inputs and from the options, so that an output is
+//! never taken for the output of other inputs.
 
 use std::hash::Hasher;
 
@@ -10,17 +10,17 @@ use crate::open;
 /// An input of an output.
 #[derive(Clone, Copy, Debug)]
 pub struct MadeOf<'a> {
-    /// The path or URL, maybe with the path of the dataset.
+    /// The path or URL, possibly with the path of the dataset.
     pub location: &'a str,
-    /// A digest of what the query of a URL asks for; see [`nyssa_io::query_digest`].
+    /// A digest of the query of a URL; see [`nyssa_io::query_digest`].
     pub query: Option<&'a str>,
     /// The number of bytes; a negative number if it is not known.
     pub bytes: i64,
-    /// What tells this version of the input from others, if it is known.
+    /// The identity of this version of the input, if it is known.
     pub version: Option<&'a str>,
 }
 
-/// Returns the identity of the output that a job with these options makes of the inputs.
+/// Returns the identity of the output that a job with these options makes from the inputs.
 pub fn identity<'a>(inputs: impl IntoIterator<Item = MadeOf<'a>>, options: &str) -> [u8; 16] {
     let mut hash = Xxh3::new();
     let mut add = |part: &str| {
@@ -29,7 +29,7 @@ pub fn identity<'a>(inputs: impl IntoIterator<Item = MadeOf<'a>>, options: &str)
     };
     for input in inputs {
         let (path, dataset) = open::split_path(input.location);
-        // The folder may be another one tomorrow, as the secrets of a URL.
+        // The folder may change later, like the secrets of a URL.
         add(&nyssa_io::file_name(&path));
         add(input.query.unwrap_or_default());
         add(dataset.unwrap_or_default());
@@ -37,7 +37,7 @@ pub fn identity<'a>(inputs: impl IntoIterator<Item = MadeOf<'a>>, options: &str)
         add(input.version.unwrap_or_default());
     }
     add(options);
-    // Version 8 of UUIDs, whose bits mean what their maker says (RFC 9562).
+    // Version 8 of UUIDs, whose bits have a meaning that their maker defines (RFC 9562).
     let uuid = uuid::Builder::from_custom_bytes(hash.digest128().to_be_bytes());
     uuid.into_uuid().into_bytes()
 }

@@ -1,5 +1,5 @@
-//! Finds the largest entries of an RNTuple before its data are read: by its page lists, and by the offsets of lists, where a
-//! field of a cluster is so large that one of its entries may not fit into the memory.
+//! Finds the largest entries of an RNTuple before its data are read: from its page lists, and from the offsets of
+//! lists if a field of a cluster is so large that one of its entries may not fit into the memory.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use nyssa_rntuple::read::{Element, Reader};
 use nyssa_rntuple::schema::{Cluster, ColumnId, FieldId, Schema, Structure};
 use nyssa_root::Context;
 
-use super::held::Part;
+use super::largest_part::Part;
 
 /// Finds the largest entry of some top-level fields.
 pub(crate) struct Search<'a> {
@@ -23,7 +23,7 @@ pub(crate) struct Search<'a> {
 
 impl Search<'_> {
     /// Returns the largest entry of one field.
-    pub fn of_field(&self, field: FieldId) -> Part {
+    pub(crate) fn of_field(&self, field: FieldId) -> Part {
         let schema = self.reader.schema();
         let columns = columns_below(schema, field);
         let parts = self.clusters().map(|cluster| {
@@ -37,8 +37,8 @@ impl Search<'_> {
         parts.fold(Part::default(), Part::or_larger)
     }
 
-    /// Returns the largest entry of fields that are read together. What is known of one field alone counts, too.
-    pub fn of_fields(&self, fields: &[FieldId]) -> Part {
+    /// Returns the largest entry of fields that are read together. The known sizes of single fields also count.
+    pub(crate) fn of_fields(&self, fields: &[FieldId]) -> Part {
         let schema = self.reader.schema();
         let mut columns: Vec<_> =
             fields.iter().flat_map(|&field| columns_below(schema, field)).collect();
@@ -59,8 +59,8 @@ impl Search<'_> {
         })
     }
 
-    /// Returns the entry of a cluster with the most items in the outermost lists of a field, by their offsets. Only bytes
-    /// count that each item has for certain.
+    /// Returns the entry of a cluster with the most items in the outermost lists of a field, by their offsets. Only
+    /// bytes that each item certainly has count.
     fn largest_list(&self, cluster: &Cluster, field: FieldId) -> Option<Part> {
         let schema = self.reader.schema();
         let all = range(cluster);
@@ -83,7 +83,7 @@ impl Search<'_> {
     }
 }
 
-/// Returns the bytes of the items of a list in a cluster, without the bytes of lists inside of it.
+/// Returns the bytes of the items of a list in a cluster, without the bytes of inner lists.
 fn bytes_of_items(schema: &Schema, cluster: &Cluster, list: FieldId) -> u64 {
     // A string has its characters in a second column.
     let mut columns: Vec<ColumnId> = schema.data_columns(list).iter().skip(1).copied().collect();

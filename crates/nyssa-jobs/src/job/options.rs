@@ -15,23 +15,23 @@ use nyssa_root::error::{Error, Result};
 /// The default for the largest size of the decoded and sealed data that are in memory at the same time.
 pub const DEFAULT_MEMORY: u64 = 512 << 20;
 
-/// The options of the output that all jobs share. The command line and Python have them under the same names.
+/// The options of the output that all jobs share. The command line and Python use these names.
 #[derive(Clone, Debug)]
 pub struct OutputOptions {
-    /// The path of the RNTuple, or of the TTree, in the output. `None` keeps the path of the (first) input.
+    /// The path of the RNTuple, or of the TTree, in the output. `None` uses the path of the (first) input.
     pub name: Option<String>,
-    /// The compression algorithm and level of the data that are encoded again.
+    /// The compression algorithm and level of data that is encoded again.
     pub compression: Compression,
     /// The CPU time that compression may take.
     pub effort: Effort,
     /// The way in which column types are chosen. `None` takes the default of the job: for [`crate::convert`],
     /// [`Encodings::Auto`] if the compression is zstd with [`Effort::Auto`]; otherwise [`Encodings::Default`].
     pub encoding: Option<Encodings>,
-    /// The path or URL of a file (TOML) that remembers how columns are stored. What it knows is not chosen again; what
-    /// it does not know is added to it. [`super::AskedOptions`] takes the options that it states. It is for
+    /// The path or URL of a file (TOML) that stores how columns are stored. Choices in it are not made again; new
+    /// choices are added to it. [`super::RequestedOptions`] takes the options that it states. It is for
     /// [`crate::convert`] and [`crate::rewrite`].
     pub profile: Option<String>,
-    /// Lists the other options for the fields that match a glob. If several globs match, the last one counts.
+    /// Lists the other options for the fields that match a glob. If several globs match, the last glob counts.
     pub field_options: Vec<FieldOptions>,
     /// The stored size of a cluster in bytes, within a few percent. The last cluster may be smaller, or a
     /// quarter larger. Clusters are smaller if the memory is too small for them, or if they would have more
@@ -49,11 +49,10 @@ pub struct OutputOptions {
     pub verify: bool,
     /// Whether an existing output is replaced.
     pub force: bool,
-    /// Whether the file gets a fixed time and a fixed identity. Outputs of the same name then have the same
-    /// bytes.
+    /// Whether the file gets a fixed time and a fixed identity. Outputs of one name then have equal bytes.
     pub reproducible: bool,
-    /// The identity (UUID) of the file. `None` makes a random one. A job over many files derives it from what it reads and
-    /// from its options, so that a later run knows its own outputs. It is no option of users.
+    /// The identity (UUID) of the file. `None` makes a random UUID. A job over many files computes it from its inputs
+    /// and its options, so that a later run recognises its outputs. It is not an option for users.
     pub identity: Option<[u8; 16]>,
 }
 
@@ -93,7 +92,8 @@ impl OutputOptions {
     /// Reads the profile, if the options name one.
     ///
     /// # Errors
-    /// `InvalidArgument` for a file that does not fit, and where no column is chosen by samples; those of reading.
+    /// `InvalidArgument` for a file that does not fit, and if no column is chosen by samples; an error if the file
+    /// cannot be read.
     pub(crate) fn profile(&self) -> Result<Option<Profile>> {
         let Some(path) = &self.profile else { return Ok(None) };
         if self.chooser().is_none() {
@@ -130,16 +130,16 @@ impl OutputOptions {
     }
 }
 
-/// Returns the range of entries that is asked for, or all `total` entries of `what` if there is no such range.
+/// Returns the requested range of entries, or all `total` entries of `what` if no range is requested.
 ///
 /// # Errors
 /// `InvalidArgument` when it reaches beyond the end or runs backwards.
 pub(crate) fn entry_range(
-    asked: Option<&Range<u64>>,
+    requested: Option<&Range<u64>>,
     total: u64,
     what: &str,
 ) -> Result<Range<u64>> {
-    let Some(range) = asked.cloned() else { return Ok(0..total) };
+    let Some(range) = requested.cloned() else { return Ok(0..total) };
     if range.start > range.end || range.end > total {
         return Err(Error::invalid_argument(format!(
             "entries {}..{} are not within the {total} entries of the {what}",

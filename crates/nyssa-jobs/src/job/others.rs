@@ -1,5 +1,4 @@
-//! Copies the other objects of an input file to the output. Those that cannot be copied are listed with a
-//! reason.
+//! Copies the other objects of an input file to the output. Objects that cannot be copied are listed with a reason.
 
 use std::collections::HashSet;
 
@@ -14,19 +13,19 @@ pub(crate) struct OtherObjects {
     carry: ObjectCopy,
     /// The objects that are already in the output, for reports.
     carried: Vec<String>,
-    /// The objects that are not in the output because the options do not ask for them.
+    /// The objects that are not in the output because the options do not request them.
     left: Vec<String>,
     left_out: Vec<Refused>,
 }
 
-/// The lists of the other objects that are in the output, and of those that are not.
+/// The lists of the other objects: objects in the output, and objects that are missing there.
 #[derive(Debug, Default)]
 pub(crate) struct CopiedObjects {
     /// The path, cycle and class of each object that is in the output.
     pub(crate) carried: Vec<String>,
     /// The objects that cannot be copied.
     pub(crate) refused: Vec<Refused>,
-    /// The objects that the options do not ask for.
+    /// The objects that the options do not request.
     pub(crate) left: Vec<String>,
 }
 
@@ -34,28 +33,28 @@ impl OtherObjects {
     /// Lists all objects of `input`.
     ///
     /// # Errors
-    /// The same as [`ObjectCopy::plan`].
+    /// `Io` if the file cannot be read.
     pub(crate) fn plan(input: &RootFile) -> Result<Self> {
         let carry = ObjectCopy::plan(input, &[])?;
         let left_out = carry.refused().to_vec();
         Ok(Self { carry, carried: Vec::new(), left: Vec::new(), left_out })
     }
 
-    /// Returns the title of the file whose objects these are.
+    /// Returns the title of the file with these objects.
     ///
     /// # Errors
-    /// Those of [`RootFile::title`].
+    /// `OutOfSpecification` for a damaged first key; `Io`.
     pub(crate) fn title(&self) -> Result<String> {
         self.carry.title()
     }
 
-    /// Takes away the objects that cannot be copied. The job decides what happens to them.
+    /// Removes the objects that cannot be copied. The job decides what happens to them.
     pub(crate) fn take_refused(&mut self) -> Vec<Refused> {
         std::mem::take(&mut self.left_out)
     }
 
-    /// Takes away the datasets that the job writes itself. Their other cycles stay behind: `what` says what happens to
-    /// these, as in "was converted".
+    /// Removes the datasets that the job writes itself. Their other cycles are not copied: `what` describes what
+    /// happens to these datasets, as in "was converted".
     pub(crate) fn leave_cycles_to_job(&mut self, keys: &[KeyEntry], what: &str) {
         let done: HashSet<String> = keys.iter().map(path_of).collect();
         self.left_out.retain(|one| !done.contains(&one.path));
@@ -67,7 +66,7 @@ impl OtherObjects {
         }
     }
 
-    /// Takes away objects that the job writes itself, by their paths.
+    /// Removes objects that the job writes itself, by their paths.
     pub(crate) fn leave_to_job(&mut self, paths: &HashSet<&str>) {
         self.carry.leave(paths);
         self.left_out.retain(|one| !paths.contains(one.without_cycle()));
@@ -85,12 +84,12 @@ impl OtherObjects {
         self.refuse(Refused { path, class, reason: reason.to_owned() });
     }
 
-    /// Adds an object that the job wrote in addition to those that it was asked for.
+    /// Adds an object that the job wrote in addition to the requested objects.
     pub(crate) fn arrived(&mut self, key: &KeyEntry) {
         self.carried.push(named(key));
     }
 
-    /// Adds an object that the options do not ask for.
+    /// Adds an object that the options do not request.
     pub(crate) fn leave_behind(&mut self, key: &KeyEntry) {
         self.left.push(named(key));
     }
@@ -98,7 +97,7 @@ impl OtherObjects {
     /// Creates the directories of the input, so that they keep their titles.
     ///
     /// # Errors
-    /// The same as [`ObjectCopy::write_directories`].
+    /// `InvalidArgument` if the output has another object with the name of a directory; `Io`.
     pub(crate) fn write_directories(&self, output: &Output) -> Result<()> {
         output.file.with(|file| self.carry.write_directories(file))
     }
@@ -106,7 +105,7 @@ impl OtherObjects {
     /// Writes the objects.
     ///
     /// # Errors
-    /// The same as [`ObjectCopy::write`].
+    /// `InvalidArgument` when the file is finished; `Io`.
     pub(crate) fn write(self, output: &Output) -> Result<CopiedObjects> {
         let Self { carry, mut carried, left, left_out: mut refused } = self;
         let late = output.file.carry(&carry)?;
@@ -118,7 +117,7 @@ impl OtherObjects {
         Ok(CopiedObjects { carried, refused, left })
     }
 
-    /// Writes no object, and returns the names of all of them.
+    /// Writes no object, and returns the names of all objects.
     pub(crate) fn leave(self) -> CopiedObjects {
         let Self { carry, carried, mut left, left_out: refused } = self;
         left.extend(carry.objects().iter().filter(|key| !key.is_directory()).map(named));
@@ -134,7 +133,8 @@ impl CopiedObjects {
     }
 }
 
-/// Returns why another cycle of an object is not in the output: `what` happened to the one that is, as in "was merged".
+/// Returns the reason why another cycle of an object is not in the output: `what` happened to the cycle in the
+/// output, as in "was merged".
 pub(crate) fn other_cycle(cycle: u16, what: &str) -> String {
     format!("cycle {cycle} of it {what}")
 }

@@ -1,4 +1,4 @@
-//! Creates the output file of a job that reads other files: decides where it may go, and when it appears.
+//! Creates the output file of a job that reads other files: decides where the file may be, and when it appears.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub(crate) struct Settings {
     pub force: bool,
     /// Whether the file gets a fixed time, and a fixed identity if it has no other.
     pub reproducible: bool,
-    /// The identity (UUID) of the file. `None` makes a random one.
+    /// The identity (UUID) of the file. `None` makes a random UUID.
     pub identity: Option<[u8; 16]>,
     /// The title of the file.
     pub title: String,
@@ -42,7 +42,7 @@ impl Output {
     /// # Errors
     /// `InvalidArgument` if it is one of the files at the locations `inputs`; `AlreadyExists` if it exists and may not be
     /// replaced.
-    pub fn create(inputs: &[&Path], path: &Path, settings: Settings) -> Result<Self> {
+    pub(crate) fn create(inputs: &[&Path], path: &Path, settings: Settings) -> Result<Self> {
         let name = nyssa_io::shown(path);
         check_other(inputs, path)?;
         let (sink, staging) = nyssa_io::stage(path, settings.force)?;
@@ -58,11 +58,12 @@ impl Output {
         Ok(Self { file, name, staging })
     }
 
-    /// Checks that the file `path` can be created. Jobs call this before they start work that takes long.
+    /// Checks that the file `path` can be created. Jobs call this before long work.
     ///
     /// # Errors
-    /// The errors of [`Output::create`].
-    pub fn check(inputs: &[&Path], path: &Path, force: bool) -> Result<()> {
+    /// `InvalidArgument` if it is one of the files at the locations `inputs`; `AlreadyExists` if it exists and may
+    /// not be replaced.
+    pub(crate) fn check(inputs: &[&Path], path: &Path, force: bool) -> Result<()> {
         check_other(inputs, path)?;
         nyssa_io::create(path, force).map(drop).map_err(Error::from)
     }
@@ -70,29 +71,29 @@ impl Output {
     /// Completes the file, which still has no name, and returns its size in bytes.
     ///
     /// # Errors
-    /// The errors of writing.
-    pub fn finish(&self) -> Result<u64> {
+    /// Returns an error if the file cannot be written.
+    pub(crate) fn finish(&self) -> Result<u64> {
         self.file.finish()
     }
 
     /// Opens the finished file for reading.
     ///
     /// # Errors
-    /// The errors of opening; `NotFound` before [`Output::finish`].
-    pub fn open(&self) -> Result<RootFile> {
+    /// `NotFound` before [`Output::finish`]; an error if the file cannot be opened.
+    pub(crate) fn open(&self) -> Result<RootFile> {
         RootFile::open(self.staging.open()?)
     }
 
     /// Gives the file its name.
     ///
     /// # Errors
-    /// `AlreadyExists` when a file of that name has appeared meanwhile.
-    pub fn publish(&self) -> Result<()> {
+    /// `AlreadyExists` when a file with this name has appeared meanwhile.
+    pub(crate) fn publish(&self) -> Result<()> {
         Ok(self.staging.publish()?)
     }
 
     /// Returns the path that the user gave.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 }

@@ -1,4 +1,4 @@
-//! Defines the parts that the reports of several jobs have in common.
+//! Defines the common parts of the reports of several jobs.
 
 use std::time::Instant;
 
@@ -27,19 +27,20 @@ pub struct Written {
     pub seconds: f64,
     /// The number of megabytes (10⁶ bytes) of the input that were processed per second.
     pub megabytes_per_second: f64,
-    /// The largest resident set of the process so far in bytes, where the system tells.
+    /// The largest resident set of the process until now in bytes, if the system reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_memory_bytes: Option<u64>,
-    /// The memory that the job was to stay within, in bytes.
+    /// The memory limit of the job, in bytes.
     pub memory_bytes: u64,
-    /// The least memory that the largest entry needs, in bytes, as far as the metadata of the input or the data say it. If
-    /// it is more than [`Written::memory_bytes`], a note says why, and a warning has said it before, if the metadata do.
+    /// The minimum memory that the largest entry needs, in bytes, by the metadata of the input or the data. If it
+    /// exceeds [`Written::memory_bytes`], a note states the reason. A warning has stated it before if the metadata
+    /// allow.
     pub needed_memory_bytes: u64,
     /// The resources that the process used for the whole output file.
     pub process: ProcessUsage,
-    /// Whether every value was read back from the inputs and the output, and is the same.
+    /// Whether every value was read back from the inputs and the output, and is equal.
     pub verified: bool,
-    /// Remarks for people: what was left out or changed, and why.
+    /// Remarks for people: the parts that were left out or changed, and the reasons.
     pub notes: Vec<String>,
 }
 
@@ -63,7 +64,7 @@ pub struct Reencoded {
     pub columns: Vec<ColumnReport>,
     /// The other objects of the input file that were copied to the output: path, cycle and class.
     pub carried: Vec<String>,
-    /// The other objects of the input file that are not in the output, and why.
+    /// The other objects of the input file that are not in the output, and the reasons.
     pub left_out: Vec<String>,
 }
 
@@ -90,7 +91,7 @@ impl Written {
         }
     }
 
-    /// Adds what is known only when the output file is complete.
+    /// Adds the facts that are known only when the output file is complete.
     pub(crate) fn finish(&mut self, finished: &Finished) {
         self.output_bytes = finished.bytes;
         self.peak_memory_bytes = finished.peak_memory_bytes;
@@ -119,7 +120,7 @@ impl Reencoded {
     }
 }
 
-/// Adds to both parts of a report what is known only when the output file is complete.
+/// Adds to both parts of a report the facts that are known only when the output file is complete.
 pub(crate) fn finish(
     (written, reencoded): (&mut Written, &mut Reencoded),
     input: &RootFile,

@@ -19,7 +19,7 @@ pub(crate) trait Job {
     /// Writes the RNTuples.
     ///
     /// # Errors
-    /// The errors of the inputs and of the output; `Cancelled`.
+    /// `Cancelled`; an error if the inputs cannot be read or the output cannot be written.
     fn write(
         &mut self,
         output: &Output,
@@ -37,20 +37,20 @@ pub(crate) trait Job {
 pub(crate) struct Finished {
     /// The number of bytes of the output file.
     pub(crate) bytes: u64,
-    /// The other objects: those that are in the output, and those that are not.
+    /// The other objects: objects in the output, and objects that are missing there.
     pub(crate) others: CopiedObjects,
-    /// The largest resident set of the process so far in bytes, where the system tells.
+    /// The largest resident set of the process until now in bytes, if the system reports it.
     pub(crate) peak_memory_bytes: Option<u64>,
     /// The resources that the process used until the output was complete.
     pub(crate) process: ProcessUsage,
 }
 
-/// Runs a job whose plan is complete, so that everything that can be refused has been refused. It creates the
-/// output `path`, writes the RNTuples, copies the other objects, verifies if that is asked for, and then gives
-/// the output its name.
+/// Runs a job whose plan is complete, so that all refusals have happened. Creates the output `path`, writes the
+/// RNTuples, copies the other objects, verifies if this is requested, and then gives the output its name.
 ///
 /// # Errors
-/// The errors of [`Output::create`], of the job, and of copying the other objects.
+/// `InvalidArgument` if the output is one of the inputs; `AlreadyExists` if it exists and may not be replaced; an
+/// error if the job or the copy of the other objects fails.
 pub(crate) fn run<J: Job>(
     job: &mut J,
     inputs: &[&Path],

@@ -1,5 +1,5 @@
-//! Copies TTrees as they are stored: their baskets keep their bytes. Only the keys of the baskets and the tables of the
-//! `TTree` are written again.
+//! Copies TTrees in their stored form: their baskets are not recompressed. Only the keys of the baskets and the
+//! tables of the `TTree` are written again.
 
 use std::ops::Range;
 
@@ -36,7 +36,7 @@ pub(crate) struct Copy<'a> {
 
 impl<'a> Copy<'a> {
     /// Makes a copy of `total` bytes of baskets. Tables, and baskets that were inside a tree, get the compression.
-    pub fn new(
+    pub(crate) fn new(
         output: &'a Output,
         compression: Compression,
         context: &'a Context,
@@ -45,21 +45,21 @@ impl<'a> Copy<'a> {
         Self { output, compression, context, done: 0, total }
     }
 
-    /// Returns an error if the job is to stop.
+    /// Returns an error if the job must stop.
     ///
     /// # Errors
     /// `Cancelled`.
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         self.context.check()
     }
 
-    /// Adds all entries of `tree` to `growth`, which is the tree at `path` of the output. Its branches have there the
+    /// Adds all entries of `tree` to `growth`, which is the tree at `path` of the output. There its branches have the
     /// order `matching`.
     ///
     /// # Errors
-    /// `Unsupported` if the output describes a class of its branches with other members; `OutOfSpecification` for damaged
-    /// baskets; the errors of the input and of the output; `Cancelled`.
-    pub fn entries(
+    /// `Unsupported` if the output describes a class of its branches with other members; `OutOfSpecification` for
+    /// damaged baskets; `Cancelled`; an error if the input cannot be read or the output cannot be written.
+    pub(crate) fn entries(
         &mut self,
         (file, tree): (&RootFile, &StoredTree),
         matching: &[usize],
@@ -76,8 +76,9 @@ impl<'a> Copy<'a> {
     /// Writes the tree of `key` with the entries of `growth` at `path` of the output.
     ///
     /// # Errors
-    /// Those of [`StoredTree::grown`] and of the output.
-    pub fn tree(
+    /// `LimitExceeded` for numbers that the stored version of a class cannot hold; an error if the output cannot be
+    /// written.
+    pub(crate) fn tree(
         &self,
         tree: StoredTree,
         key: &KeyEntry,
@@ -93,7 +94,7 @@ impl<'a> Copy<'a> {
         })
     }
 
-    /// Copies the baskets of a tree, in the order of its file. Those inside the tree get keys of their own.
+    /// Copies the baskets of a tree, in the order of its file. Baskets inside the tree get their own keys.
     fn baskets(
         &mut self,
         (file, tree): (&RootFile, &StoredTree),

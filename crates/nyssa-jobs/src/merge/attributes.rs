@@ -1,5 +1,5 @@
-//! Merges the attribute sets of the inputs. Sets with the same name become one. Their ranges are moved to where
-//! the entries are in the output.
+//! Merges the attribute sets of the inputs. Sets with one name become one set. Their ranges are moved to the places
+//! of the entries in the output.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ const STEP: u64 = 1 << 16;
 /// Writes the attribute sets of all inputs and links them to `writer`.
 ///
 /// # Errors
-/// `InvalidArgument` for sets of one name with different attributes; the errors of reading and writing.
+/// `InvalidArgument` for sets of one name with different attributes; an error if a set cannot be read or written.
 pub(super) fn carry(all_inputs: &AllInputs, writer: &mut Writer, context: &Context) -> Result<()> {
     let mut sets: Vec<Set> = Vec::new();
     let mut first = 0;

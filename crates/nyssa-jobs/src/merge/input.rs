@@ -1,4 +1,4 @@
-//! Opens the inputs, and keeps those behind a network open.
+//! Opens the inputs. Remote inputs stay open.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use nyssa_root::rootfile::{KeyEntry, RootFile};
 use super::input_file::{InputFile, OtherCycle, directories_beside, other_cycles};
 use crate::open::{TREE_CLASSES, split_path};
 
-/// The maximum number of bytes from both ends of a far file that its source keeps.
+/// The maximum number of bytes from both ends of a remote file that its source stores.
 const ENDS_BYTES: usize = 512 << 10;
 
 /// An open input.
@@ -20,18 +20,18 @@ pub(super) struct Input {
     pub reader: Arc<Reader>,
     /// The path and the cycle of the RNTuple.
     pub path: String,
-    /// What is beside it.
+    /// The other objects of its file.
     pub beside: Beside,
     /// Whether some of them are TTrees.
     pub has_trees: bool,
 }
 
-/// What the file of an input has beside the RNTuple.
+/// The other objects in the file of an input besides the RNTuple.
 #[derive(Default)]
 pub(super) struct Beside {
     /// The paths of the objects that are not directories.
     pub objects: Vec<String>,
-    /// Whether there are directories that hold more than the RNTuple.
+    /// Whether there are directories that contain more than the RNTuple.
     pub has_directories: bool,
     /// The other cycles of the RNTuple.
     pub cycles: Vec<OtherCycle>,
@@ -47,7 +47,7 @@ impl Beside {
     }
 }
 
-/// The first input, which says what is merged.
+/// The first input, which defines what is merged.
 pub(super) enum First {
     /// An RNTuple.
     NTuple(Box<Input>),
@@ -59,8 +59,9 @@ impl First {
     /// Opens the first of the inputs.
     ///
     /// # Errors
-    /// Those of [`Input::open`].
-    pub fn open(argument: &str, options: &OpenOptions) -> Result<Self> {
+    /// `NotFound`; `InvalidArgument` for an object of another class, and with the candidates when there are several;
+    /// an error if the file is damaged.
+    pub(super) fn open(argument: &str, options: &OpenOptions) -> Result<Self> {
         let (name, object) = split_path(argument);
         let file = RootFile::open(nyssa_io::open_with(&*name, options)?)?;
         let keys = file.walk()?;
@@ -77,13 +78,13 @@ impl First {
 }
 
 impl Input {
-    /// Opens `argument`, a file or `FILE:PATH`. Without a path it opens the RNTuple `usual`, or if that is `None`, the
-    /// only one of the file. The file is opened by `options`.
+    /// Opens `argument`, a file or `FILE:PATH`. Without a path it opens the RNTuple `usual`, or if that is `None`,
+    /// the only RNTuple of the file. The file is opened with `options`.
     ///
     /// # Errors
-    /// `NotFound`; `InvalidArgument` for an object of another class, and with the candidates when there are
-    /// several; the errors of a damaged file.
-    pub fn open(argument: &str, usual: Option<&str>, options: &OpenOptions) -> Result<Self> {
+    /// `NotFound`; `InvalidArgument` for an object of another class, and with the candidates when there are several;
+    /// an error if the file is damaged.
+    pub(super) fn open(argument: &str, usual: Option<&str>, options: &OpenOptions) -> Result<Self> {
         let (name, object) = split_path(argument);
         let file = RootFile::open(nyssa_io::open_with(&*name, options)?)?;
         let keys = file.walk()?;
@@ -117,11 +118,11 @@ impl Input {
         Ok(Self { file, reader, path, beside, has_trees })
     }
 
-    /// Returns the number of bytes that an open input behind a network takes in memory, approximately.
+    /// Returns the approximate number of bytes of memory of an open remote input.
     ///
     /// # Errors
-    /// The errors of [`Reader::clusters_info`].
-    pub fn memory(&self) -> Result<u64> {
+    /// Returns an error if a page list is damaged or cannot be read.
+    pub(super) fn memory(&self) -> Result<u64> {
         let columns = self.reader.clusters_info()?.iter().flat_map(|cluster| &cluster.columns);
         let bytes = columns
             .map(|range| size_of::<ColumnRange>() + range.pages.len() * size_of::<PageInfo>());
@@ -131,8 +132,11 @@ impl Input {
     /// Returns the file and the RNTuple, read with `options`.
     ///
     /// # Errors
-    /// The errors of [`Reader::open_with`].
-    pub fn with_options(&self, options: RNTupleReadOptions) -> Result<(RootFile, Arc<Reader>)> {
+    /// `NotFound`; `Checksum`; `Unsupported`; `OutOfSpecification`.
+    pub(super) fn with_options(
+        &self,
+        options: RNTupleReadOptions,
+    ) -> Result<(RootFile, Arc<Reader>)> {
         let reader = match options == RNTupleReadOptions::default() {
             true => Arc::clone(&self.reader),
             false => Arc::new(Reader::open_with(&self.file, &self.path, options)?),

@@ -1,4 +1,4 @@
-//! Opens the file of an input, and lists what is merged or copied of it beside the RNTuple.
+//! Opens the file of an input, and lists its objects that are merged or copied beside the RNTuple.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,12 +12,12 @@ use nyssa_root::rootfile::{KeyEntry, RootFile};
 pub(super) struct InputFile {
     /// The path or URL, for messages.
     pub name: String,
-    /// The path or URL that opens it.
+    /// The path or URL for opening it.
     pub location: PathBuf,
-    /// The options by which it is opened.
+    /// The options with which it is opened.
     pub options: OpenOptions,
     /// The open file, if it stays open.
-    pub kept: Option<RootFile>,
+    pub open_file: Option<RootFile>,
     /// The path and the cycle of the RNTuple that is merged.
     pub ntuple: Option<(String, u16)>,
     /// The tree that the user named.
@@ -25,37 +25,38 @@ pub(super) struct InputFile {
 }
 
 impl InputFile {
-    /// Makes the input of a file without an RNTuple. Files behind a network stay open.
-    pub fn of(file: RootFile, tree: Option<KeyEntry>) -> Self {
+    /// Makes the input of a file without an RNTuple. Remote files stay open.
+    pub(super) fn of(file: RootFile, tree: Option<KeyEntry>) -> Self {
         let (name, options) = (file.name().to_owned(), file.options());
         let location = file.source().location().to_owned();
-        let kept = nyssa_io::is_remote(&name).then_some(file);
-        Self { name, location, options, kept, ntuple: None, tree }
+        let open_file = nyssa_io::is_remote(&name).then_some(file);
+        Self { name, location, options, open_file, ntuple: None, tree }
     }
 
     /// Returns the file, which is opened again if it is not open.
     ///
     /// # Errors
-    /// Those of opening.
-    pub fn open(&self) -> Result<RootFile> {
-        match &self.kept {
-            Some(kept) => Ok(kept.clone()),
+    /// Returns an error if the file cannot be opened.
+    pub(super) fn open(&self) -> Result<RootFile> {
+        match &self.open_file {
+            Some(open_file) => Ok(open_file.clone()),
             None => RootFile::open(nyssa_io::open_with(&self.location, &self.options)?),
         }
     }
 
-    /// Returns the path and the cycle of the RNTuple or the tree that the input stands for.
-    pub fn dataset(&self) -> Option<String> {
+    /// Returns the path and the cycle of the RNTuple or the tree of the input.
+    pub(super) fn dataset(&self) -> Option<String> {
         let tree = self.tree.as_ref().map(|tree| (&tree.path, tree.cycle));
         let named = tree.or(self.ntuple.as_ref().map(|(path, cycle)| (path, *cycle)));
         named.map(|(path, cycle)| format!("{path};{cycle}"))
     }
 
-    /// Lists what is merged or copied beside the RNTuple. The tree that the user named gets the path `usual`.
+    /// Lists the objects that are merged or copied beside the RNTuple. The tree that the user named gets the path
+    /// `usual`.
     ///
     /// # Errors
-    /// Those of [`RootFile::walk`].
-    pub fn contents(&self, file: &RootFile, usual: Option<&str>) -> Result<Contents> {
+    /// `OutOfSpecification` when a directory is damaged.
+    pub(super) fn contents(&self, file: &RootFile, usual: Option<&str>) -> Result<Contents> {
         let mut keys = file.walk()?;
         let named = self.tree.as_ref();
         let main = named.map(|tree| &*tree.path).or(self.ntuple.as_ref().map(|(path, _)| &**path));
@@ -77,29 +78,29 @@ impl InputFile {
     }
 }
 
-/// What is in a file beside the RNTuple.
+/// The objects in a file beside the RNTuple.
 pub(super) struct Contents {
     /// The newest cycle of each object, in the order of their paths.
     pub objects: Vec<KeyEntry>,
-    /// The directories that are merged. A directory comes before those in it.
+    /// The directories that are merged. A directory comes before its subdirectories.
     pub directories: Vec<KeyEntry>,
     /// The other cycles.
     pub older: Vec<OtherCycle>,
 }
 
-/// A cycle of an object that is not merged, because another one is or would be.
+/// A cycle of an object that is not merged, because another cycle is or would be.
 #[derive(Clone, Debug)]
 pub(super) struct OtherCycle {
     pub key: KeyEntry,
     /// The cycle that is merged.
     pub merged: u16,
-    /// The path of the object among those that are merged.
+    /// The path of the object among the merged objects.
     pub target: String,
-    /// Whether the other one is left out as well.
+    /// Whether the other cycle is left out as well.
     pub is_refused: bool,
 }
 
-/// Returns the directories of a file, without those that hold only the dataset at the path `main`.
+/// Returns the directories of a file, without directories that contain only the dataset at the path `main`.
 pub(super) fn directories_beside(keys: &[KeyEntry], main: &str) -> Vec<KeyEntry> {
     let is_in = |path: &str, directory: &KeyEntry| {
         path.strip_prefix(&*directory.path).is_some_and(|rest| rest.starts_with('/'))
@@ -111,13 +112,13 @@ pub(super) fn directories_beside(keys: &[KeyEntry], main: &str) -> Vec<KeyEntry>
     keys.iter().filter(stays).cloned().collect()
 }
 
-/// Returns whether a key is that of `main`, or of a directory around it.
+/// Returns whether a key belongs to `main`, or to a directory around it.
 fn is_around(key: &KeyEntry, main: &str) -> bool {
     let rest = main.strip_prefix(&*key.path);
     rest.is_some_and(|rest| rest.is_empty() || key.is_directory() && rest.starts_with('/'))
 }
 
-/// Returns the cycles of the dataset at `path` other than the one that is merged.
+/// Returns the cycles of the dataset at `path` that are not merged.
 pub(super) fn other_cycles(
     keys: Vec<KeyEntry>,
     merged: u16,

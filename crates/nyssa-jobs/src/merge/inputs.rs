@@ -1,5 +1,5 @@
-//! Reads the schemas and sizes of all inputs, and the names of their other objects, before the merge. Equal schemas are
-//! kept once. Inputs behind a network stay open, as far as their number and memory allow.
+//! Reads the schemas and sizes of all inputs, and the names of their other objects, before the merge. Equal schemas
+//! are stored once. Remote inputs stay open, if their number and memory allow it.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -24,13 +24,13 @@ use super::plain;
 use super::report::InputReport;
 use super::shape::Shape;
 
-/// The number of local inputs that are open at the same time. It is below the limit of open files of every
-/// system. Inputs behind a network are opened [`AT_ONCE`] at a time.
+/// The number of local inputs that are open at the same time. It is below the limit of open files of every system.
+/// Remote inputs are opened [`AT_ONCE`] at a time.
 const OPEN_AT_ONCE: usize = 64;
-/// The maximum number of inputs behind a network that stay open until the merge ends. The others are opened
-/// again when they are merged.
+/// The maximum number of remote inputs that stay open until the merge ends. Further inputs are opened again when they
+/// are merged.
 const KEPT_OPEN: usize = 64;
-/// The memory divided by this is the most that the inputs that stay open take.
+/// The memory divided by this is the maximum memory of the inputs that stay open.
 const KEPT_DIVISOR: u64 = 4;
 
 /// Properties of all inputs.
@@ -43,9 +43,9 @@ pub(super) struct AllInputs {
     pub description: String,
     /// The inputs whose RNTuple has another description.
     pub described_otherwise: Vec<String>,
-    /// The paths of other objects in all inputs except the first one.
+    /// The paths of other objects in all inputs except the first.
     pub others: BTreeSet<String>,
-    /// Whether inputs except the first one have directories that hold more than their RNTuples.
+    /// Whether inputs except the first have directories that contain more than their RNTuples.
     pub has_directories: bool,
     /// The other cycles of the RNTuples, with the numbers of their inputs.
     pub cycles: Vec<(usize, OtherCycle)>,
@@ -65,7 +65,7 @@ pub(super) struct InputProperties {
     pub report: InputReport,
     /// The index of the shape of the input.
     pub shape: usize,
-    /// The identity of the RNTuple, by which a later change of the file is noticed.
+    /// The identity of the RNTuple, which shows a later change of the file.
     pub identity: Identity,
     /// The size of the pages in bytes.
     pub bytes: u64,
@@ -73,20 +73,20 @@ pub(super) struct InputProperties {
     pub uncompressed: u64,
     /// Whether the input has attribute sets.
     pub has_attributes: bool,
-    /// The path or URL that opens its file.
+    /// The path or URL for opening its file.
     pub location: PathBuf,
-    /// The options by which its file is opened.
+    /// The options with which its file is opened.
     pub options: OpenOptions,
     /// The open input, if it stays open.
-    pub kept: Option<Arc<Input>>,
+    pub open_input: Option<Arc<Input>>,
 }
 
 impl AllInputs {
-    /// Reads the properties of all inputs, several at the same time. The first one is open.
+    /// Reads the properties of all inputs, several at the same time. The first input is open.
     ///
     /// # Errors
-    /// The errors of opening.
-    pub fn of(
+    /// Returns an error if an input cannot be opened.
+    pub(super) fn of(
         mut first: Input,
         rest: &[String],
         options: &MergeOptions,
@@ -109,23 +109,23 @@ impl AllInputs {
         all_inputs.add(properties(&first)?, beside, left.keep(first));
         for chunk in rest.chunks(OPEN_AT_ONCE) {
             context.check()?;
-            let is_far = far(chunk.iter().map(String::as_str));
+            let is_remote = any_remote(chunk.iter().map(String::as_str));
             let path = &all_inputs.path;
             let open = |argument: &String| {
                 context.check()?;
                 let mut input = Input::open(argument, Some(path), &options.open)?;
                 let beside = std::mem::take(&mut input.beside);
-                Ok((properties(&input)?, beside, is_far.then_some(input)))
+                Ok((properties(&input)?, beside, is_remote.then_some(input)))
             };
-            let opened = match is_far {
+            let opened = match is_remote {
                 true => wait_for_all(chunk, open)?,
                 false => context
                     .pool()
                     .install(|| chunk.par_iter().map(open).collect::<Result<Vec<_>>>())?,
             };
             for (opened, beside, input) in opened {
-                let kept = input.and_then(|input| left.keep(input));
-                all_inputs.add(opened, beside, kept);
+                let open_input = input.and_then(|input| left.keep(input));
+                all_inputs.add(opened, beside, open_input);
             }
         }
         align(&mut all_inputs.shapes.iter_mut().map(|shape| &mut shape.schema).collect::<Vec<_>>());
@@ -135,7 +135,7 @@ impl AllInputs {
         Ok(all_inputs)
     }
 
-    fn add(&mut self, opened: Opened, beside: Beside, kept: Option<Arc<Input>>) {
+    fn add(&mut self, opened: Opened, beside: Beside, open_input: Option<Arc<Input>>) {
         let Opened { schema, extra_types, description, input } = opened;
         if description != self.description {
             self.described_otherwise.push(input.report.file.clone());
@@ -151,19 +151,19 @@ impl AllInputs {
             }
         };
         let number = self.inputs.len();
-        self.inputs.push(InputProperties { shape, kept, ..input });
+        self.inputs.push(InputProperties { shape, open_input, ..input });
         self.others.extend(beside.objects);
         self.has_directories |= beside.has_directories;
         self.cycles.extend(beside.cycles.into_iter().map(|cycle| (number, cycle)));
     }
 
     /// Returns the files of all inputs.
-    pub fn files(&self) -> Vec<InputFile> {
+    pub(super) fn files(&self) -> Vec<InputFile> {
         let file = |input: &InputProperties| InputFile {
             name: input.report.file.clone(),
             location: input.location.clone(),
             options: input.options.clone(),
-            kept: input.kept.as_ref().map(|kept| kept.file.clone()),
+            open_file: input.open_input.as_ref().map(|input| input.file.clone()),
             ntuple: path_and_cycle(&input.report.ntuple),
             tree: None,
         };
@@ -171,26 +171,26 @@ impl AllInputs {
     }
 
     /// Returns the name of the first input of a shape, for error messages.
-    pub fn name_of(&self, shape: usize) -> &str {
+    pub(super) fn name_of(&self, shape: usize) -> &str {
         let first = self.shapes.get(shape).and_then(|shape| self.inputs.get(shape.first));
         first.map_or("", |input| input.report.file.as_str())
     }
 
-    /// Returns how many inputs may be open at the same time after the first look at them: several if opening
-    /// them waits for a network.
-    pub fn at_once(&self) -> usize {
-        match far(self.inputs.iter().map(|input| input.report.file.as_str())) {
+    /// Returns how many inputs may be open at the same time after their properties are read: several if opening them
+    /// waits for a network.
+    pub(super) fn at_once(&self) -> usize {
+        match any_remote(self.inputs.iter().map(|input| input.report.file.as_str())) {
             true => AT_ONCE,
             false => 1,
         }
     }
 
-    /// Runs `open` for each of `inputs` and passes the results to `take`, in order. For inputs behind a
-    /// network, `open` runs while the inputs before them are used.
+    /// Runs `open` for each of `inputs` and passes the results to `take`, in order. For remote inputs, `open` runs
+    /// while earlier inputs are used.
     ///
     /// # Errors
-    /// The errors of the first input that `open` or `take` refuses; `Cancelled`.
-    pub fn each<R: Send>(
+    /// `Cancelled`; the error of the first input for which `open` or `take` fails.
+    pub(super) fn each<R: Send>(
         &self,
         inputs: &[&InputProperties],
         context: &Context,
@@ -199,7 +199,7 @@ impl AllInputs {
     ) -> Result<()> {
         let read = |input: &&InputProperties, send: &SyncSender<R>| {
             context.check()?;
-            // Without a receiver, the input is not wanted any more.
+            // Without a receiver, the input is no longer wanted.
             open(input).map(|opened| send.send(opened).unwrap_or_default())
         };
         read_ahead(inputs, self.at_once(), 1, read, |input, receive| match receive.recv() {
@@ -210,13 +210,13 @@ impl AllInputs {
     }
 
     /// Returns the size of the pages of all inputs in bytes.
-    pub fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         self.inputs.iter().map(|input| input.bytes).sum()
     }
 }
 
 /// Returns whether opening some of these files waits for a network.
-fn far<'f>(mut files: impl Iterator<Item = &'f str>) -> bool {
+fn any_remote<'f>(mut files: impl Iterator<Item = &'f str>) -> bool {
     files.any(nyssa_io::is_remote)
 }
 
@@ -235,7 +235,7 @@ struct OpenBudget {
 }
 
 impl OpenBudget {
-    /// Returns the input if it stays open: it lies behind a network, and there is room for it.
+    /// Returns the input if it stays open: it is remote, and there is room for it.
     fn keep(&mut self, input: Input) -> Option<Arc<Input>> {
         let Ok(bytes) = input.memory() else { return None };
         if self.inputs == 0 || bytes > self.bytes || !nyssa_io::is_remote(input.file.name()) {
@@ -279,7 +279,7 @@ fn properties(input: &Input) -> Result<Opened> {
             has_attributes: !footer.attribute_sets.is_empty(),
             location: reader.source().location().to_owned(),
             options: reader.source().options().cloned().unwrap_or_default(),
-            kept: None,
+            open_input: None,
         },
     })
 }
@@ -287,13 +287,13 @@ fn properties(input: &Input) -> Result<Opened> {
 /// Returns an input that is still open, or opens it again.
 ///
 /// # Errors
-/// `Io` if it has changed; the errors of opening.
+/// `Io` if it has changed; an error if it cannot be opened.
 pub(super) fn open(
     input: &InputProperties,
     options: read::RNTupleReadOptions,
 ) -> Result<(RootFile, Arc<Reader>)> {
-    if let Some(kept) = &input.kept {
-        return kept.with_options(options);
+    if let Some(open_input) = &input.open_input {
+        return open_input.with_options(options);
     }
     let report = &input.report;
     let file = RootFile::open(nyssa_io::open_with(&input.location, &input.options)?)?;

@@ -26,22 +26,24 @@ use super::trees::Joined;
 use super::unify::Unified;
 use super::zeros::Zeros;
 use super::{attributes, other_cycles, verify, whole};
-use crate::job::held::LargestPart;
+use crate::job::largest_part::LargestPart;
 use crate::job::others::OtherObjects;
 use crate::job::output::Output;
 use crate::job::run::{self, Job};
 use crate::job::{OutputOptions, Written};
 use crate::open::{datasets, split_path};
 
-/// Merges RNTuples into one RNTuple in the new file `output`. If the first input has none, or names a TTree, files are
-/// merged as `hadd -ff` does: TTrees are joined, and their baskets are copied as they are. Each input is a file or `FILE:PATH`. The output
-/// appears only when it is complete. Entries keep the order of the inputs. Histograms, profiles and parameters that
-/// several inputs have are added up; the other objects are copied, from the first input that has them.
+/// Merges RNTuples into one RNTuple in the new file `output`. If the first input has none, or names a TTree, files
+/// are merged like `hadd -ff`: TTrees are joined, and their baskets are copied without change. Each input is a file
+/// or `FILE:PATH`. The output appears only when it is complete. Entries have the order of the inputs. Histograms,
+/// profiles and parameters that several inputs have are added up; other objects are copied from the first input that
+/// has them.
 ///
 /// # Errors
-/// `InvalidArgument` without inputs, for an output that is one of them, for histograms with different axes, and for the
-/// first field that differs between the inputs if `options` do not allow it; `AlreadyExists` for an output that may not be replaced;
-/// `Checksum` with the page; `Cancelled`; and the errors of the inputs.
+/// `InvalidArgument` without inputs, for an output that is one of the inputs, for histograms with different axes, and
+/// for the first field that differs between the inputs if `options` do not allow it; `AlreadyExists` for an output
+/// that may not be replaced; `Checksum` with the page; `Cancelled`; an error if an input is damaged or cannot be
+/// read.
 pub fn merge(
     inputs: &[String],
     output: &Path,
@@ -49,7 +51,7 @@ pub fn merge(
     context: &Context,
 ) -> Result<MergeReport> {
     let start = Instant::now();
-    // Everything that can be refused is refused before the output is touched.
+    // All refusals happen before the output is created.
     let files: Vec<_> = inputs.iter().map(|input| split_path(input).0).collect();
     let files: Vec<_> = files.iter().map(|file| Path::new(&**file)).collect();
     Output::check(&files, output, options.output.force)?;
@@ -65,7 +67,7 @@ pub fn merge(
     Ok(report)
 }
 
-/// Returns a note on each input that is given more than once, perhaps by another name or through a link.
+/// Returns a note on each input that is given more than once, possibly by another name or through a link.
 fn given_twice(inputs: &[String], options: &OpenOptions) -> Vec<String> {
     let mut files: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for (number, input) in inputs.iter().enumerate() {
@@ -84,8 +86,8 @@ fn given_twice(inputs: &[String], options: &OpenOptions) -> Vec<String> {
     several.map(note).collect()
 }
 
-/// Groups inputs of one file by their objects. An object may be named in several ways, and a file without a path means
-/// its only dataset, or the one that the others name.
+/// Groups inputs of one file by their objects. An object may be named in several ways, and a file without a path
+/// means its only dataset, or the dataset that the other inputs name.
 fn by_object(inputs: &[String], numbers: &[usize], options: &OpenOptions) -> Vec<Vec<usize>> {
     let named = |number: usize| split_path(&inputs[number]);
     let object = |number: usize| named(number).1;
@@ -93,7 +95,7 @@ fn by_object(inputs: &[String], numbers: &[usize], options: &OpenOptions) -> Vec
     if numbers.iter().all(|&number| object(number) == object(first)) {
         return vec![numbers.to_vec()];
     }
-    // The merge has opened it before, and it was there.
+    // The merge has already opened this file.
     let file = nyssa_io::open_with(&*named(first).0, options);
     let Ok(file) = file.map_err(Error::from).and_then(RootFile::open) else { return Vec::new() };
     let key = |number: usize| file.find(object(number)?).ok().map(|key| (key.path, key.cycle));
@@ -120,7 +122,7 @@ fn ntuples(
     let mut all_inputs = AllInputs::of(first, rest, options, context)?;
     let left = std::mem::take(&mut all_inputs.others);
     let input_files = all_inputs.files();
-    // If only the first input has other objects, and no trees are among them, they are copied as they are stored.
+    // If only the first input has other objects, and no trees are among them, they are copied in their stored form.
     let has_more = has_trees || all_inputs.has_directories || !left.is_empty();
     let is_added = options.output.carry && has_more;
     let choice = Choice { only_trees: false, skip_unsupported: options.skip_unsupported };
@@ -197,7 +199,7 @@ struct Merge<'a> {
     /// The other objects that several inputs have.
     objects: MergedObjects,
     files: Vec<InputFile>,
-    /// The trees that become one.
+    /// The trees that become one tree.
     joined: Vec<Joined>,
     /// The trees of the output.
     trees: Vec<MergedTreeReport>,

@@ -28,7 +28,7 @@ pub(super) type Place = Range<u64>;
 /// The pages that are read together, as runs of bytes that follow each other in the output.
 pub(super) struct Load {
     pub runs: Vec<Bytes>,
-    /// The pages, each with the number of bytes of the load before it.
+    /// The pages, each with the number of earlier bytes of the load.
     pub pages: Vec<(Place, u64)>,
     /// The size of the pages before compression, in bytes.
     pub uncompressed: u64,
@@ -36,7 +36,7 @@ pub(super) struct Load {
 
 /// One step of moving the pages of an input.
 pub(super) enum Step {
-    /// The input is open. The pages are those that several page lists name.
+    /// The input is open. The pages are named by several page lists.
     Open(Arc<Reader>, HashSet<Place>),
     /// A cluster begins. Its loads follow.
     Begin(usize),
@@ -58,7 +58,7 @@ enum LoadStep {
 struct PageToLoad {
     place: Place,
     info: PageInfo,
-    /// Whether the page is in several keys, so that it is read and written alone.
+    /// Whether the page is in several keys, so that it is read and written separately.
     split: bool,
     column: ColumnId,
     number: usize,
@@ -82,7 +82,7 @@ pub(super) struct Loader<'a> {
 }
 
 impl<'a> Loader<'a> {
-    pub fn new(
+    pub(super) fn new(
         reader: &'a Reader,
         mapping: &ColumnMapping,
         verify: bool,
@@ -106,16 +106,16 @@ impl<'a> Loader<'a> {
     }
 
     /// Returns the pages that several page lists name.
-    pub fn repeated(&self) -> HashSet<Place> {
+    pub(super) fn repeated(&self) -> HashSet<Place> {
         self.repeated.keys().cloned().collect()
     }
 
-    /// Passes the pages to `take`, cluster by cluster in the order of the file, except pages that were passed
-    /// already. Later loads are fetched ahead. Stops when `take` returns `false`.
+    /// Passes the pages to `take`, cluster by cluster in the order of the file, except pages that were already
+    /// passed. Later loads are fetched ahead. Stops when `take` returns `false`.
     ///
     /// # Errors
     /// `Checksum` with the page; `OutOfSpecification` for pages beyond the file; `Cancelled`.
-    pub fn load_all(&mut self, mut take: impl FnMut(Step) -> bool) -> Result<()> {
+    pub(super) fn load_all(&mut self, mut take: impl FnMut(Step) -> bool) -> Result<()> {
         let clusters = self.reader.clusters_info()?.iter().enumerate();
         let mut clusters = clusters.filter(|(_, cluster)| cluster.entries > 0).peekable();
         while clusters.peek().is_some() {
@@ -261,7 +261,7 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Returns the runs of bytes that follow each other. There are none for a page in several keys.
+/// Returns the runs of bytes that follow each other. A page in several keys has no runs.
 fn runs(pages: &[PageToLoad]) -> Vec<Place> {
     let whole = pages.iter().filter(|page| !page.split);
     let places: Vec<Place> = whole.map(|page| page.place.clone()).collect();
@@ -269,7 +269,7 @@ fn runs(pages: &[PageToLoad]) -> Vec<Place> {
 }
 
 /// Returns the number of bytes before each page, where the `runs` follow each other. Pages of damaged files can
-/// overlap, so that the sizes of the pages do not tell this.
+/// overlap, so this number does not follow from their sizes.
 fn bytes_before(runs: &[Place], pages: &[PageToLoad]) -> Vec<u64> {
     let mut total = 0;
     let mut before = Vec::with_capacity(runs.len());

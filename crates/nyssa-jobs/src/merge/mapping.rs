@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use nyssa_rntuple::schema::{Column, ColumnId, FieldId, Schema, Structure};
 use nyssa_root::error::{Error, Result};
 
-/// The fields of the output by those of an input.
+/// The fields of the output by the fields of an input.
 pub(super) type FieldIds = HashMap<FieldId, FieldId>;
 
 /// The columns of the output for the columns of inputs with one schema.
@@ -28,7 +28,7 @@ pub(super) struct FieldMapping {
     pub repetitions: Option<u64>,
 }
 
-/// A field that is in the output only.
+/// A field that is only in the output.
 #[derive(Debug)]
 pub(super) struct MissingField {
     /// The columns that get zeros.
@@ -44,18 +44,17 @@ pub(super) enum Count {
     Nothing,
     /// This number of values in each entry.
     Entries(u64),
-    /// `times` values in each item of a collection. Another column of the input, which is one of `like`,
-    /// depending on the representation, has `each` elements in each item.
+    /// `times` values in each item of a collection. Another column of the input, which is one of `like`, depending on
+    /// the representation, has `each` elements in each item.
     Items { like: Vec<ColumnId>, each: u64, times: u64 },
 }
 
 impl ColumnMapping {
-    /// Maps `source` to `target`, whose fields `ids` gives. Representations that `target` does not have are
-    /// added to it.
+    /// Maps `source` to `target` with the fields in `ids`. Representations that `target` lacks are added to it.
     ///
     /// # Errors
     /// `InvalidArgument` with a field whose columns do not match its type in the output.
-    pub fn of(source: &Schema, ids: &FieldIds, target: &mut Schema) -> Result<Self> {
+    pub(super) fn of(source: &Schema, ids: &FieldIds, target: &mut Schema) -> Result<Self> {
         let mut mapping = Self::default();
         for (id, field) in (0u32..).map(FieldId).zip(&source.fields) {
             let Some(&to) = ids.get(&id) else { continue };
@@ -89,7 +88,12 @@ impl ColumnMapping {
     /// # Errors
     /// `Unsupported` for fields that cannot be left without a value, or whose number of values is not known
     /// without decoding.
-    pub fn find_missing(&mut self, source: &Schema, ids: &FieldIds, target: &Schema) -> Result<()> {
+    pub(super) fn find_missing(
+        &mut self,
+        source: &Schema,
+        ids: &FieldIds,
+        target: &Schema,
+    ) -> Result<()> {
         let present: FieldIds = ids.iter().map(|(&from, &to)| (to, from)).collect();
         for (id, field) in (0u32..).map(FieldId).zip(&target.fields) {
             if field.source.is_some() || present.contains_key(&id) {
@@ -175,7 +179,7 @@ fn fits(source: &Schema, from: &[ColumnId], target: &Schema, to: FieldId) -> Res
     }
 }
 
-/// Returns whether two representations are encoded in the same way.
+/// Returns whether two representations are encoded in one way.
 fn same(source: &Schema, from: &[ColumnId], target: &Schema, into: &[ColumnId]) -> bool {
     let encoding = |schema: &Schema, id: ColumnId| {
         let Column { type_code, bits, value_range, .. } = *schema.column(id);

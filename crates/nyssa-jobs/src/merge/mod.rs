@@ -1,4 +1,4 @@
-//! Merges several RNTuples into one. Sealed pages are copied and never decoded.
+//! Merges several RNTuples into one RNTuple. Sealed pages are copied and never decoded.
 //!
 //! ```text
 //! inputs ─read─► distinct schemas ─unify─► one schema; per input: column → column
@@ -6,19 +6,19 @@
 //!                          page list: the same pages at their new places
 //! ```
 //!
-//! Fields are matched by name (`tree.rs`). Collections that are the sources of projected fields are matched by
-//! these fields ([`nyssa_rntuple::schema::align`]). Numbers get the type that holds the numbers of all inputs.
-//! If the pages of a field are encoded differently in some input, the field gets one more column representation,
-//! and each cluster names the one that it uses (specification, "Column Description"). A field that an input does
-//! not have gets constant pages of zeros there, a few bytes that are stored once. A thread reads and checks pages
-//! ahead of writing. Inputs behind a network are opened and their first pages are read while those before them are
-//! copied; at most 16 are open. The memory depends neither on the size nor on the number of the inputs.
+//! Fields are matched by name (`tree.rs`). Collections that are the sources of projected fields are matched by these
+//! fields ([`nyssa_rntuple::schema::align`]). Numbers get the type that holds the numbers of all inputs. If the pages
+//! of a field are encoded differently in some input, the field gets another column representation, and each cluster
+//! names the representation that it uses (specification, "Column Description"). A field that an input lacks gets
+//! constant pages of zeros there, a few bytes that are stored once. A thread reads and checks pages ahead of writing.
+//! Remote inputs are opened and their first pages are read while earlier inputs are copied; at most 16 are open. The
+//! memory depends neither on the size nor on the number of the inputs.
 //!
-//! The objects beside the RNTuples are added up, joined or copied (`objects.rs`, `add`). TTrees are joined as `hadd -ff` does
-//! (`trees.rs`), also in files without RNTuples (`whole.rs`).
+//! The objects beside the RNTuples are added up, joined or copied (`objects.rs`, `add`). TTrees are joined like in
+//! `hadd -ff` (`trees.rs`), also in files without RNTuples (`whole.rs`).
 //!
-//! Data are decoded and sealed again only if new clusters are asked for (`recluster`). Then a field may be
-//! projected in one input and have data of its own in another (`plain.rs`).
+//! Data are decoded and sealed again only if new clusters are requested (`recluster`). Then a field may be projected
+//! in one input and have its own data in another input (`plain.rs`).
 
 mod add;
 mod attributes;

@@ -1,6 +1,6 @@
-//! Merges the objects beside the RNTuples, as `hadd` does: trees are joined, histograms and other objects that several
-//! inputs have are added up (`add`), and objects of classes that ROOT does not merge are all kept, with a cycle for each
-//! content. An object that only one input has is copied.
+//! Merges the objects beside the RNTuples, like `hadd`: trees are joined, histograms and other objects that several
+//! inputs have are added up (`add`), and objects of classes that ROOT does not merge are all copied, with a cycle for
+//! each content. An object that only one input has is copied.
 
 mod joined_keys;
 
@@ -23,22 +23,23 @@ use super::trees::MergedTrees;
 use crate::job::others::{OtherObjects, path_of};
 use crate::job::output::Output;
 
-/// What helps if an object cannot be merged with those of the other inputs.
+/// The advice if an object cannot be merged with the objects of other inputs.
 pub(super) const WITHOUT: &str = "--skip-unsupported (skip_unsupported=True) leaves such objects out, \
                                   --no-carry (carry=False) merges without other objects";
 
-/// The objects of all inputs that are added up, and those that are copied.
+/// The objects of all inputs that are added up, and the objects that are copied.
 #[derive(Default)]
 pub(super) struct MergedObjects {
-    /// The sums: the number of the input that has the key, and the bytes of the sum.
+    /// The sums: the number of the input with the key, and the bytes of the sum.
     sums: Vec<(usize, KeyEntry, Vec<u8>)>,
-    /// The objects that are copied, with the numbers of their inputs. Those that only the first input has are not here.
+    /// The objects that are copied, with the numbers of their inputs, without objects that only the first input has.
     copies: Vec<(usize, KeyEntry)>,
     /// The objects that are left out.
     refused: Vec<Refused>,
-    /// Why objects cannot stand beside the objects of the inputs before, by the number of the input and the path.
+    /// The reasons why objects cannot be beside the objects of earlier inputs, by the number of the input and the
+    /// path.
     clashing: HashMap<(usize, String), String>,
-    /// The objects of later inputs that are left out, because an input before has something else in their place.
+    /// The objects of later inputs that are left out, because an earlier input has another object in their place.
     out_of_place: Vec<Refused>,
     /// The directories of later inputs.
     directories: Vec<KeyEntry>,
@@ -50,37 +51,37 @@ pub(super) struct MergedObjects {
     pub notes: Vec<String>,
 }
 
-/// Which objects are merged.
+/// The selection of the objects that are merged.
 #[derive(Clone, Copy)]
 pub(super) struct Choice {
-    /// Whether only trees are.
+    /// Whether only trees are merged.
     pub only_trees: bool,
-    /// Whether objects that cannot be merged are left out, not refused.
+    /// Whether objects that cannot be merged are left out instead of refused.
     pub skip_unsupported: bool,
 }
 
 /// The objects of one path.
 struct Started {
-    /// The inputs with their keys. Of objects that are equal it is the first.
+    /// The inputs with their keys. For equal objects, only the first input is listed.
     parts: Vec<(usize, KeyEntry)>,
-    /// The number of inputs that have such an object.
+    /// The number of inputs with such an object.
     inputs: usize,
     state: State,
 }
 
-/// How far the objects of one path are merged.
+/// The state of the merge of the objects of one path.
 enum State {
     Added(Box<add::Total>),
-    /// All are kept. These are their contents.
-    Kept(HashSet<(u16, u64)>),
-    /// Two cannot be merged, for this reason.
+    /// All are copied. These are their contents.
+    Copied(HashSet<(u16, u64)>),
+    /// Two objects cannot be merged, for this reason.
     Single(String),
     /// They are left out, for this reason.
     LeftOut(String),
 }
 
 impl Started {
-    /// Begins with the object of the first input that has it. `refusal` says why it cannot be written.
+    /// Starts with the object of the first input that has it. `refusal` is the reason why it cannot be written.
     fn of(number: usize, file: &RootFile, key: KeyEntry, refusal: Option<&str>) -> Result<Self> {
         let infos = file.streamer_infos()?;
         let is_ntuple = key.class == NTUPLE;
@@ -88,7 +89,7 @@ impl Started {
             .or(is_ntuple.then_some("one RNTuple is merged at a time: merge it as FILE:PATH"));
         let state = match add::fate(&key.class, &infos) {
             _ if refusal.is_some() => State::LeftOut(refusal.unwrap_or_default().to_owned()),
-            Fate::Kept => State::Kept([content(file, &key)?].into()),
+            Fate::Copied => State::Copied([content(file, &key)?].into()),
             Fate::Refused => {
                 State::Single(format!("ROOT merges a {}, and nyssa cannot", key.class))
             }
@@ -108,8 +109,8 @@ impl Started {
         matches!(self.state, State::Added(_))
     }
 
-    /// Takes up the object of a later input. With `skip`, objects that cannot be merged are left out. `refusal` says why
-    /// the object cannot be written as it is.
+    /// Adds the object of a later input. With `skip`, objects that cannot be merged are left out. `refusal` is the
+    /// reason why the object cannot be written without change.
     fn add(
         &mut self,
         (number, file, key): (usize, &RootFile, KeyEntry),
@@ -118,9 +119,9 @@ impl Started {
     ) -> Result<()> {
         self.inputs += 1;
         let added = match &mut self.state {
-            State::Kept(_) if let Some(reason) = refusal => Err(Error::unsupported(reason)),
+            State::Copied(_) if let Some(reason) = refusal => Err(Error::unsupported(reason)),
             State::Added(total) => total.add(file, &key),
-            State::Kept(known) => {
+            State::Copied(known) => {
                 if known.insert(content(file, &key)?) {
                     self.parts.push((number, key));
                 }
@@ -150,7 +151,7 @@ fn refused(key: &KeyEntry, reason: String) -> Refused {
     Refused { path: path_of(key), class: key.class.clone(), reason }
 }
 
-/// Returns what tells the content of an object from others: the size of its key, from which references count, and a
+/// Returns the identity of the content of an object: the size of its key, from which references count, and a
 /// checksum.
 fn content(file: &RootFile, key: &KeyEntry) -> Result<(u16, u64)> {
     let payload = file.payload(key).in_file(file.name()).in_object(&key.path)?;
@@ -158,12 +159,12 @@ fn content(file: &RootFile, key: &KeyEntry) -> Result<(u16, u64)> {
 }
 
 impl MergedObjects {
-    /// Merges the objects of all inputs, as `choice` says.
+    /// Merges the objects of all inputs by `choice`.
     ///
     /// # Errors
-    /// `InvalidArgument` and `Unsupported` with file and object for objects and trees that cannot be merged; the errors of
-    /// the inputs; `Cancelled`.
-    pub fn of(files: &[InputFile], choice: Choice, context: &Context) -> Result<Self> {
+    /// `InvalidArgument` and `Unsupported` with file and object for objects and trees that cannot be merged;
+    /// `Cancelled`; an error if an input is damaged or cannot be read.
+    pub(super) fn of(files: &[InputFile], choice: Choice, context: &Context) -> Result<Self> {
         let mut joined = JoinedKeys::new(files, choice);
         for (number, file) in files.iter().enumerate() {
             context.check()?;
@@ -176,7 +177,7 @@ impl MergedObjects {
         Ok(merged)
     }
 
-    /// Decides which cycles are named as left out. All cycles of what only the first input has are copied.
+    /// Decides which cycles are reported as left out. All cycles of objects that only the first input has are copied.
     fn settle_cycles(&mut self, choice: Choice) {
         let left: HashSet<_> = self.refused.iter().map(Refused::without_cycle).collect();
         let trees: HashSet<_> = self.trees.paths().collect();
@@ -190,7 +191,7 @@ impl MergedObjects {
         });
     }
 
-    /// Decides what is written for the objects of one path.
+    /// Decides which objects are written for one path.
     fn settle(&mut self, started: Started, files: &[InputFile], choice: Choice) -> Result<()> {
         let Started { mut parts, inputs, state } = started;
         for (number, key) in &parts {
@@ -230,7 +231,7 @@ impl MergedObjects {
                         .in_object(&key.path);
                 }
             },
-            // The first input's objects are copied as they are stored.
+            // The first input's objects are copied in their stored form.
             _ if all == 1 && number == 0 => {}
             _ => {
                 if parts.len() > 1 {
@@ -254,8 +255,8 @@ impl MergedObjects {
     /// Writes the trees, the sums and the copies. Returns a report on each tree.
     ///
     /// # Errors
-    /// The errors of the inputs and of the output.
-    pub fn write(
+    /// Returns an error if an input cannot be read or the output cannot be written.
+    pub(super) fn write(
         self,
         files: &[InputFile],
         output: &Output,
@@ -274,7 +275,7 @@ impl MergedObjects {
             })
         })?;
         let trees = trees.write(files, output, compression, context)?;
-        // Objects of later inputs were compared with the classes of this one.
+        // Objects of later inputs were compared with the classes of the first input.
         if let Some(first) = files.first().filter(|_| !copies.is_empty()) {
             output.file.add_streamer_infos(&first.open()?.streamer_list()?)?;
         }

@@ -11,7 +11,7 @@ use crate::job::OutputOptions;
 /// The largest size in bytes of the pages that are in memory at the same time when pages are copied.
 const MOVE_MEMORY: u64 = 256 << 20;
 
-/// The action if the inputs do not have the same fields.
+/// The action if the inputs have different fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// Refuses the inputs with the first field that is not in all of them.
@@ -52,17 +52,17 @@ impl FromStr for Mode {
 /// The options of a merge.
 #[derive(Clone, Debug)]
 pub struct MergeOptions {
-    /// The action if the inputs do not have the same fields.
+    /// The action if the inputs have different fields.
     pub mode: Mode,
-    /// Whether all data are decoded and written again in clusters of [`OutputOptions::cluster_size`]. Otherwise
-    /// the pages are copied as they are.
+    /// Whether all data are decoded and written again in clusters of [`OutputOptions::cluster_size`]. Otherwise the
+    /// pages are copied without change.
     pub recluster: bool,
     /// Whether every page that has a checksum is compared with it.
     pub verify_checksums: bool,
-    /// Whether objects beside the RNTuples and TTrees that cannot be merged are left out and named. Otherwise the first
-    /// one is an error.
+    /// Whether objects beside the RNTuples and TTrees that cannot be merged are left out and reported. Otherwise the
+    /// first such object is an error.
     pub skip_unsupported: bool,
-    /// The options by which the inputs are opened.
+    /// The options with which the inputs are opened.
     pub open: OpenOptions,
     /// The options that all jobs share. Encodings, field options and the sizes of clusters and pages are for
     /// `recluster`. If pages are copied, only header, footer and page lists are compressed again.
@@ -107,7 +107,7 @@ impl MergeOptions {
         Ok(())
     }
 
-    /// Refuses options that change pages, since pages are copied as they are.
+    /// Refuses options that change pages, since pages are copied without change.
     fn check_moved(&self) -> Result<()> {
         let OutputOptions { encoding, field_options, page_size, .. } = &self.output;
         let default = OutputOptions::default();
@@ -124,7 +124,7 @@ impl MergeOptions {
     }
 
     /// Returns the largest size in bytes of the data that are in memory at the same time. With `recluster` the
-    /// default is enough to read the inputs and to write clusters of that size, whatever their columns are.
+    /// default is enough to read the inputs and to write clusters of the requested size, whatever their columns are.
     pub(super) fn memory(&self) -> u64 {
         self.output.memory.unwrap_or_else(|| default_memory(self))
     }

@@ -1,12 +1,12 @@
-//! Names the cycles that are not merged, because another cycle of the object is.
+//! Reports the cycles that are not merged, because another cycle of the object is merged.
 
 use std::collections::{BTreeMap, HashSet};
 
 use super::input_file::{InputFile, OtherCycle};
 use crate::job::others::{OtherObjects, other_cycle, path_of};
 
-/// Adds the cycles to the objects that are left out, with the numbers of their inputs. What several inputs have is named
-/// once. A cycle that is an input itself is not left out.
+/// Adds the cycles to the objects that are left out, with the numbers of their inputs. A cycle that several inputs
+/// have is reported once. A cycle that is an input itself is not left out.
 pub(super) fn name(cycles: &[(usize, OtherCycle)], files: &[InputFile], others: &mut OtherObjects) {
     let given: HashSet<_> = files.iter().map(|file| (&*file.location, file.dataset())).collect();
     let is_given = |number: usize, one: &OtherCycle| {
@@ -25,7 +25,7 @@ pub(super) fn name(cycles: &[(usize, OtherCycle)], files: &[InputFile], others: 
     }
 }
 
-/// Returns the name of the first file, and how many others there are.
+/// Returns the name of the first file, and the number of the other files.
 fn listed(numbers: &[usize], files: &[InputFile]) -> String {
     let first = numbers.first().and_then(|&first| files.get(first));
     let first = first.map_or("", |file| &file.name);

@@ -1,10 +1,10 @@
-//! Knows which objects and directories the inputs before have, so that no object takes the place of another one.
+//! Records the objects and directories of earlier inputs, so that no object takes the place of another object.
 
 use std::collections::HashMap;
 
 use nyssa_root::rootfile::KeyEntry;
 
-/// The paths of the objects and directories of all inputs so far.
+/// The paths of the objects and directories of all earlier inputs.
 #[derive(Default)]
 pub(super) struct Places {
     /// The class of the object at a path, and the number of the first input that has it.
@@ -14,9 +14,9 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Returns why there is no place for an object of an input: an input before has a directory of its name, or an object
-    /// in the place of its directory.
-    pub fn taken(&self, number: usize, key: &KeyEntry) -> Option<String> {
+    /// Returns the reason why an object of an input has no place: an earlier input has a directory of its name, or an
+    /// object in the place of its directory.
+    pub(super) fn taken(&self, number: usize, key: &KeyEntry) -> Option<String> {
         if self.directories.get(&key.path).is_some_and(|&first| first < number) {
             let class = &key.class;
             return Some(format!("a {class}, but an input before has a directory of this name"));
@@ -29,9 +29,9 @@ impl Places {
         })
     }
 
-    /// Takes up a directory. Returns why there is no place for it: an input before has an object of its name, or of that of
-    /// a directory above it.
-    pub fn take_directory(&mut self, number: usize, path: &str) -> Option<String> {
+    /// Adds a directory. Returns the reason why it has no place: an earlier input has an object with its name, or
+    /// with the name of a directory above it.
+    pub(super) fn take_directory(&mut self, number: usize, path: &str) -> Option<String> {
         let taken = above(path).chain([path]).find_map(|place| {
             let (_, class) = self.objects.get(place).filter(|(first, _)| *first < number)?;
             Some(format!("a directory, but an input before has a {class} {place:?}"))
@@ -42,8 +42,8 @@ impl Places {
         taken
     }
 
-    /// Takes up an object. Returns the class that the inputs before have at its path, if it is another one.
-    pub fn take(&mut self, number: usize, path: &str, class: &str) -> Option<String> {
+    /// Adds an object. Returns the class that earlier inputs have at its path, if it differs.
+    pub(super) fn take(&mut self, number: usize, path: &str, class: &str) -> Option<String> {
         for directory in above(path) {
             self.directories.entry(directory.to_owned()).or_insert(number);
         }

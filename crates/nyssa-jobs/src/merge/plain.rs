@@ -1,7 +1,6 @@
-//! Handles fields that are not projected from the same place in all inputs, or have data of their own in some
-//! inputs.
+//! Handles fields that are not projected from the same place in all inputs, or have their own data in some inputs.
 //!
-//! The pages of such fields cannot be copied. If everything is decoded, the fields have data of their own in the output:
+//! The pages of such fields cannot be copied. If everything is decoded, the fields have their own data in the output:
 //!
 //! ```text
 //! a.root   Jet_pt                    has data of its own
@@ -15,14 +14,13 @@ use nyssa_rntuple::schema::{AliasColumn, Column, Field, FieldId, Leaf, Schema, S
 
 use super::shape::Shape;
 
-/// Gives fields data of their own in all shapes, if the shapes have the data of these fields in different
-/// places.
+/// Gives fields their own data in all shapes, if the shapes have the data of these fields in different places.
 pub(super) fn settle(shapes: &mut [Shape]) {
     let mut origins: HashMap<&str, Vec<Option<String>>> = HashMap::new();
     let mut names: HashSet<String> = HashSet::new();
     for schema in shapes.iter().map(|shape| &shape.schema) {
         for (id, field) in schema.top_level() {
-            // The subfields of fields with data of their own are matched one by one.
+            // The subfields of fields with their own data are matched one by one.
             let mut origin = Vec::new();
             let mut add = |part: &Field| origin.push(part.source.map(|id| schema.path(id)));
             if field.source.is_some() {
@@ -88,8 +86,8 @@ impl<'a> Plain<'a> {
         self.shown.contains(&id) || below.iter().any(|&child| self.is_shown(child))
     }
 
-    /// Copies a field. With `own`, a projected field gets data of its own. With `only_shown`, only the members
-    /// of records that projected fields still show are copied.
+    /// Copies a field. With `own`, a projected field gets its own data. With `only_shown`, only the members of
+    /// records that projected fields still show are copied.
     fn copy(&mut self, id: FieldId, parent: Option<FieldId>, own: bool, only_shown: bool) {
         let field = self.source.field(id);
         let sized = own && field.structure == Structure::Leaf;

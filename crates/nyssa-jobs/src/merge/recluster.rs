@@ -1,4 +1,4 @@
-//! Makes few full clusters from many small ones: all data are decoded and sealed again.
+//! Makes a few full clusters from many small clusters: all data are decoded and sealed again.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use super::options::{MergeOptions, default_memory};
 use super::unify::Unified;
 use crate::job::OutputOptions;
 use crate::job::cutting::clusters_are;
-use crate::job::held::{Kept, LargestPart, entries_of};
 use crate::job::largest_entry::Search;
+use crate::job::largest_part::{Copies, LargestPart, entries_of};
 use crate::rewrite::OutputSchema;
 
 /// The memory divided by this is for the data that are read at one time. The rest is for writing.
@@ -27,11 +27,12 @@ const READ_DIVISOR: u64 = 4;
 /// memory, and booleans have a byte.
 const EXPANSION: u64 = 2;
 
-/// Reads all inputs in order and writes them in clusters of the size that is asked for. Returns the sizes of
-/// the output, and notes.
+/// Reads all inputs in order and writes them in clusters of the requested size. Returns the sizes of the output, and
+/// notes.
 ///
 /// # Errors
-/// `Unsupported` for a field that cannot be read; the errors of the inputs and of the sink; `Cancelled`.
+/// `Unsupported` for a field that cannot be read; `Cancelled`; an error if an input cannot be read or the sink cannot
+/// be written.
 pub(super) fn recluster(
     all_inputs: &AllInputs,
     unified: &Unified,
@@ -58,7 +59,7 @@ pub(super) fn recluster(
     let total = all_inputs.inputs.iter().map(|input| input.report.entries).sum();
     let step = step(all_inputs, memory / READ_DIVISOR);
     let quiet = context.quiet();
-    let largest = LargestPart::new(memory, Kept::Once);
+    let largest = LargestPart::new(memory, Copies::Once);
     let mut done = 0;
     let inputs = all_inputs.inputs.iter().collect::<Vec<_>>();
     let open = |input: &InputProperties| {
@@ -86,7 +87,7 @@ pub(super) fn recluster(
     Ok((table.finish()?, notes, largest))
 }
 
-/// Says how much memory the largest entry of an input needs, if it is more than the job may take.
+/// Reports the memory that the largest entry of an input needs, if it exceeds the memory of the job.
 fn plan(largest: &LargestPart, reader: &read::Reader, memory: u64, context: &Context) {
     let entries = 0..reader.num_entries();
     let fields = reader.top_level();
@@ -117,7 +118,7 @@ fn step(all_inputs: &AllInputs, memory: u64) -> u64 {
     (memory / bytes.max(1)).max(1)
 }
 
-/// The columns of the output, and how the columns of each input become them.
+/// The columns of the output, and their origins in each input.
 struct Columns {
     items: Arc<[ColumnInfo]>,
     mappings: Vec<Arc<Mapping>>,
@@ -131,7 +132,7 @@ impl Columns {
         for (number, shape) in all_inputs.shapes.iter().enumerate() {
             let origins = shape.schema.top_level().zip(&shape.origins);
             let origins = origins.filter(|((_, field), _)| field.source.is_none());
-            // The columns of the file, with their own names and with those of the output.
+            // The columns of the file, with their own names and with the names of the output.
             let (stored, renamed): (Vec<ColumnInfo>, Vec<ColumnInfo>) = origins
                 .map(|((_, field), &id)| {
                     let item = read::item(&shape.file, &[id], None);
@@ -170,7 +171,7 @@ impl Columns {
     }
 }
 
-/// Returns the top-level fields with data of their own. Streamed objects are bytes.
+/// Returns the top-level fields with their own data. Streamed objects are bytes.
 fn physical(schema: &Schema) -> impl Iterator<Item = ColumnInfo> {
     let fields = schema.top_level().filter(|(_, field)| field.source.is_none());
     fields.map(|(id, _)| read::item(schema, &[id], None))

@@ -19,14 +19,14 @@ pub struct MergeReport {
     pub fields: u64,
     /// The number of pages in the page lists.
     pub pages: u64,
-    /// The number of pages whose bytes were in the output already: pages that are shared in their input, or
-    /// made of zeros.
+    /// The number of pages whose bytes were in the output already: pages that are shared in their input, or consist
+    /// of zeros.
     pub shared_pages: u64,
     /// The number of bytes of the pages that were written.
     pub page_bytes: u64,
     /// The TTrees, whose baskets were copied.
     pub trees: Vec<MergedTreeReport>,
-    /// The other objects of the inputs that are not in the output, and why.
+    /// The other objects of the inputs that are not in the output, and the reasons.
     pub left_out: Vec<String>,
     /// Whether all data were decoded and written again in new clusters.
     pub reclustered: bool,
@@ -39,13 +39,13 @@ pub struct MergeReport {
 pub struct MergedTreeReport {
     /// The path of the tree.
     pub tree: String,
-    /// The number of inputs that have it.
+    /// The number of inputs with this tree.
     pub inputs: u64,
     /// The number of entries.
     pub entries: u64,
     /// The number of clusters.
     pub clusters: u64,
-    /// The number of branches with those below them.
+    /// The number of branches, including their sub-branches.
     pub branches: u64,
     /// The number of baskets.
     pub baskets: u64,

@@ -1,8 +1,8 @@
 //! Copies the inputs to the output: a thread for each input reads and checks pages, and the caller writes them.
 //!
 //! This is not the ordered pipeline of jobs. One thread reads the pages of an input in their order as fast as the
-//! disk can, and a channel keeps them in this order. Inputs behind a network are opened and their first pages are
-//! read while those before them are copied.
+//! disk can, and a channel keeps them in this order. Remote inputs are opened and their first pages are read while
+//! earlier inputs are copied.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use super::load::{Loader, Place, Step, place};
 use super::mapping::{ColumnMapping, Count, FieldMapping, MissingField};
 use super::zeros::Zeros;
 
-/// The number of loads that wait to be written. One more is being read, and one is being written.
+/// The number of loads that wait to be written. In addition, one load is being read, and one is being written.
 const WAITING: usize = 2;
 /// The number of loads of an input that are in memory at the same time.
 const LOADS: u64 = WAITING as u64 + 2;
@@ -34,11 +34,11 @@ pub(super) struct Transfer<'a> {
     pub context: &'a Context,
     pub verify: bool,
     pub memory_budget: u64,
-    /// The number of bytes of the pages that are copied so far.
+    /// The number of bytes of copied pages until now.
     pub moved_bytes: u64,
-    /// The number of pages that are copied so far.
+    /// The number of copied pages until now.
     pub moved_pages: u64,
-    /// The number of pages in the page lists so far.
+    /// The number of pages in the page lists until now.
     pub pages: u64,
     /// The number of bytes of the pages of all inputs, for progress.
     pub total: u64,
@@ -46,15 +46,19 @@ pub(super) struct Transfer<'a> {
 
 impl Transfer<'_> {
     /// Returns the number of pages whose bytes were in the output already.
-    pub fn shared(&self) -> u64 {
+    pub(super) fn shared(&self) -> u64 {
         self.pages.saturating_sub(self.moved_pages + self.zeros.stored)
     }
 
     /// Copies all clusters of all inputs, in order.
     ///
     /// # Errors
-    /// The errors of the first input that cannot be copied, and of the sink; `Cancelled`.
-    pub fn inputs(&mut self, all_inputs: &AllInputs, mappings: &[ColumnMapping]) -> Result<()> {
+    /// `Cancelled`; an error if an input cannot be copied or the sink cannot be written.
+    pub(super) fn inputs(
+        &mut self,
+        all_inputs: &AllInputs,
+        mappings: &[ColumnMapping],
+    ) -> Result<()> {
         let at_once = at_once(all_inputs, self.memory_budget);
         let mapping = |input: &InputProperties| {
             let mapping = mappings.get(input.shape);
@@ -84,7 +88,7 @@ impl Transfer<'_> {
         receive: &Receiver<Step>,
         repeated: &HashSet<Place>,
     ) -> Result<()> {
-        let mut kept: HashMap<Place, u64> = HashMap::new();
+        let mut repeated_places: HashMap<Place, u64> = HashMap::new();
         let mut places: HashMap<Place, u64> = HashMap::new();
         for message in receive {
             match message {
@@ -94,7 +98,11 @@ impl Transfer<'_> {
                     let offset = self.writer.store_moved(&parts, load.uncompressed)?;
                     self.moved_pages += load.pages.len() as u64;
                     for (page, before) in load.pages {
-                        let map = if repeated.contains(&page) { &mut kept } else { &mut places };
+                        let map = if repeated.contains(&page) {
+                            &mut repeated_places
+                        } else {
+                            &mut places
+                        };
                         map.insert(page, offset + before);
                     }
                     self.moved_bytes += bytes;
@@ -109,7 +117,7 @@ impl Transfer<'_> {
                     let Some(cluster) = reader.clusters_info()?.get(number) else { continue };
                     let find = |page: &PageInfo| {
                         let page = place(page);
-                        places.get(&page).or_else(|| kept.get(&page)).copied()
+                        places.get(&page).or_else(|| repeated_places.get(&page)).copied()
                     };
                     self.cluster(reader, mapping, cluster, find)
                         .at(|place| place.cluster = Some(number as u64))?;
@@ -159,8 +167,8 @@ impl Transfer<'_> {
     }
 }
 
-/// Returns the number of inputs that are read at the same time. The memory is enough for this number of the
-/// largest input.
+/// Returns the number of inputs that are read at the same time. The memory is enough for this number of the largest
+/// input.
 fn at_once(all_inputs: &AllInputs, memory_budget: u64) -> usize {
     let largest = all_inputs.inputs.iter().map(|input| input.bytes).max().unwrap_or(0);
     // Each byte is fetched ahead, and then in a load.
@@ -197,7 +205,7 @@ fn load(
     }
 }
 
-/// Returns the columns of a field in a cluster, at their new places. Each comes after the zeros that it lacks.
+/// Returns the columns of a field in a cluster, at their new places. Each column comes after the zeros that it lacks.
 fn moved(
     reader: &Reader,
     field: &FieldMapping,

@@ -1,7 +1,7 @@
 //! Matches the fields of many schemas by name.
 //!
-//! Records without a type may have other members in other inputs. All other fields must have the same subfields. A number
-//! gets a type that holds the values of all inputs.
+//! Records without a type may have other members in other inputs. All other fields must have equal subfields. A
+//! number gets a type that holds the values of all inputs.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,19 +13,19 @@ use super::inputs::AllInputs;
 use super::options::Mode;
 use super::widen::wider;
 
-/// The same field in the shapes that have it.
+/// One field in the shapes that have it.
 pub(super) struct Node {
     /// The field in each shape, if the shape has it.
     pub origins: Vec<Option<FieldId>>,
     /// The type that holds the values of all shapes.
     pub type_name: String,
-    /// The subfields in the order of the first shape. Those that it lacks follow.
+    /// The subfields in the order of the first shape, followed by the subfields that it lacks.
     pub children: Vec<Node>,
 }
 
 impl Node {
     /// Returns the first shape that has the field, and the field in this shape.
-    pub fn owner(&self) -> Option<(usize, FieldId)> {
+    pub(super) fn owner(&self) -> Option<(usize, FieldId)> {
         let mut owners = self.origins.iter().enumerate();
         owners.find_map(|(shape, id)| Some((shape, (*id)?)))
     }
@@ -60,8 +60,8 @@ struct Gatherer<'a> {
 }
 
 impl Gatherer<'_> {
-    /// Matches the fields of one level. `of` returns the fields of each shape that has the field above them.
-    /// With `open`, some shapes may lack fields that others have.
+    /// Matches the fields of one level. `of` returns the fields of each shape that has the parent field. With `open`,
+    /// some shapes may lack fields that other shapes have.
     fn level(&self, of: impl Fn(usize) -> Option<Vec<FieldId>>, open: bool) -> Result<Vec<Node>> {
         let shapes = &self.all_inputs.shapes;
         let mut level: Vec<Vec<Option<FieldId>>> = Vec::new();

@@ -1,5 +1,5 @@
-//! Merges TTrees as `hadd -ff` does: their baskets are copied as they are. Only the keys of the baskets and the tables of
-//! the `TTree` are written again.
+//! Merges TTrees like `hadd -ff`: their baskets are copied without change. Only the keys of the baskets and the
+//! tables of the `TTree` are written again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::open::open_dataset;
 #[derive(Default)]
 pub(super) struct MergedTrees(BTreeMap<String, MergedTree>);
 
-/// The trees that become one.
+/// The trees that become one tree.
 struct MergedTree {
     /// The tree of the first input that has it.
     first: StoredTree,
@@ -37,17 +37,18 @@ struct MergedTree {
     bytes: u64,
     /// The processes that the references in baskets name.
     processes: Vec<String>,
-    /// What the trees have besides their entries.
+    /// The parts of the trees besides their entries.
     beside: TreeParts,
 }
 
 impl MergedTrees {
-    /// Adds the tree of a key. `processes` are those of its file, and `whose` returns the name of an input.
+    /// Adds the tree of a key. `processes` are the processes of its file, and `whose` returns the name of an input.
     ///
     /// # Errors
-    /// `InvalidArgument` with the first branch that differs from the trees before; `Unsupported` for references to objects
-    /// of different processes; those of [`StoredTree::read`].
-    pub fn take<'f>(
+    /// `InvalidArgument` with the first branch that differs from earlier trees; `Unsupported` for references to
+    /// objects of different processes, and for trees to which no baskets can be added; an error if the tree is
+    /// damaged or cannot be read.
+    pub(super) fn take<'f>(
         &mut self,
         number: usize,
         file: &RootFile,
@@ -57,7 +58,7 @@ impl MergedTrees {
     ) -> Result<()> {
         let tree = StoredTree::read(file, &key)?;
         let (bytes, entries) = (basket_bytes(&tree), tree.entries);
-        // A tree without branches and entries says nothing about those of other inputs.
+        // A tree without branches and entries says nothing about the trees of other inputs.
         let is_void = |tree: &StoredTree| tree.branches.is_empty() && tree.entries == 0;
         match self.0.get_mut(&key.path) {
             Some(_) if is_void(&tree) => {}
@@ -83,20 +84,20 @@ impl MergedTrees {
     }
 
     /// Returns the paths of the trees.
-    pub fn paths(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
     /// Returns the number of bytes of all baskets.
-    pub fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         self.0.values().map(|tree| tree.bytes).sum()
     }
 
-    /// Gives the tree at `from`, or else the only one, the path `to`.
+    /// Gives the tree at `from`, or else the only tree, the path `to`.
     ///
     /// # Errors
-    /// `InvalidArgument` if there are several trees, or none, and for a path that another tree has.
-    pub fn rename(&mut self, from: Option<&str>, to: &str) -> Result<()> {
+    /// `InvalidArgument` if there are several trees, or none, and for a path of another tree.
+    pub(super) fn rename(&mut self, from: Option<&str>, to: &str) -> Result<()> {
         let only = || if self.0.len() == 1 { self.0.keys().next().cloned() } else { None };
         let from = from.map(str::to_owned).or_else(only);
         let tree = from.and_then(|from| self.0.remove(&from)).ok_or_else(|| {
@@ -111,8 +112,8 @@ impl MergedTrees {
         }
     }
 
-    /// Returns notes on what is lost.
-    pub fn notes(&self) -> Vec<String> {
+    /// Returns notes on parts that are lost.
+    pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for (path, tree) in &self.0 {
             if tree.beside.has_index() && tree.entries != tree.first.entries {
@@ -128,8 +129,8 @@ impl MergedTrees {
     /// Writes all trees, and returns a report on each. Progress goes to `total`.
     ///
     /// # Errors
-    /// Those of the inputs and of the output; `Cancelled`.
-    pub fn write(
+    /// `Cancelled`; an error if an input cannot be read or the output cannot be written.
+    pub(super) fn write(
         self,
         files: &[InputFile],
         output: &Output,
@@ -151,7 +152,7 @@ pub(super) fn processes(keys: &[KeyEntry]) -> Vec<String> {
 }
 
 impl MergedTree {
-    /// Checks that a process has the same number in all files.
+    /// Checks that a process has one number in all files.
     fn add_processes(&mut self, more: &[String]) -> Result<()> {
         if self.processes.is_empty() {
             self.processes = more.to_vec();
@@ -208,7 +209,7 @@ impl MergedTree {
     }
 }
 
-/// The trees of the inputs that became one of the output, for their comparison.
+/// The trees of the inputs that became one tree of the output, for their comparison.
 pub(super) struct Joined {
     /// The path in the output.
     path: String,
@@ -217,8 +218,8 @@ pub(super) struct Joined {
 }
 
 impl MergedTrees {
-    /// Returns which trees become one.
-    pub fn joined(&self) -> Vec<Joined> {
+    /// Returns the trees that become one tree.
+    pub(super) fn joined(&self) -> Vec<Joined> {
         let part =
             |(number, key): &(usize, KeyEntry)| (*number, format!("{};{}", key.path, key.cycle));
         let trees = self.0.iter();
@@ -235,8 +236,8 @@ impl Joined {
     /// Compares every value of the inputs with the output.
     ///
     /// # Errors
-    /// `OutOfSpecification` with the first branch that differs; the errors of a damaged file; `Cancelled`.
-    pub fn verify(
+    /// `OutOfSpecification` with the first branch that differs; `Cancelled`; an error if a file is damaged.
+    pub(super) fn verify(
         &self,
         files: &[InputFile],
         written: &RootFile,

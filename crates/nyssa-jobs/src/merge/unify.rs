@@ -31,7 +31,7 @@ impl Unified {
     /// # Errors
     /// `InvalidArgument` with the first field that differs in a way that `mode` does not allow; `Unsupported`
     /// for fields that cannot be left without a value.
-    pub fn of(all_inputs: &AllInputs, mode: Mode, decode: bool) -> Result<Self> {
+    pub(super) fn of(all_inputs: &AllInputs, mode: Mode, decode: bool) -> Result<Self> {
         let nodes = gather(all_inputs, mode)?;
         let mut unified = Self {
             schema: Schema::default(),
@@ -192,7 +192,7 @@ impl Unified {
         }
     }
 
-    /// Names the descriptions that differ between the inputs. The output has the first one.
+    /// Reports the descriptions that differ between the inputs. The output has the first description.
     fn remark_descriptions(&mut self, all_inputs: &AllInputs, owners: &[(usize, FieldId)]) {
         let first = all_inputs.inputs.first().map_or("", |input| &input.report.file);
         if !all_inputs.described_otherwise.is_empty() {
@@ -223,7 +223,7 @@ impl Unified {
 /// The largest number of names that a remark lists.
 const LISTED: usize = 10;
 
-/// Returns the first names, and how many more there are.
+/// Returns the first names, and the number of further names.
 fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     let more = names.len().saturating_sub(LISTED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };

@@ -13,10 +13,10 @@ use nyssa_root::rootfile::RootFile;
 use super::inputs::{AllInputs, open};
 use crate::compare::diff;
 
-/// Compares the entries of all inputs with those of the RNTuple `name` of `written`.
+/// Compares the entries of all inputs with the entries of the RNTuple `name` of `written`.
 ///
 /// # Errors
-/// `OutOfSpecification` with the first field that differs; the errors of a damaged file; `Cancelled`.
+/// `OutOfSpecification` with the first field that differs; `Cancelled`; an error if a file is damaged.
 pub(super) fn compare(
     all_inputs: &AllInputs,
     written: &RootFile,

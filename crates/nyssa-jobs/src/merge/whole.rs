@@ -1,4 +1,4 @@
-//! Merges files that have no RNTuples, or trees that the user names: the whole files are merged, as `hadd -ff` does.
+//! Merges files without RNTuples, or trees that the user names: whole files are merged, like `hadd -ff`.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -19,10 +19,11 @@ use crate::job::output::Output;
 use crate::job::run::{self, Job};
 use crate::job::{OutputOptions, Written};
 
-/// Merges the files of the inputs, of which the first is open.
+/// Merges the files of the inputs. The first input is open.
 ///
 /// # Errors
-/// Those of [`super::merge`].
+/// `InvalidArgument` for an output that is one of the inputs, and for objects that differ; `AlreadyExists` for an
+/// output that may not be replaced; `Cancelled`; an error if an input is damaged or cannot be read.
 pub(super) fn merge(
     (first, rest): (InputFile, &[String]),
     output: &Path,
@@ -50,7 +51,7 @@ pub(super) fn merge(
     if objects.trees.paths().next().is_some() {
         refuse_compression(options)?;
     }
-    // The trees have other names in the output, maybe.
+    // The trees may have other names in the output.
     let trees: Vec<String> = objects.trees.paths().map(str::to_owned).collect();
     if let Some(name) = &options.output.name {
         let named = files[0].tree.as_ref().map(|tree| tree.path.as_str());
@@ -97,7 +98,7 @@ pub(super) fn merge(
     })
 }
 
-/// Refuses options that only RNTuples have.
+/// Refuses options that apply only to RNTuples.
 fn refuse(options: &MergeOptions) -> Result<()> {
     let reason = match options {
         MergeOptions { recluster: true, .. } => "new clusters need RNTuples",
@@ -112,7 +113,7 @@ fn refuse(options: &MergeOptions) -> Result<()> {
     )))
 }
 
-/// Refuses a compression or an effort, which baskets that are copied do not get.
+/// Refuses a compression or an effort, since baskets are copied without change.
 fn refuse_compression(options: &MergeOptions) -> Result<()> {
     let (own, default) = (&options.output, OutputOptions::default());
     if own.compression == default.compression && own.effort == default.effort {
@@ -128,7 +129,7 @@ fn refuse_compression(options: &MergeOptions) -> Result<()> {
 struct WholeFiles<'a> {
     files: Vec<InputFile>,
     objects: MergedObjects,
-    /// The trees that become one.
+    /// The trees that become one tree.
     joined: Vec<Joined>,
     /// The trees of the output.
     trees: Vec<MergedTreeReport>,

@@ -1,4 +1,4 @@
-//! Finds the type that holds the values of two types which differ only in their numbers, by the rules of
+//! Finds the type that holds the values of two types that differ only in their numbers, by the rules of
 //! [`nyssa_data::view::evolve`].
 
 use arrow_schema::{DataType, Field};
@@ -6,12 +6,12 @@ use nyssa_data::view::evolve::common;
 use nyssa_rntuple::schema::{FieldType, Leaf};
 use nyssa_root::type_name::{Argument, TypeName};
 
-/// The templates with the same columns and values, which differ only in C++.
+/// The templates with equal columns and values, which differ only in C++.
 const VECTORS: [&str; 2] = ["std::vector", "ROOT::VecOps::RVec"];
 
-/// Returns the name of the type that holds the values of types `a` and `b`, such as `std::vector<double>` for
-/// vectors of `float` and of `std::int32_t`. For a vector and an `RVec`, the template is that of `a`. Returns
-/// `None` if there is no such type, or the types differ in more than numbers.
+/// Returns the name of the type that holds the values of types `a` and `b`, such as `std::vector<double>` for vectors
+/// of `float` and of `std::int32_t`. For a vector and an `RVec`, the result has the template of `a`. Returns `None`
+/// if there is no such type, or the types differ in more than numbers.
 pub(super) fn wider(a: &str, b: &str) -> Option<String> {
     if a == b {
         return Some(a.to_owned());

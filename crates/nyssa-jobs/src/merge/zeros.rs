@@ -11,7 +11,7 @@ use nyssa_root::error::{Error, Result, ResultExt};
 
 /// The largest number of elements in a page of zeros.
 const MAX_ELEMENTS: u64 = 1 << 16;
-/// The largest number of pages that are remembered. When there are more, all of them are forgotten.
+/// The largest number of recorded pages. When there are more, all of them are dropped.
 const REMEMBERED: usize = 1 << 16;
 
 /// The maker of pages of zeros. Each kind of page is stored once.
@@ -24,7 +24,7 @@ pub(super) struct Zeros {
 }
 
 impl Zeros {
-    pub fn new(options: &RNTupleWriteOptions) -> Result<Self> {
+    pub(super) fn new(options: &RNTupleWriteOptions) -> Result<Self> {
         let compressor = Compressor::new(options.compression)?;
         Ok(Self { compressor, scratch: Vec::new(), known: HashMap::new(), stored: 0 })
     }
@@ -32,8 +32,8 @@ impl Zeros {
     /// Returns pages with `elements` zeros for a column.
     ///
     /// # Errors
-    /// `Unsupported` for columns whose encoding has no zero or is not known; the errors of the sink.
-    pub fn pages(
+    /// `Unsupported` for columns whose encoding has no zero or is not known; an error if the sink cannot be written.
+    pub(super) fn pages(
         &mut self,
         writer: &mut Writer,
         column: ColumnId,

@@ -1,4 +1,4 @@
-//! Opens the datasets that several arguments name as one.
+//! Opens the datasets that several arguments name as one dataset.
 
 use nyssa_data::cut::Cut;
 use nyssa_data::dataset::{AnyDataset, Dataset};
@@ -9,7 +9,7 @@ use nyssa_root::error::Result;
 
 use super::{Opened, link};
 
-/// The dataset of one file, or the datasets of several files as one.
+/// The dataset of one file, or the datasets of several files as one dataset.
 pub enum Datasets {
     /// The dataset of one file.
     One(Opened),
@@ -18,11 +18,12 @@ pub enum Datasets {
 }
 
 impl Datasets {
-    /// Takes the datasets at the paths `files`, see [`open_path`](super::open_path). `first` is the first of
-    /// them, which is open already.
+    /// Takes the datasets at the paths `files`, see [`open_path`](super::open_path). `first` is the first dataset,
+    /// which is already open.
     ///
     /// # Errors
-    /// The errors of [`Chain::new`].
+    /// `InvalidArgument` if there is no file; an error if a file cannot be opened or does not match the target
+    /// schema.
     pub fn new(
         first: Opened,
         files: &[String],
@@ -45,7 +46,7 @@ impl Datasets {
         }
     }
 
-    /// Returns the first dataset, or the only one.
+    /// Returns the first or only dataset.
     pub fn first(&self) -> &Opened {
         match self {
             Self::One(data) | Self::Many(_, data) => data,
@@ -64,7 +65,8 @@ impl Datasets {
     /// and for an RNTuple.
     ///
     /// # Errors
-    /// The errors of [`Opened::with_friends`].
+    /// `NotFound` for a missing friend; `InvalidArgument` and `Unsupported` for a friend that cannot be joined; an
+    /// error if a tree cannot be opened.
     pub fn with_friends(&self, context: &Context) -> Result<Option<AnyDataset>> {
         self.only().map_or(Ok(None), |data| data.with_friends(context))
     }
@@ -72,7 +74,8 @@ impl Datasets {
     /// Returns `cut` with the aliases of the first dataset, for a dataset with the columns of `dataset`.
     ///
     /// # Errors
-    /// The errors of [`Opened::aliases`] and [`Cut::with_aliases`].
+    /// `InvalidArgument` with the name of an alias whose formula does not parse; an error if the aliases cannot be
+    /// read.
     pub fn with_aliases(&self, cut: &Cut, dataset: &dyn Dataset) -> Result<Cut> {
         cut.clone().with_aliases(dataset.columns(), &self.first().aliases()?)
     }

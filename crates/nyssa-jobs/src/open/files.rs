@@ -12,21 +12,22 @@ use super::path::{join, path_start, split_path};
 
 /// The largest depth of nested folders that `**` searches.
 const MAX_DEPTH: usize = 32;
-/// The files that a folder stands for.
+/// The pattern of the files in a folder.
 const IN_FOLDER: &str = "*.root";
 
-/// Expands an argument to arguments that each name one file. The argument is `FILE`, `FILE:PATH`, `@LIST` (a
-/// file with one of these on each line; `#` begins a comment), `FOLDER` (its files `*.root`), or a glob such as
-/// `run*/[ab].root`. Files are paths or URLs. The files of folders and globs are sorted by name. Each keeps the
+/// Expands an argument to arguments that each name one file. The argument is `FILE`, `FILE:PATH`, `@LIST` (a file
+/// with one such argument on each line; `#` begins a comment), `FOLDER` (its files `*.root`), or a glob such as
+/// `run*/[ab].root`. Files are paths or URLs. The files of folders and globs are sorted by name. Each result has the
 /// path inside the file. As in a shell, names that begin with a dot match only a pattern that begins with a dot.
 ///
 /// # Errors
-/// The errors of [`matching_files`], and `NotFound` for a glob or folder without files.
+/// `NotFound` for a glob or folder without files, and for a list that cannot be read; `InvalidArgument` for a list or
+/// glob that cannot be used; `Io`; `Unsupported` for a URL whose folders cannot be listed.
 pub fn files(argument: &str) -> Result<Vec<String>> {
     expand(argument, false)
 }
 
-/// Does the same as [`files`], but returns no files for a glob or folder without files.
+/// Expands an argument to arguments that each name one file. Returns no files for a glob or folder without files.
 ///
 /// # Errors
 /// `NotFound` for a list that cannot be read; `InvalidArgument` for a list that names no files, for a glob
@@ -51,8 +52,8 @@ fn expand(argument: &str, may_be_none: bool) -> Result<Vec<String>> {
     Ok(lines.map(|line| one(line, may_be_none)).collect::<Result<Vec<_>>>()?.concat())
 }
 
-/// Returns a line without its comment. A comment begins with `#` at the start of the line or after a blank: names and
-/// URLs may have this sign inside.
+/// Returns a line without its comment. A comment begins with `#` at the start of the line or after a blank, since
+/// names and URLs may contain this character.
 fn without_comment(line: &str) -> &str {
     let is_start = |at: usize| line[..at].chars().next_back().is_none_or(char::is_whitespace);
     let comment = line.match_indices('#').map(|(at, _)| at).find(|&at| is_start(at));
@@ -71,7 +72,7 @@ fn one(argument: &str, may_be_none: bool) -> Result<Vec<String>> {
 
 /// Finds the files below a folder whose relative paths match a glob.
 struct Pattern<'a> {
-    /// The folder, as it is written before the names of files.
+    /// The folder, in the form in which it precedes the names of files.
     folder: String,
     glob: String,
     /// The query of a URL, with its `?`.
@@ -126,7 +127,7 @@ impl<'a> Pattern<'a> {
         format!("{}{}", self.folder, self.glob)
     }
 
-    /// Lists the folder `below` the one of the pattern.
+    /// Lists the folder `below` the folder of the pattern.
     fn list(&self, below: &str) -> Result<Vec<FolderEntry>> {
         let folder = format!("{}{below}", self.folder);
         let start = path_start(&folder);
@@ -149,8 +150,8 @@ impl<'a> Pattern<'a> {
         }
     }
 
-    /// Makes the error for a pattern that matches no file. It suggests files with similar names in the same
-    /// folder, or a pattern that finds the files of the folders in it.
+    /// Makes the error for a pattern that matches no file. It suggests files with similar names in the folder, or a
+    /// pattern for the files of its subfolders.
     fn nothing_matches(&self) -> Error {
         let (folder, name) = self.glob.rsplit_once('/').unwrap_or(("", &self.glob));
         let beside = match folder.is_empty() {
@@ -328,7 +329,7 @@ mod tests {
             (format!("{base}/[ab].*"), full(&["a.root", "a.txt", "b.root"])),
             ("test://files/**/c.root:E".to_owned(), full(&["x/c.root:E"])),
             ("@test://files/list".to_owned(), full(&["x/c.root:E", "b.root"])),
-            // A colon in the name of a file that was found is no end of it.
+            // A colon in the name of an existing file does not end the name.
             (
                 "test://files/odd/*:E".to_owned(),
                 odd(&["a.root:E", "a.root:b:/E", "a.root:b.root:/E"]),

@@ -13,14 +13,14 @@ use nyssa_ttree::{Friend, Reader};
 
 /// Opens the tree at `path` of `file` with the columns of all its friends. They are named `friend.branch`.
 ///
-/// Entries with the same number belong together. If a friend has an index (`TTreeIndex`), entries with the
-/// same values of its columns belong together, and entries that the friend lacks are null. The file of a
-/// friend is searched by its stored name, then in the folder of the tree's file.
+/// Entries with equal numbers belong together. If a friend has an index (`TTreeIndex`), entries with equal values of
+/// its columns belong together, and entries that the friend lacks are null. The file of a friend is searched by its
+/// stored name, then in the folder of the tree's file.
 ///
 /// # Errors
-/// `NotFound` for a friend that is missing; `InvalidArgument` for a friend with fewer entries; `Unsupported`
-/// for a friend whose index is not made of integer columns of both trees. The messages have the name of the
-/// friend. Also the errors of opening trees and of [`Join::new`].
+/// `NotFound` for a friend that is missing; `InvalidArgument` for a friend with fewer entries; `Unsupported` for a
+/// friend whose index is not made of integer columns of both trees. The messages contain the name of the friend. Also
+/// an error if a tree cannot be opened or read.
 pub fn open_with_friends(file: &RootFile, path: &str, context: &Context) -> Result<AnyDataset> {
     let reader = Reader::open(file, path)?;
     let relations = reader.relations()?;
@@ -33,7 +33,7 @@ pub fn open_with_friends(file: &RootFile, path: &str, context: &Context) -> Resu
     Ok(dataset)
 }
 
-/// Adds the columns of a friend to `dataset`, whose first `own` columns are those of the tree.
+/// Adds the columns of a friend to `dataset`, whose first `own` columns belong to the tree.
 fn add(
     file: &RootFile,
     dataset: AnyDataset,

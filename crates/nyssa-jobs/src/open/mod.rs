@@ -1,4 +1,4 @@
-//! Opens the dataset at a path. This is the only module that knows all formats.
+//! Opens the dataset at a path. Only this module knows all formats.
 
 mod datasets;
 mod files;
@@ -33,21 +33,23 @@ pub fn format_of(key: &KeyEntry) -> Option<Format> {
     }
 }
 
-/// Opens the dataset at `path` (`dir/name`, `dir/name;cycle`). Without a path, opens the only dataset of the
-/// file. The class of the key says whether it is a TTree or an RNTuple.
+/// Opens the dataset at `path` (`dir/name`, `dir/name;cycle`). Without a path, opens the only dataset of the file.
+/// The class of the key distinguishes TTrees and RNTuples.
 ///
 /// # Errors
-/// `NotFound` with the nearest names, or if the file has no dataset; `InvalidArgument` if the object at `path`
-/// is not a dataset, or if there is no path and the file has several datasets, which the message lists; the
-/// errors of a damaged file.
+/// `NotFound` with the nearest names, or if the file has no dataset; `InvalidArgument` if the object at `path` is not
+/// a dataset, or if there is no path and the file has several datasets, which the message lists; an error if the file
+/// is damaged.
 pub fn open_dataset(file: &RootFile, path: Option<&str>) -> Result<AnyDataset> {
     open_dataset_with(file, path, read::RNTupleReadOptions::default())
 }
 
-/// Does the same as [`open_dataset`], with options. For a TTree only the option for streamed objects is used.
+/// Opens the dataset at `path`, or the only dataset of the file, with options. For a TTree only the option for
+/// streamed objects is used.
 ///
 /// # Errors
-/// The errors of [`open_dataset`].
+/// `NotFound` if there is no such dataset; `InvalidArgument` if the object at `path` is not a dataset, or if there
+/// are several datasets; an error if the file is damaged.
 pub fn open_dataset_with(
     file: &RootFile,
     path: Option<&str>,
@@ -65,35 +67,37 @@ pub fn open_dataset_with(
 /// Opens the dataset at `file.root:Events`, or the only dataset of a file. The file is a path or a URL.
 ///
 /// # Errors
-/// The errors of opening the file and of [`open_dataset`].
+/// `NotFound` if there is no such file or dataset; `InvalidArgument` if the object is not a dataset, or if there are
+/// several datasets; an error if the file is damaged or cannot be read.
 pub fn open_path(path: &str) -> Result<AnyDataset> {
     open_path_with(path, &OpenOptions::default())
 }
 
-/// Does the same as [`open_path`], with options for opening the file.
+/// Opens the dataset at `file.root:Events`, or the only dataset of a file, with options for opening the file.
 ///
 /// # Errors
-/// The errors of [`open_path`].
+/// `NotFound` if there is no such file or dataset; `InvalidArgument` if the object is not a dataset, or if there are
+/// several datasets; an error if the file is damaged or cannot be read.
 pub fn open_path_with(path: &str, options: &OpenOptions) -> Result<AnyDataset> {
     let (file, object) = split_path(path);
     open_dataset(&RootFile::open(nyssa_io::open_with(&*file, options)?)?, object)
 }
 
-/// Returns the dataset at `file.root:Events`, or the only dataset of a file, as a part of a chain. The file is
-/// opened by `options`.
+/// Returns the dataset at `file.root:Events`, or the only dataset of a file, as a part of a chain. The file is opened
+/// with `options`.
 pub fn link(path: impl Into<String>, options: &OpenOptions) -> Link {
     let path: String = path.into();
-    let far = nyssa_io::is_remote(&path);
+    let remote = nyssa_io::is_remote(&path);
     let by = options.clone();
     let link = Link::new(nyssa_io::shown(&path), move || open_path_with(&path, &by));
-    link.with_far(far).with_options(vec![options.clone()])
+    link.with_remote(remote).with_options(vec![options.clone()])
 }
 
 /// Returns the newest cycle of each dataset of a file, in the order of the file. Datasets in directories that
 /// cannot be listed are missing.
 ///
 /// # Errors
-/// The errors of [`RootFile::list_all`].
+/// `Io` if the file cannot be read.
 pub fn datasets(file: &RootFile) -> Result<Vec<KeyEntry>> {
     let mut newest: Vec<KeyEntry> = Vec::new();
     let (keys, _) = file.list_all()?;
@@ -107,20 +111,20 @@ pub fn datasets(file: &RootFile) -> Result<Vec<KeyEntry>> {
     Ok(newest)
 }
 
-/// Returns the datasets of `format` among those of [`datasets`]. Without a format, returns all of them.
+/// Returns the newest cycle of each dataset of `format`. Without a format, returns all datasets.
 ///
 /// # Errors
-/// The errors of [`datasets`].
+/// `Io` if the file cannot be read.
 pub fn datasets_of(file: &RootFile, format: Option<Format>) -> Result<Vec<KeyEntry>> {
     let mut keys = datasets(file)?;
     keys.retain(|key| format.is_none() || format_of(key) == format);
     Ok(keys)
 }
 
-/// Returns the path and cycle of each dataset of `format` that [`datasets`] finds.
+/// Returns the path and cycle of each dataset of `format`, in the order of the file.
 ///
 /// # Errors
-/// The errors of [`datasets`]; `NotFound` if there is none.
+/// `NotFound` if there is none; `Io` if the file cannot be read.
 pub fn paths_of(file: &RootFile, format: Format) -> Result<Vec<String>> {
     let keys = datasets_of(file, Some(format))?;
     let paths: Vec<_> = keys.iter().map(|key| format!("{};{}", key.path, key.cycle)).collect();
@@ -145,7 +149,8 @@ pub fn find_dataset(file: &RootFile, path: Option<&str>) -> Result<KeyEntry> {
 /// Returns the key of the only dataset of `format`. Without a format, returns the key of the only dataset of the file.
 ///
 /// # Errors
-/// `NotFound` if there is none; `InvalidArgument` with their names if there are several; the errors of [`datasets`].
+/// `NotFound` if there is none; `InvalidArgument` with their names if there are several; `Io` if the file cannot be
+/// read.
 pub fn only_dataset(file: &RootFile, format: Option<Format>) -> Result<KeyEntry> {
     let mut found = datasets_of(file, format)?;
     let error = match found.len() {

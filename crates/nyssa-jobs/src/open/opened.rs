@@ -1,4 +1,4 @@
-//! Opens a dataset of a format that is known.
+//! Opens a dataset of a known format.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use nyssa_ttree as ttree;
 
 use super::{format_of, open_with_friends};
 
-/// Returns the path that finds a key. It includes the cycle if the file has a newer one.
+/// Returns the path of a key. It includes the cycle if the file has a newer cycle.
 pub fn path_of(file: &RootFile, key: &KeyEntry) -> String {
     match file.find(&key.path) {
         Ok(newest) if newest.cycle == key.cycle => key.path.clone(),
@@ -28,11 +28,10 @@ pub enum Opened {
 }
 
 impl Opened {
-    /// Opens the dataset of a key, which `path` finds. For a TTree only the option for streamed objects is
-    /// used.
+    /// Opens the dataset of a key with the path `path`. For a TTree only the option for streamed objects is used.
     ///
     /// # Errors
-    /// `InvalidArgument` if the object of the key is not a dataset; the errors of a damaged file.
+    /// `InvalidArgument` if the object of the key is not a dataset; an error if the file is damaged.
     pub fn new(
         file: &RootFile,
         key: &KeyEntry,
@@ -58,7 +57,7 @@ impl Opened {
     /// Opens the dataset of a key under its [`path`](path_of).
     ///
     /// # Errors
-    /// The errors of [`Opened::new`].
+    /// `InvalidArgument` if the object of the key is not a dataset; an error if the file is damaged.
     pub fn of_key(file: &RootFile, key: &KeyEntry) -> Result<Self> {
         Self::new(file, key, &path_of(file, key), read::RNTupleReadOptions::default())
     }
@@ -71,11 +70,11 @@ impl Opened {
         }
     }
 
-    /// Returns a TTree with the columns of all its friends, see [`open_with_friends`]; an RNTuple has no
-    /// friends.
+    /// Returns a TTree with the columns of all its friends; an RNTuple has no friends.
     ///
     /// # Errors
-    /// The errors of [`open_with_friends`].
+    /// `NotFound` for a missing friend; `InvalidArgument` and `Unsupported` for a friend that cannot be joined; an
+    /// error if a tree cannot be opened.
     pub fn with_friends(&self, context: &Context) -> Result<Option<AnyDataset>> {
         let Self::Tree(tree) = self else { return Ok(None) };
         let file = RootFile::open(Arc::clone(tree.own_source()))?;
@@ -85,7 +84,7 @@ impl Opened {
     /// Returns the name and the formula of each alias of a TTree. An RNTuple has none.
     ///
     /// # Errors
-    /// The errors of [`ttree::Reader::relations`].
+    /// Returns an error if the tree is damaged or cannot be read.
     pub fn aliases(&self) -> Result<Vec<(String, String)>> {
         let Self::Tree(tree) = self else { return Ok(Vec::new()) };
         Ok(tree.relations()?.formulas())

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use nyssa_io::EntryKind;
 
-/// Splits `file.root:dir/Events` into the file and the object in it. Colons of URLs, of Windows drives and in
-/// the names of existing files do not separate. A URL is not opened to check that it exists. What follows `.root:` in it is
-/// an object, unless a colon with one slash comes later: `https://host/a.root:b:/Events` is the object `Events` in the
-/// file `a.root:b`, and `https://host/a.root:b:/` is this whole file. The query of a URL may come after the object, as in
-/// `https://host/a.root:Events?version=2`.
+/// Splits `file.root:dir/Events` into the file and the object in it. Colons of URLs, of Windows drives and in the
+/// names of existing files do not separate. A URL is not opened to check that it exists. The text after `.root:` in
+/// it is an object, unless a colon with one slash comes later: `https://host/a.root:b:/Events` is the object `Events`
+/// in the file `a.root:b`, and `https://host/a.root:b:/` is this whole file. The query of a URL may come after the
+/// object, as in `https://host/a.root:Events?version=2`.
 pub fn split_path(path: &str) -> (Cow<'_, str>, Option<&str>) {
     let (file, object) = split(path);
     let is_query = |(_, query): &(&str, &str)| query.contains('=') && !file.contains('?');
@@ -61,8 +61,8 @@ fn split(path: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Returns the argument for an object in the file at a location, or for the whole file. Its colons separate nothing, because
-/// a location that was found, and not written by a user, is never an object.
+/// Returns the argument for an object in the file at a location, or for the whole file. Colons in the location do not
+/// separate, because a location that was not written by a user is never an object.
 pub(super) fn join(location: &str, object: Option<&str>) -> String {
     let plain = match object {
         Some(object) => format!("{location}:{object}"),
@@ -75,9 +75,8 @@ pub(super) fn join(location: &str, object: Option<&str>) -> String {
     }
 }
 
-/// Returns the byte at which the path begins in a location: after the host of a URL, or after `file:`. A proxy
-/// may have a URL in its path, as in `root://proxy//root://host:1094//file.root`; the path is then that of the
-/// inner URL.
+/// Returns the byte at which the path begins in a location: after the host of a URL, or after `file:`. A proxy may
+/// have a URL in its path, as in `root://proxy//root://host:1094//file.root`; then the path of the inner URL counts.
 pub(super) fn path_start(location: &str) -> usize {
     if let Some(scheme) = nyssa_io::scheme_without_slashes(location) {
         return scheme.len() + 1;
@@ -170,7 +169,7 @@ mod tests {
         assert_eq!(split_path(file), (file.into(), None));
         let with_object = format!("{file}:Events");
         assert_eq!(split_path(&with_object), (file.into(), Some("Events")));
-        // Another file has a name that is the start of this one.
+        // Another file has a name that is the start of this name.
         std::fs::write(folder.path().join("a"), "").unwrap();
         assert_eq!(split_path(file), (file.into(), None));
         assert_eq!(split_path(&join(file, Some("Events"))), (file.into(), Some("Events")));

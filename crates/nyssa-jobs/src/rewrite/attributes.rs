@@ -1,4 +1,4 @@
-//! Copies attribute sets. Their ranges become the ranges of the entries that are selected; values do not change.
+//! Copies attribute sets. Their ranges become ranges of the selected entries; values do not change.
 
 use arrow_array::UInt64Array;
 use arrow_array::cast::AsArray;
@@ -14,11 +14,11 @@ use nyssa_root::error::{Error, Result, ResultExt};
 use super::select::Selection;
 use super::target::OutputSchema;
 
-/// Copies all attribute sets of `reader` to the RNTuple of `writer`. Ranges become those of the entries that
+/// Copies all attribute sets of `reader` to the RNTuple of `writer`. Ranges become ranges of the entries that
 /// `selected` takes. An attribute is left out if none of its entries is taken. Returns notes for reports.
 ///
 /// # Errors
-/// The errors of reading and writing sets.
+/// Returns an error if a set cannot be read or written.
 pub(super) fn copy(
     reader: &Reader,
     selected: &Selected<&dyn Dataset>,
@@ -29,7 +29,7 @@ pub(super) fn copy(
     let mut notes = Vec::new();
     for link in reader.attribute_links() {
         let set = reader.open_attribute_set(&link.name)?;
-        let gone = copy_one(&set, &link.name, selected, writer, options, context);
+        let gone = copy_set(&set, &link.name, selected, writer, options, context);
         let gone =
             gone.in_file(reader.file()).in_object(&format!("attribute set {}", link.name))?;
         if gone > 0 {
@@ -43,7 +43,7 @@ pub(super) fn copy(
 }
 
 /// Copies one set, and returns the number of attributes that are left out.
-fn copy_one(
+fn copy_set(
     set: &Reader,
     name: &str,
     selected: &Selected<&dyn Dataset>,
@@ -70,7 +70,7 @@ fn copy_one(
     let mut left = Vec::with_capacity(ranges.len());
     for range in &ranges {
         let (start, end) = (selected.before(range.start), selected.before(range.end));
-        // An attribute that belongs to no entry in the input is kept.
+        // An attribute that belongs to no entry in the input is copied.
         left.push((start < end || range.is_empty()).then_some((start, end - start)));
     }
     let taken = BooleanBuffer::collect_bool(left.len(), |index| left[index].is_some());

@@ -16,22 +16,21 @@ use nyssa_root::pipeline::{Next, Pipeline, Plan, Threads};
 use super::sizes::Sizes;
 use crate::job::clusters::{Clusters, PlannedCluster};
 use crate::job::cutting::Cutter;
-use crate::job::held::{LargestPart, entries_of};
+use crate::job::largest_part::{LargestPart, entries_of};
 
-/// The number of batches that are made at the same time: one is read while another is sealed.
+/// The number of batches that are made at the same time: one batch is read while another is sealed.
 const BATCHES: usize = 2;
-/// The number of clusters that may be planned before the clusters in front of them are written.
+/// The number of clusters that may be planned before earlier clusters are written.
 const AHEAD: usize = 2;
-/// The memory divided by this is the most that the arrays of one batch take. Two batches are in memory, one of
-/// them also in its sealed form, and compressors need memory, too.
+/// The memory divided by this is the maximum for the arrays of one batch. Two batches are in memory, one of them also
+/// in its sealed form, and compressors need memory, too.
 const BATCH_DIVISOR: u64 = 4;
 
 /// The input of a rewrite, and how its batches are made.
 pub(super) struct Batches<'a> {
     pub selected: &'a Selected<&'a dyn Dataset>,
     pub sizes: &'a Sizes,
-    /// The fields with data of their own: name in the source and id in the output. They are in the order of the
-    /// sizes.
+    /// The fields with their own data: name in the source and id in the output. They are in the order of the sizes.
     pub fields: &'a [(String, FieldId)],
     pub schema: &'a Schema,
     pub settings: &'a SealSettings,
@@ -68,8 +67,8 @@ impl Batches<'_> {
     /// Writes all clusters.
     ///
     /// # Errors
-    /// The errors of reading and of the sink; `Cancelled`.
-    pub fn run(&self, cutter: Cutter, writer: &mut Writer) -> Result<Written> {
+    /// `Cancelled`; an error if the input cannot be read or the sink cannot be written.
+    pub(super) fn run(&self, cutter: Cutter, writer: &mut Writer) -> Result<Written> {
         let sealer = Sealer::default();
         let quiet = self.context.quiet();
         let owners = owners(self.schema, self.fields);
@@ -135,7 +134,7 @@ impl Batches<'_> {
     }
 
     /// Returns the bytes of memory that each field needs while a cluster is read: the selected values, and the
-    /// largest array that they are selected from.
+    /// largest array from which they are selected.
     fn bytes(&self, entries: &Range<u64>) -> Vec<u64> {
         let mut taken = vec![0u64; self.fields.len()];
         let mut largest = taken.clone();
@@ -161,7 +160,7 @@ impl Batches<'_> {
         Ok(fields.iter().map(|(_, id)| *id).zip(arrays).collect())
     }
 
-    /// Returns the name of the first of some fields, and the number of the others.
+    /// Returns the name of the first of some fields, and the number of the other fields.
     fn names(&self, fields: &Range<usize>) -> String {
         let first = self.fields.get(fields.start).map_or("", |(name, _)| name);
         match fields.len() {
@@ -191,7 +190,7 @@ impl Batches<'_> {
     }
 }
 
-/// The batches of one cluster after the other.
+/// The batches of clusters, one cluster after the other.
 struct BatchPlan<'a> {
     batches: &'a Batches<'a>,
     clusters: Clusters,
@@ -226,7 +225,7 @@ impl Plan for BatchPlan<'_> {
     }
 }
 
-/// Returns the arrays without the fields that they are for.
+/// Returns the arrays without their fields.
 fn only(arrays: &[(FieldId, ArrayRef)]) -> Vec<ArrayRef> {
     arrays.iter().map(|(_, array)| array.clone()).collect()
 }
@@ -244,7 +243,7 @@ fn owners(schema: &Schema, fields: &[(String, FieldId)]) -> Vec<Option<usize>> {
     schema.columns.iter().map(owner).collect()
 }
 
-/// Returns how many entries are done after a batch. The entries of its own cluster count in part.
+/// Returns how many entries are done after a batch. The entries of its cluster count in part.
 fn done(batch: &Batch, fields: usize) -> u64 {
     let part = batch.fields.end as f64 / fields.max(1) as f64;
     let entries = (batch.entries.end - batch.entries.start) as f64;

@@ -6,12 +6,12 @@ use nyssa_data::view::Selected;
 use super::sizes::Sizes;
 use crate::job::cutting::{Amounts, Cutter, Span};
 
-/// The memory divided by this is the most that one field of a cluster may take, since one field is read while
-/// another is sealed.
+/// The memory divided by this is the maximum for one field of a cluster, since one field is read while another is
+/// sealed.
 const FIELD_DIVISOR: u64 = 4;
 
-/// Returns the cutter that divides the entries into clusters of `cluster_size` bytes on storage, in which no
-/// field takes too much memory. `ratios` has the stored bytes of each field for one decoded byte.
+/// Returns the cutter that divides the entries into clusters of `cluster_size` bytes on storage, in which no field
+/// takes too much memory. `ratios` contains the stored bytes of each field for one decoded byte.
 pub(super) fn cutter(
     selected: &Selected<&dyn Dataset>,
     sizes: &Sizes,

@@ -5,7 +5,7 @@ use nyssa_rntuple::encoding::ColumnType as C;
 use nyssa_rntuple::schema::{Column, Field, FieldId, Leaf, Schema, index_column};
 use nyssa_root::error::{Error, Result};
 
-/// Returns the columns of a field: the first columns of all representations, then the second ones, and so on.
+/// Returns the columns of a field: the first columns of all representations, then the second columns, and so on.
 pub(super) fn slots<'a>(schema: &'a Schema, field: &Field) -> Vec<Vec<&'a Column>> {
     let mut slots: Vec<Vec<&Column>> = Vec::new();
     for column in field.columns.iter().map(|&id| schema.column(id)) {
@@ -19,8 +19,8 @@ pub(super) fn slots<'a>(schema: &'a Schema, field: &Field) -> Vec<Vec<&'a Column
     slots
 }
 
-/// Returns the column that replaces `old`, which are the columns of `field` in the source that have the same
-/// place in each representation.
+/// Returns the column that replaces `old`, which are the columns of `field` in the source with one place in each
+/// representation.
 ///
 /// # Errors
 /// `Unsupported` for columns of unknown types.
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(chosen("float", &[C::Real64], true), C::SplitReal32);
         let trunc = Column { bits: 20, ..Column::new(FieldId(0), C::Real32Trunc) };
         assert_eq!(choose(FieldId(0), &field("float", ""), &[&trunc], true).unwrap(), trunc);
-        // Representations of different precision: the full one holds both.
+        // Representations of different precision: the full precision holds both.
         assert_eq!(chosen("float", &[C::Real16, C::Real32], true), C::SplitReal32);
         assert_eq!(chosen("float", &[C::Real32, C::SplitReal32], false), C::Real32);
     }

@@ -16,13 +16,13 @@ use crate::job::report;
 use crate::job::run::{self, Job};
 use crate::open;
 
-/// Rewrites the RNTuple at `path` (`dir/name` or `dir/name;cycle`) of `input` to the same path of the new file
-/// `output`. The file appears only when it is complete, and verified if the options ask for that.
+/// Rewrites the RNTuple at `path` (`dir/name` or `dir/name;cycle`) of `input` to this path of the new file `output`.
+/// The file appears only when it is complete, and verified if the options request it.
 ///
 /// # Errors
-/// `NotFound` for the RNTuple and for globs that match nothing; `InvalidArgument` for options or an output that
-/// are not allowed; `Unsupported` with a list of all fields that cannot be read; `Cancelled`; and the errors of
-/// the input.
+/// `NotFound` for the RNTuple and for globs that match nothing; `InvalidArgument` for options or an output that are
+/// not allowed; `Unsupported` with a list of all fields that cannot be read; `Cancelled`; an error if the input is
+/// damaged or cannot be read.
 pub fn rewrite(
     input: &RootFile,
     path: &str,
@@ -34,11 +34,12 @@ pub fn rewrite(
     reports.pop().ok_or_else(|| Error::invalid_argument("nothing was rewritten"))
 }
 
-/// Rewrites every RNTuple of `input`, each to the same path in `output`.
+/// Rewrites every RNTuple of `input`, each to its path in `output`.
 ///
 /// # Errors
-/// The same as [`rewrite`]; `NotFound` if there is no RNTuple; `InvalidArgument` for a name in the options if
-/// there are several.
+/// `NotFound` if there is no RNTuple, and for globs that match nothing; `InvalidArgument` for options or an output
+/// that are not allowed; `Unsupported` with a list of all fields that cannot be read; `Cancelled`; an error if the
+/// input is damaged or cannot be read.
 pub fn rewrite_all(
     input: &RootFile,
     output: &Path,
@@ -61,7 +62,7 @@ fn rewrite_paths(
     options: &RewriteOptions,
     context: &Context,
 ) -> Result<Vec<RewriteReport>> {
-    // Everything that can be refused is refused before the output is touched.
+    // All refusals happen before the output is created.
     Output::check(&[input.source().location()], output, options.output.force)?;
     options.output.validate()?;
     let mut ntuples = Vec::with_capacity(paths.len());

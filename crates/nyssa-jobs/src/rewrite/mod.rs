@@ -1,4 +1,4 @@
-//! Rewrites RNTuples: the same values with other options, or only some fields and entries.
+//! Rewrites RNTuples: the values with other options, or only some fields and entries.
 //!
 //! ```text
 //! schema ─select─► fields to write ─target─► schema of the output, columns chosen anew

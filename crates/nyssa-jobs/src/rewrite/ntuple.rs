@@ -25,8 +25,8 @@ use super::sizes::Sizes;
 use super::skim;
 use super::target::OutputSchema;
 use crate::compare::diff;
-use crate::job::held::{Kept, LargestPart};
 use crate::job::largest_entry::Search;
+use crate::job::largest_part::{Copies, LargestPart};
 use crate::job::output::Output;
 use crate::job::{OutputOptions, Reencoded, Written, report};
 
@@ -38,7 +38,7 @@ pub(crate) struct NTuple<'a> {
     shown: AnyDataset,
     pieces: Vec<SelectedRange>,
     target: OutputSchema,
-    /// The fields with data of their own: name in the source and id in the output.
+    /// The fields with their own data: name in the source and id in the output.
     fields: Vec<(String, FieldId)>,
     dropped: Vec<String>,
     options: &'a RewriteOptions,
@@ -49,7 +49,9 @@ impl<'a> NTuple<'a> {
     /// Plans the RNTuple at `path` of `input`.
     ///
     /// # Errors
-    /// The same as [`rewrite`].
+    /// `NotFound` for the RNTuple and for globs that match nothing; `InvalidArgument` for options that are not
+    /// allowed; `Unsupported` with a list of all fields that cannot be read; `Cancelled`; an error if the input is
+    /// damaged or cannot be read.
     pub(crate) fn new(
         input: &RootFile,
         path: &str,
@@ -98,13 +100,13 @@ impl<'a> NTuple<'a> {
         Selected::new(&*self.shown, self.pieces.clone())
     }
 
-    /// Says how much memory the largest entry of a field needs, if it is more than the job may take.
+    /// Reports the memory that the largest entry of a field needs, if it exceeds the memory of the job.
     fn largest(&self, memory: u64) -> LargestPart {
         let start = self.pieces.first().map_or(0, |piece| piece.entries.start);
         let entries = start..self.pieces.last().map_or(0, |piece| piece.entries.end);
         let (reader, context) = (&*self.reader, self.context);
         let search = Search { reader, entries: &entries, memory, context };
-        let largest = LargestPart::new(memory, Kept::Twice);
+        let largest = LargestPart::new(memory, Copies::Twice);
         for (name, id) in &self.fields {
             if let Some(&source) = self.target.sources.get(id.0 as usize) {
                 largest.plan(&search.of_field(source), name, self.reader.file());
@@ -116,7 +118,7 @@ impl<'a> NTuple<'a> {
     /// Writes the RNTuple, and the streamer infos of its streamed objects.
     ///
     /// # Errors
-    /// The same as [`rewrite`].
+    /// `Cancelled`; an error if the input is damaged or the output cannot be written.
     pub(crate) fn write(&self, input: &RootFile, output: &Output) -> Result<RewriteReport> {
         if self.target.schema.has_streamed_objects() {
             // The streamer infos in the extra type information may lack the classes of empty containers.
@@ -146,8 +148,8 @@ impl<'a> NTuple<'a> {
         };
         let chosen =
             sampler.choose(&self.options.output, &self.ntuple(), &mut schema, &mut settings)?;
-        let asked = self.options.output.cluster_size;
-        let (cluster_size, note) = write::cluster_of(asked, schema.columns.len());
+        let requested = self.options.output.cluster_size;
+        let (cluster_size, note) = write::cluster_of(requested, schema.columns.len());
         notes.extend(note);
         let ratios = sampler.ratios(cluster_size, &schema, &settings)?;
         let cutter = cutter(&selected, &sizes, &ratios, (cluster_size, memory));

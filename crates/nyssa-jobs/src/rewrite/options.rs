@@ -45,9 +45,9 @@ pub struct RewriteOptions {
     pub include: Vec<String>,
     /// The globs of the paths of fields to leave out, even if `include` takes them.
     pub exclude: Vec<String>,
-    /// The range of entries to write. `None` takes all.
+    /// The range of entries to write. `None` takes all entries.
     pub entries: Option<Range<u64>>,
-    /// The selection of entries in the range. `None` selects all.
+    /// The selection of entries in the range. `None` selects all entries.
     pub cut: Option<EntryCut>,
     /// The rules for the classes of the fields. The members that the rules add are written, too. Cuts do not
     /// see them.

@@ -10,14 +10,14 @@ pub struct RewriteReport {
     /// The output.
     #[serde(flatten)]
     pub written: Written,
-    /// The input, and how its data are stored now.
+    /// The input, and its new storage.
     #[serde(flatten)]
     pub reencoded: Reencoded,
     /// The path of the RNTuple in the input file.
     pub source: String,
     /// The number of entries of the input.
     pub input_entries: u64,
-    /// The fields that were written. Projected ones are among them.
+    /// The fields that were written, including projected fields.
     pub fields: Vec<FieldReport>,
     /// The top-level fields that were left out.
     pub dropped: Vec<String>,

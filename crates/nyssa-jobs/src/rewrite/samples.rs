@@ -31,7 +31,7 @@ struct Sample<'a> {
 pub(super) struct Sampler<'a> {
     pub dataset: &'a dyn Dataset,
     pub sizes: &'a Sizes,
-    /// The fields, which are those of the batches.
+    /// The fields of the batches.
     pub fields: &'a [(String, FieldId)],
     pub context: &'a Context,
 }
@@ -40,8 +40,8 @@ impl Sampler<'_> {
     /// Chooses the codec and the encoding of every column by the options. Returns the choices for reports.
     ///
     /// # Errors
-    /// The errors of reading, `Cancelled`.
-    pub fn choose(
+    /// `Cancelled`; an error if the input cannot be read.
+    pub(super) fn choose(
         &self,
         options: &OutputOptions,
         ntuple: &str,
@@ -73,7 +73,7 @@ impl Sampler<'_> {
             profile.learn(ntuple, known, sealed, &choices);
             profile.save()?;
         }
-        // What the profile knows comes last, so that it is what counts.
+        // Choices of the profile come last, so that they take precedence.
         Ok(apply(choices.into_iter().chain(remembered), schema, settings))
     }
 
@@ -81,8 +81,8 @@ impl Sampler<'_> {
     /// of clusters. If all data fit into one cluster, nothing is sampled.
     ///
     /// # Errors
-    /// The errors of reading, `Cancelled`.
-    pub fn ratios(
+    /// `Cancelled`; an error if the input cannot be read.
+    pub(super) fn ratios(
         &self,
         cluster_size: u64,
         schema: &Schema,

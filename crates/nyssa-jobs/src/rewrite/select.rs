@@ -4,9 +4,9 @@
 //! it. Globs match paths with or without the `_0` of collections. Only members of records can be left out one
 //! by one. Any other field with subfields is written as a whole or not at all.
 //!
-//! Untyped top-level fields that others are projected from, such as the `_collection0` of ROOT's importer, store
-//! the data of their projections. Unless a glob names them, each of their members is written if one of its
-//! projections is.
+//! Untyped top-level fields from which other fields are projected, such as the `_collection0` of ROOT's importer,
+//! store the data of their projections. Unless a glob names them, each of their members is written if one of its
+//! projections is written.
 
 use nyssa_data::dataset::glob;
 use nyssa_rntuple::schema::{Field, FieldId, Schema, Structure, is_cardinality};
@@ -17,47 +17,50 @@ use nyssa_root::error::{Error, Result};
 pub(super) struct Selection(Vec<bool>);
 
 impl Selection {
-    /// Selects the fields of `schema` that match one of `include` (all if it is empty) and none of `drop`.
+    /// Selects the fields of `schema` that match one of `include` (all fields if it is empty) and none of `drop`.
     ///
     /// # Errors
     /// `InvalidArgument` for a glob that does not parse, and for a part of a field that cannot be left out
     /// alone; `NotFound` for a glob that matches nothing.
-    pub fn new(schema: &Schema, include: &[String], drop: &[String]) -> Result<Self> {
+    pub(super) fn new(schema: &Schema, include: &[String], drop: &[String]) -> Result<Self> {
         let paths = Paths::new(schema);
         let named = paths.matches(include)?;
         let dropped = paths.matches(drop)?;
         let mut selector = Selector { schema, named, dropped, all: include.is_empty() };
         selector.close();
-        let mut kept = vec![false; schema.fields.len()];
+        let mut selected = vec![false; schema.fields.len()];
         for (id, field) in schema.top_level() {
             if field.source.is_some() {
-                selector.walk(id, &mut kept)?;
+                selector.walk(id, &mut selected)?;
             }
         }
         // Projections come first, since they decide which members of untyped sources are needed.
-        let projections = kept.clone();
+        let projections = selected.clone();
         let mut needed = vec![ProjectionUse::NoProjections; schema.fields.len()];
         for (index, field) in schema.fields.iter().enumerate() {
             if let Some(source) = field.source
                 && let Some(need) = needed.get_mut(source.0 as usize)
             {
-                let kept = projections.get(index).copied().unwrap_or(false);
-                *need =
-                    (*need).max(if kept { ProjectionUse::Kept } else { ProjectionUse::Dropped });
+                let selected = projections.get(index).copied().unwrap_or(false);
+                *need = (*need).max(if selected {
+                    ProjectionUse::Written
+                } else {
+                    ProjectionUse::Dropped
+                });
             }
         }
         for (id, field) in schema.top_level().filter(|(_, field)| field.source.is_none()) {
             if field.type_name.is_empty() {
                 selector.untyped(id, &needed);
             }
-            selector.walk(id, &mut kept)?;
+            selector.walk(id, &mut selected)?;
         }
-        selector.keep_sizes(&mut kept);
-        Ok(Self(kept))
+        selector.keep_sizes(&mut selected);
+        Ok(Self(selected))
     }
 
     /// Returns whether the field is written.
-    pub fn keeps(&self, id: FieldId) -> bool {
+    pub(super) fn keeps(&self, id: FieldId) -> bool {
         self.0.get(id.0 as usize).copied().unwrap_or(false)
     }
 }
@@ -70,7 +73,7 @@ enum ProjectionUse {
     /// No projection is written.
     Dropped,
     /// At least one projection is written.
-    Kept,
+    Written,
 }
 
 struct Selector<'a> {
@@ -98,7 +101,7 @@ impl Selector<'_> {
         if field.type_name.is_empty() && !field.children.is_empty() {
             field.children.iter().for_each(|&child| self.untyped(child, needed));
         } else if needed[index] != ProjectionUse::NoProjections && !self.named[index] {
-            self.below(id, needed[index] == ProjectionUse::Kept);
+            self.below(id, needed[index] == ProjectionUse::Written);
         }
     }
 
@@ -112,18 +115,18 @@ impl Selector<'_> {
         children.iter().for_each(|&child| self.below(child, keep));
     }
 
-    /// Keeps collections without members where only a field that shows their size is written, so that it stays such a
-    /// field and matches that of files with members. A collection that the user left out stays out.
-    fn keep_sizes(&self, kept: &mut [bool]) {
+    /// Selects collections without members if only a field that shows their size is written, so that the field stays
+    /// such a field and matches the field of files with members. A collection that the user left out stays out.
+    fn keep_sizes(&self, selected: &mut [bool]) {
         let is_size = |(id, field): &(FieldId, &Field)| {
-            is_cardinality(&field.type_name) && kept.get(id.0 as usize) == Some(&true)
+            is_cardinality(&field.type_name) && selected.get(id.0 as usize) == Some(&true)
         };
         let sizes = self.schema.top_level().filter(is_size);
         let fields: Vec<FieldId> =
             sizes.filter_map(|(_, size)| self.collection_of(size)).flatten().collect();
         for id in fields {
-            if let Some(kept) = kept.get_mut(id.0 as usize) {
-                *kept = true;
+            if let Some(selected) = selected.get_mut(id.0 as usize) {
+                *selected = true;
             }
         }
     }
@@ -139,15 +142,15 @@ impl Selector<'_> {
         (is_taken && is_record && is_open(source) && is_open(item)).then_some([source, item])
     }
 
-    /// Decides whether a field and its subfields are written, and returns whether the field is.
-    fn walk(&self, id: FieldId, kept: &mut [bool]) -> Result<bool> {
+    /// Decides whether a field and its subfields are written, and returns whether the field is written.
+    fn walk(&self, id: FieldId, selected: &mut [bool]) -> Result<bool> {
         let index = id.0 as usize;
         let field = self.schema.field(id);
-        let asked = !self.dropped[index] && (self.all || self.named[index]);
+        let requested = !self.dropped[index] && (self.all || self.named[index]);
         let children = field.children.iter();
-        let stay = children.map(|&child| self.walk(child, kept)).collect::<Result<Vec<_>>>()?;
+        let stay = children.map(|&child| self.walk(child, selected)).collect::<Result<Vec<_>>>()?;
         let stays = match (field.structure, &stay[..]) {
-            (_, []) => asked,
+            (_, []) => requested,
             (_, stay) if stay.iter().all(|&stays| stays) => true,
             (_, stay) if stay.iter().all(|&stays| !stays) => false,
             (Structure::Record, _) if !is_std(&field.type_name) => true,
@@ -160,14 +163,14 @@ impl Selector<'_> {
                 .at(|place| place.field = Some(self.schema.path(id))));
             }
         };
-        if let Some(kept) = kept.get_mut(index) {
-            *kept = stays;
+        if let Some(selected) = selected.get_mut(index) {
+            *selected = stays;
         }
         Ok(stays)
     }
 }
 
-/// Returns whether a type is one of the standard library whose number of members is part of the type.
+/// Returns whether a type is a type of the standard library whose number of members is part of the type.
 fn is_std(type_name: &str) -> bool {
     type_name.starts_with("std::pair<") || type_name.starts_with("std::tuple<")
 }

@@ -21,8 +21,8 @@ impl Sizes {
     /// Returns the sizes of `fields` of `reader`, each with its subfields.
     ///
     /// # Errors
-    /// The errors of [`Reader::clusters_info`].
-    pub fn new(reader: &Reader, fields: &[FieldId]) -> Result<Self> {
+    /// Returns an error if a page list is damaged or cannot be read.
+    pub(super) fn new(reader: &Reader, fields: &[FieldId]) -> Result<Self> {
         let schema = reader.schema();
         let columns = fields.iter().map(|&field| columns(schema, field)).collect::<Vec<_>>();
         let mut sizes =
@@ -41,7 +41,7 @@ impl Sizes {
     }
 
     /// Returns the decoded bytes of each field for some entries.
-    pub fn decoded(&self, entries: &Range<u64>) -> Vec<u64> {
+    pub(super) fn decoded(&self, entries: &Range<u64>) -> Vec<u64> {
         let mut total = vec![0u64; self.by_field.len()];
         for (cluster, share) in self.shares(entries) {
             for (total, bytes) in total.iter_mut().zip(&self.decoded[cluster]) {
@@ -52,12 +52,11 @@ impl Sizes {
     }
 
     /// Returns the stored bytes of each field in the whole input.
-    pub fn by_field(&self) -> &[u64] {
+    pub(super) fn by_field(&self) -> &[u64] {
         &self.by_field
     }
 
-    /// Returns the clusters that contain some of `entries`, each with the fraction of the cluster that these
-    /// are.
+    /// Returns the clusters that contain some of `entries`, each with its fraction that is in `entries`.
     fn shares(&self, entries: &Range<u64>) -> impl Iterator<Item = (usize, f64)> {
         let (start, end) = (entries.start, entries.end);
         let first = self.clusters.partition_point(|cluster| cluster.end <= start);

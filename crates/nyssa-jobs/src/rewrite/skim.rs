@@ -16,8 +16,8 @@ use rayon::prelude::*;
 use super::options::EntryCut;
 use super::sizes::Sizes;
 
-/// The memory divided by this is the most that the fields of the cut take. One chunk is read while the cut is
-/// evaluated on another one, and its numbers are copied to 64 bits.
+/// The memory divided by this is the maximum for the fields of the cut. One chunk is read while the cut is evaluated
+/// on another chunk, and its numbers are copied to 64 bits.
 const CHUNK_DIVISOR: u64 = 8;
 /// The smallest number of entries for which one thread evaluates the cut at a time.
 const SLICE_ENTRIES: usize = 4096;
@@ -25,7 +25,7 @@ const SLICE_ENTRIES: usize = 4096;
 /// Returns which of `entries` are taken, cluster by cluster. Only the fields of the cut are read.
 ///
 /// # Errors
-/// The errors of the cut and of reading its fields; `Cancelled`.
+/// `Cancelled`; an error if the cut does not fit the fields or they cannot be read.
 pub(super) fn pieces(
     reader: &Reader,
     entries: &Range<u64>,

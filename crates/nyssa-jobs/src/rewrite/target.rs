@@ -11,7 +11,7 @@ use super::select::Selection;
 /// The start of the names of cardinality types.
 const CARDINALITY: &str = "ROOT::RNTupleCardinality<";
 
-/// The schema of the output, and the fields of the source that its fields come from.
+/// The schema of the output, and the origins of its fields in the source.
 #[derive(Clone, Debug)]
 pub struct OutputSchema {
     /// The fields, with the types, versions, checksums and descriptions of the input, and with new columns.
@@ -31,11 +31,10 @@ impl OutputSchema {
         Self::new(source, &Selection::new(source, &[], &[])?, compressed)
     }
 
-    /// Makes the schema with the fields of `source` that `selection` keeps, for pages with or without
-    /// compression.
+    /// Makes the schema with the fields of `source` that `selection` selects, for pages with or without compression.
     ///
     /// Fields that were added late become ordinary fields. A projected field stays projected if its source is
-    /// kept. Otherwise it gets columns of its own, and a cardinality becomes a number.
+    /// selected. Otherwise it gets its own columns, and a cardinality becomes a number.
     ///
     /// # Errors
     /// `InvalidArgument` if no field is left; `Unsupported` for unknown columns.
@@ -68,8 +67,8 @@ impl OutputSchema {
         Ok(target)
     }
 
-    /// Makes a field and its subfields projections of their sources in the new schema. If one of the sources is
-    /// not in it, changes nothing and returns false.
+    /// Makes a field and its subfields projections of their sources in the new schema. If a source is missing there,
+    /// changes nothing and returns false.
     fn project(&mut self, source: &Schema, id: FieldId, ids: &HashMap<FieldId, FieldId>) -> bool {
         let mut projections = Vec::new();
         let mut open = vec![id];
@@ -77,7 +76,7 @@ impl OutputSchema {
             let field = source.field(id);
             let Some(new) = ids.get(&id) else { continue };
             let Some(old) = field.source else { return false };
-            // The source of a projection must have data of its own.
+            // The source of a projection must have its own data.
             let Some(shown) = ids.get(&old) else { return false };
             if source.field(old).source.is_some() {
                 return false;
@@ -139,7 +138,7 @@ impl OutputSchema {
         Ok(())
     }
 
-    /// Adds the alias columns. They come after all physical ones, in the order of their fields.
+    /// Adds the alias columns. They come after all physical columns, in the order of their fields.
     fn aliases(&mut self) {
         for id in (0..self.schema.fields.len() as u32).map(FieldId) {
             let Some(shown) = self.schema.field(id).source else { continue };

@@ -10,9 +10,9 @@ use nyssa_root::error::{Error, Result, ResultExt};
 use super::target::OutputSchema;
 
 impl OutputSchema {
-    /// Adds the members that `ruled` has and the source does not have. `ruled` is the source read with `rules`.
-    /// A member that the class has already keeps its type, even if a rule computes its values. A class gets the
-    /// version that its rule states.
+    /// Adds the members that `ruled` has and the source does not have. `ruled` is the source read with `rules`. An
+    /// existing member keeps its type, even if a rule computes its values. A class gets the version that its rule
+    /// states.
     ///
     /// # Errors
     /// `Unsupported` for types that RNTuple does not have.
@@ -73,7 +73,7 @@ impl OutputSchema {
                 for rule in applied {
                     let class = &mut self.schema.fields[id.0 as usize];
                     class.type_version = rule.target_version().unwrap_or(version);
-                    // The checksum is that of the class without the new members.
+                    // The checksum belongs to the class without the new members.
                     class.type_checksum = None;
                 }
                 Ok(())

@@ -22,7 +22,7 @@ pub use tree::inspect as inspect_tree;
 /// Returns the statistics of a TTree or RNTuple.
 ///
 /// # Errors
-/// The errors of [`inspect_tree`] and [`inspect_ntuple`].
+/// `OutOfSpecification` when the key of a basket cannot be read; `Io`.
 pub fn inspect(dataset: &Opened) -> Result<Inspection> {
     match dataset {
         Opened::Tree(reader) => inspect_tree(reader),
@@ -69,12 +69,12 @@ pub struct Inspection {
     pub encodings: Vec<Part>,
     /// The sums for each compression algorithm, largest first. The data themselves show the algorithm.
     pub compressions: Vec<Part>,
-    /// The sums for each compression setting that the writer of an RNTuple noted in the page lists, largest
-    /// first. The real effort of the writer may differ from the setting; the data do not show it.
+    /// The sums for each compression setting that the writer of an RNTuple recorded in the page lists, largest first.
+    /// The real effort of the writer may differ from the setting; the data do not show it.
     pub settings: Vec<Part>,
     /// The sizes of pages or baskets on storage, in bytes.
     pub pages: Distribution,
-    /// The sizes of clusters on storage, in bytes. A basket counts to the cluster with its first entry.
+    /// The sizes of clusters on storage, in bytes. A basket counts for the cluster with its first entry.
     pub clusters: Distribution,
     /// The numbers of entries of the clusters.
     pub cluster_entries: Distribution,
@@ -110,11 +110,11 @@ pub struct ColumnPart {
     pub column_type: String,
     /// The number of bits per element before compression.
     pub bits: u16,
-    /// The algorithms that its pages are compressed with.
+    /// The compression algorithms of its pages.
     pub codecs: Vec<&'static str>,
     /// The sizes of its pages on storage, in bytes.
     pub pages: Distribution,
-    /// The sizes of the column. The name is that of its field.
+    /// The sizes of the column. The name is the name of its field.
     pub part: Part,
 }
 
@@ -138,7 +138,7 @@ pub struct Distribution {
     pub total: u64,
     /// The smallest number, or 0 if there are none.
     pub min: u64,
-    /// The number in the middle. If there are two, it is the lower one.
+    /// The number in the middle. If there are two, it is the lower number.
     pub median: u64,
     /// The largest number.
     pub max: u64,
@@ -172,7 +172,7 @@ impl Part {
     }
 }
 
-/// The sums of parts with the same name.
+/// The sums of parts with one name.
 #[derive(Default)]
 struct Groups(Vec<Part>);
 

@@ -52,11 +52,10 @@ pub struct ListedKey {
     pub layout: Option<RNTupleLayout>,
 }
 
-/// Lists all objects of a file. With a key, lists only its object and, if this is a directory, the objects in
-/// it.
+/// Lists all objects of a file. With a key, lists only its object and, if this is a directory, the objects in it.
 ///
 /// # Errors
-/// The errors of [`RootFile::list_all`].
+/// `Io` if the file cannot be read.
 pub fn list(file: &RootFile, below: Option<&KeyEntry>) -> Result<Listing> {
     let (mut keys, lost) = file.list_all()?;
     if let Some(found) = below {

@@ -1,5 +1,5 @@
-//! Describes files and datasets: the objects of a file, the schema of a dataset, where its bytes are, and which options
-//! store it best.
+//! Describes files and datasets: the objects of a file, the schema of a dataset, the places of its bytes, and the
+//! options that store it best.
 
 pub mod inspect;
 pub mod listing;

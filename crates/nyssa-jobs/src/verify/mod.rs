@@ -18,8 +18,8 @@ use nyssa_ttree as ttree;
 
 /// Checks a whole file, or one object at a path in it.
 ///
-/// Every page and basket is read, checked and decoded, every other object is decoded, and all problems are
-/// collected. Progress is reported for one dataset after the other.
+/// Every page and basket is read, checked and decoded, every other object is decoded, and all problems are collected.
+/// Progress is reported dataset by dataset.
 ///
 /// # Errors
 /// `NotFound` for a path that does not exist; `Io`; `Cancelled`. Problems of the file are in the report.
@@ -63,7 +63,7 @@ impl Check<'_> {
         keys.iter().try_for_each(|key| self.key(file, &objects, key))
     }
 
-    /// Notes the keys that lie in the file and that no directory lists.
+    /// Adds notes on the keys in the file that no directory lists.
     fn look_for_unlisted(&mut self, file: &RootFile, listed: &[KeyEntry]) -> Result<()> {
         if file.was_recovered() {
             return Ok(());
@@ -83,7 +83,7 @@ impl Check<'_> {
         self.context.check()?;
         self.report.keys += 1;
         if key.is_directory() {
-            // The list of keys of a directory has been read already.
+            // The list of keys of a directory has already been read.
             return Ok(());
         }
         let before = self.report.problems.len();

@@ -15,8 +15,8 @@ use serde::Serialize;
 pub struct VerifyReport {
     /// The name of the file.
     pub file: String,
-    /// Whether the file is sound: nothing is wrong, everything was checked and decoded, and all pages and baskets have
-    /// checksums. It is `None` if only checksums are missing.
+    /// Whether the file is sound: there are no problems, everything was checked and decoded, and all pages and
+    /// baskets have checksums. It is `None` if only checksums are missing.
     pub sound: Option<bool>,
     /// The number of keys whose records were checked.
     pub keys: usize,
@@ -30,7 +30,7 @@ pub struct VerifyReport {
     pub problems: Vec<Problem>,
     /// The parts that could not be checked, and the reasons.
     pub unchecked: Vec<String>,
-    /// What is good to know of a sound file, such as keys that no directory lists.
+    /// Remarks on a sound file, such as keys that no directory lists.
     pub notes: Vec<String>,
 }
 
@@ -39,16 +39,16 @@ pub struct VerifyReport {
 pub struct Objects {
     /// The number of objects that were decoded, with all their members.
     pub decoded: usize,
-    /// The objects that were checked but not decoded, or not with all objects in them, and why.
+    /// The objects that were checked but not decoded, or not completely decoded, and the reasons.
     pub undecoded: Vec<String>,
 }
 
-/// The numbers of pages and baskets that have a checksum, and of those that have none.
+/// The numbers of pages and baskets with and without a checksum.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Checksums {
     /// The number of pages and baskets with a checksum.
     pub present: u64,
-    /// The number of pages and baskets without one.
+    /// The number of pages and baskets without a checksum.
     pub absent: u64,
 }
 
@@ -87,7 +87,7 @@ impl VerifyReport {
         self.datasets.push(DatasetReport { path, cycle: key.cycle, class, check: found });
     }
 
-    /// Adds an object that was decoded, or the reasons why it was not, or not with all objects in it.
+    /// Adds an object that was decoded, or the reasons why it was not, or not completely, decoded.
     pub(super) fn object(&mut self, key: &KeyEntry, result: Result<ObjectGraph>) -> Result<()> {
         let reasons = result.as_ref().map_or(BTreeSet::new(), |graph| {
             graph.undecoded().map(|one| format!("{}: {one}", name(key))).collect()
@@ -109,7 +109,7 @@ impl VerifyReport {
         }
     }
 
-    /// Adds damage, and things that nyssa does not support. Returns errors that are not the fault of the file.
+    /// Adds damage, and objects that nyssa does not support. Returns errors that are not the fault of the file.
     pub(super) fn record(&mut self, key: Option<&KeyEntry>, result: Result<()>) -> Result<()> {
         let Err(error) = result else { return Ok(()) };
         if error.kind() == Kind::Unsupported {
@@ -132,7 +132,7 @@ impl VerifyReport {
         Ok(())
     }
 
-    /// Adds a note for each of the first keys that have another text in their records than in the list.
+    /// Adds a note for each of the first keys whose records have another text than the list.
     fn differing(&mut self, keys: &[(KeyEntry, BString)], text: &str, why: &str) {
         let notes = keys.iter().take(NAMED_KEYS).map(|(key, own)| {
             let KeyEntry { class, name, cycle, seek, .. } = key;
@@ -147,8 +147,8 @@ impl VerifyReport {
         }
     }
 
-    /// Adds a note for each of the first keys that no directory lists, and that have another name or title in the list. A
-    /// writer that ended, or that deleted a directory, may leave keys that are not listed.
+    /// Adds a note for each of the first keys that no directory lists, and that have another name or title in the
+    /// list. A writer that crashed, or that deleted a directory, may leave keys that are not listed.
     pub(super) fn unlisted(&mut self, found: &Unlisted) {
         self.differing(&found.renamed, "name", "it was renamed");
         self.differing(&found.retitled, "title", "it was changed in the list");
@@ -170,13 +170,13 @@ impl VerifyReport {
         }
     }
 
-    /// Returns whether everything was checked and decoded, as far as no problem was found.
+    /// Returns whether everything was checked and decoded, apart from the problems.
     pub fn is_complete(&self) -> bool {
         self.unchecked.is_empty() && self.not_decoded().next().is_none()
     }
 
-    /// Returns what was not decoded, with the reasons: objects, and columns of datasets. Their bytes were checked as far as
-    /// that is possible without decoding them.
+    /// Returns the parts that were not decoded, with the reasons: objects, and columns of datasets. Their bytes were
+    /// checked if this is possible without decoding them.
     pub fn not_decoded(&self) -> impl Iterator<Item = String> {
         let column =
             |one: &DatasetReport, column: &String| format!("{};{}: {column}", one.path, one.cycle);

@@ -1,4 +1,4 @@
-//! Defines the option that says how column types are chosen.
+//! Defines the option for the choice of column types.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use nyssa_root::error::{Error, Result};
 /// The way in which the column types of a writer are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encodings {
-    /// The types of the schema. By default they are ROOT's: split if compressed, otherwise unsplit.
+    /// The types of the schema. The default types are ROOT's: split if compressed, otherwise unsplit.
     #[default]
     Default,
     /// Split or unsplit, by a sample of each column. With [`Effort::Auto`] the sample also decides the effort;

@@ -1,4 +1,4 @@
-//! Finds the split and unsplit forms of column types that hold the same values.
+//! Finds the split and unsplit forms of column types for the same values.
 
 use nyssa_root::effort::SplitForm;
 
@@ -23,18 +23,18 @@ fn is_chosen(column_type: ColumnType) -> bool {
     numbers && column_type.split_form() != column_type.unsplit_form()
 }
 
-/// Returns the other type with the same values: the split type of an unsplit one, or the reverse.
+/// Returns the counterpart of a type: the split type of an unsplit type, or the reverse.
 pub(crate) fn counterpart(column_type: ColumnType) -> Option<ColumnType> {
     let (split, unsplit) = (column_type.split_form(), column_type.unsplit_form());
     is_chosen(column_type).then_some(if column_type == split { unsplit } else { split })
 }
 
-/// Returns the type with the same values that ROOT uses for compressed pages.
+/// Returns the type that ROOT uses for compressed pages with these values.
 pub(crate) fn default_type(column_type: ColumnType) -> ColumnType {
     if is_chosen(column_type) { column_type.split_form() } else { column_type }
 }
 
-/// Returns the unsplit type with the same values. Offsets keep their type.
+/// Returns the unsplit type for these values. Offsets keep their type.
 pub(crate) fn unsplit_type(column_type: ColumnType) -> ColumnType {
     if is_chosen(column_type) { column_type.unsplit_form() } else { column_type }
 }

@@ -7,17 +7,17 @@ use std::ops::Range;
 
 use nyssa_root::effort::Objective;
 
-/// The number of elements of a page divided by this is the most that a sample has for [`Objective::Time`].
+/// The number of elements of a page divided by this is the maximum size of a sample for [`Objective::Time`].
 const ELEMENTS_DIVISOR: usize = 4;
 /// The maximum number of elements of a sample for [`Objective::Time`].
 const ELEMENTS: usize = 8 << 10;
 /// For [`Objective::Size`], a sample has at most this number of bytes in memory,
 const BYTES: usize = 32 << 10;
-/// and more if values come again, since a compressor then finds the more the larger the page is.
+/// and more if values repeat, since a compressor then finds more in a larger page.
 const BYTES_OF_REPEATS: usize = 128 << 10;
 
 /// Returns the elements of a sample of a column with `count` elements, each of `width` bytes in memory. If values
-/// come again (see [`repeats`]), it is larger.
+/// repeat (see [`repeats`]), the sample is larger.
 pub(crate) fn of_column(
     objective: Objective,
     count: usize,
@@ -45,11 +45,11 @@ const LARGE_DIVISOR: u64 = 128;
 const LARGE: u64 = 128 << 10;
 /// For [`Objective::Size`], the bytes of a small branch divided by this are the bytes of its sample.
 const SMALL_DIVISOR: u64 = 16;
-/// The bytes that this sample has for each column, at least and at most.
+/// The minimum and maximum number of bytes of this sample for each column.
 const SMALL: [u64; 2] = [4 << 10, BYTES as u64];
 
-/// Returns how many of the `bytes` of a branch are decoded for a sample, or `None` if the branch is too small.
-/// The branch becomes so many columns.
+/// Returns how many of the `bytes` of a branch are decoded for a sample, or `None` if the branch is too small. The
+/// branch becomes `columns` columns.
 pub fn of_branch(objective: Objective, bytes: u64, columns: u64) -> Option<u64> {
     // For time, this is a few hundred entries, and at most an eighth of a page.
     let (worth, least) = match objective {
@@ -62,13 +62,13 @@ pub fn of_branch(objective: Objective, bytes: u64, columns: u64) -> Option<u64> 
     (bytes >= worth).then(|| (bytes / LARGE_DIVISOR).clamp(least, LARGE.max(least)))
 }
 
-/// How many values are looked at to see whether they come again.
+/// The number of values that are examined for repetitions.
 const LOOKED_AT: usize = 256;
-/// The fewest different values for which a larger sample is worth its time.
+/// The minimum number of different values for which a larger sample is worth its time.
 const DIFFERENT: usize = 8;
 
-/// Returns whether whole values come again often, as the angles of the cells of a detector do. `values` are those of a
-/// column, each of `width` bytes.
+/// Returns whether whole values repeat often, like the angles of the cells of a detector. `values` are the values of
+/// a column, each of `width` bytes.
 pub(crate) fn repeats(values: &[u8], width: usize) -> bool {
     let count = values.len() / width.max(1);
     if count < LOOKED_AT {
@@ -78,13 +78,13 @@ pub(crate) fn repeats(values: &[u8], width: usize) -> bool {
     let mut some: Vec<_> = (0..LOOKED_AT).map(|step| value(step * count / LOOKED_AT)).collect();
     some.sort_unstable();
     let runs = || some.chunk_by(|a, b| a == b).map(<[_]>::len);
-    // Many columns have one value for what is not known, which even small samples show.
+    // Many columns have one value for unknown data, which even small samples show.
     let others = LOOKED_AT - runs().max().unwrap_or(0);
     let different = runs().count() - 1;
     different >= DIFFERENT && different * 2 <= others
 }
 
-/// How much larger the sample of a branch is if values come again.
+/// The factor by which the sample of a branch grows if values repeat.
 pub const LONGER: u64 = 16;
 
 /// Returns how many bytes of a field of an RNTuple, with its subfields, are decoded for a sample.
@@ -107,7 +107,7 @@ mod tests {
             repeats(&bytes.collect::<Vec<u8>>(), 4)
         };
         assert!(of(72, 1000) && of(72, 256) && of(9, 1000));
-        // Few values, many, and too few to see.
+        // Few values, many values, and too few values to decide.
         assert!(!of(8, 1000) && !of(10_000, 1000) && !of(72, 255) && !repeats(&[], 0));
         // Every second value is zero.
         let halves = (0..1000_u32).flat_map(|index| (index % 2 * index).to_le_bytes());

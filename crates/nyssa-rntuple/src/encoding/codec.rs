@@ -87,8 +87,8 @@ impl Encoding {
         }
     }
 
-    /// Returns whether a field of type `double`, or `float`, reads this value from a column with this encoding. It may
-    /// differ by `error`; if that is 0, all bits must be the same.
+    /// Returns whether a field of type `double`, or `float`, reads this value from a column with this encoding. It
+    /// may differ by `error`; if `error` is 0, all bits must be equal.
     pub fn keeps(&self, value: f64, double: bool, error: f64) -> bool {
         let read = match self.column_type {
             T::Real64 | T::SplitReal64 => return true,
@@ -105,7 +105,8 @@ impl Encoding {
     /// offsets as the page stores them (differences are summed up). Half floats stay half floats; truncated
     /// and quantized reals become 32-bit floats.
     ///
-    /// `OutOfSpecification` when the page does not have the size of so many elements, or the encoding is not
+    /// # Errors
+    /// `OutOfSpecification` when the page does not have the size of `elements` elements, or the encoding is not
     /// allowed; `InvalidArgument` when `out` has another size.
     pub fn decode(&self, packed: &[u8], elements: usize, out: &mut [u8]) -> Result<()> {
         self.check()?;
@@ -141,12 +142,13 @@ impl Encoding {
         }
     }
 
-    /// Decodes a page into 64-bit floats, for fields of type `double`. Quantized reals keep the precision
-    /// that [`Encoding::decode`] rounds away. `Real32`, `SplitReal32` and `Real32Trunc` are widened; `Real64`
-    /// and `SplitReal64` are the same as from `decode`.
+    /// Decodes a page into 64-bit floats, for fields of type `double`. Quantized reals keep the precision that
+    /// [`Encoding::decode`] rounds away. `Real32`, `SplitReal32` and `Real32Trunc` are widened; `Real64` and
+    /// `SplitReal64` are decoded as in `decode`.
     ///
     /// # Errors
-    /// The errors of [`Encoding::decode`], and `InvalidArgument` for other types.
+    /// `OutOfSpecification` when the page has a wrong size or the encoding is not allowed; `InvalidArgument` when
+    /// `out` has another size, and for other types.
     pub fn decode_f64(&self, packed: &[u8], elements: usize, out: &mut [u8]) -> Result<()> {
         self.check()?;
         self.check_sizes(packed, elements, 8, out)?;
@@ -170,9 +172,8 @@ impl Encoding {
         }
     }
 
-    /// Encodes `count` elements with the layout of [`Encoding::decode`] and appends the page to `out`.
-    /// `Real32Quant` also takes the 64-bit floats of [`Encoding::decode_f64`]. The size of `elements` shows
-    /// which floats they are.
+    /// Encodes `count` elements with the layout of [`Encoding::decode`] and appends the page to `out`. `Real32Quant`
+    /// also takes the 64-bit floats of [`Encoding::decode_f64`]. The size of `elements` distinguishes the two floats.
     ///
     /// # Errors
     /// `InvalidArgument` when `elements` has another size, an offset does not fit in a 32-bit index, or a value

@@ -5,7 +5,7 @@ use nyssa_root::arrow::Number;
 /// The form of elements in memory after decoding, for little-endian machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Native {
-    /// Bits, least significant first, as Arrow keeps booleans.
+    /// Bits, least significant first, like Arrow's booleans.
     Bit,
     /// Integers and floats of this many bytes.
     Bytes(usize),
@@ -60,8 +60,8 @@ macro_rules! column_types {
     };
 }
 
-/// Pairs of a plain type and its split type. A page of the split type has the same values as byte planes: all
-/// first bytes, then all second bytes, and so on (specification, "Column Description").
+/// Pairs of a plain type and its split type. A page of the split type stores the values as byte planes: all first
+/// bytes, then all second bytes, and so on (specification, "Column Description").
 const SPLIT: [(ColumnType, ColumnType); 11] = {
     use ColumnType as T;
     [
@@ -85,12 +85,13 @@ impl ColumnType {
         SPLIT.iter().any(|(_, split)| *split == self)
     }
 
-    /// Returns whether nyssa writes this type. ROOT knows no `SplitReal16`, and does not open an RNTuple that has it.
+    /// Returns whether nyssa writes this type. ROOT does not know `SplitReal16`, and does not open an RNTuple with
+    /// it.
     pub fn is_written(self) -> bool {
         self != Self::SplitReal16
     }
 
-    /// Returns the split type with the same values, or the type itself where there is none that is written.
+    /// Returns the split type for these values, or the type itself if nyssa writes no split type.
     pub fn split_form(self) -> Self {
         SPLIT
             .iter()
@@ -98,7 +99,7 @@ impl ColumnType {
             .map_or(self, |(_, split)| *split)
     }
 
-    /// Returns the plain type with the same values, or the type itself where there is no other.
+    /// Returns the plain type for these values, or the type itself if there is no other.
     pub fn unsplit_form(self) -> Self {
         SPLIT.iter().find(|(_, split)| *split == self).map_or(self, |(unsplit, _)| *unsplit)
     }

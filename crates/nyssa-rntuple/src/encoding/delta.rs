@@ -1,5 +1,5 @@
 //! Implements delta and split encoding for collection offsets: the first element comes first, and then the difference
-//! of each element to the one before.
+//! of each element to the previous element.
 //!
 //! Sums wrap around at the width on storage. Elements in memory have 64 bits.
 

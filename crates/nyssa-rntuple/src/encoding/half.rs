@@ -3,7 +3,7 @@
 /// Rounds to the nearest half precision float, ties to even, bit by bit as ROOT does. A NaN becomes the quiet
 /// NaN of its sign. A value that is too large becomes infinity.
 pub fn to_half(value: f32) -> u16 {
-    /// The bit pattern of the smallest single precision number whose half is infinite. Those for normal halves
+    /// The bit pattern of the smallest single precision number whose half is infinite. The patterns for normal halves
     /// and NaN follow.
     const TOO_LARGE: u32 = 0x4780_0000;
     const NORMAL: u32 = 0x3880_0000;
@@ -30,7 +30,7 @@ mod tests {
 
     #[test]
     fn nearest_even() {
-        // The expected values are those of IEEE 754-2008, binary16.
+        // The expected values come from IEEE 754-2008, binary16.
         for (value, half) in [
             (1.0, 0x3C00),
             (-2.0, 0xC000),

@@ -87,11 +87,11 @@ impl Encoding {
         Precision { relative: 0.0, absolute, range: (min, max) }
     }
 
-    /// Returns by how much the values of one integer can differ because they are computed in different ways, for
+    /// Returns the largest difference between values of one integer that are computed in different ways, for
     /// quantized values of a field of type `double`, or of type `float`. It is 0 for other types.
     pub fn rounding(&self, double: bool) -> f64 {
         let Some((min, max)) = self.range else { return 0.0 };
-        // Two floats that are nearest to nearly the same number may be neighbours.
+        // Two floats that are nearest to almost equal numbers may be neighbours.
         let rounding = if double { DOUBLE_ROUNDING } else { 2.0 * FLOAT_ROUNDING };
         min.abs().max(max.abs()) * rounding
     }

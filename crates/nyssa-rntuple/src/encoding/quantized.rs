@@ -16,7 +16,7 @@ pub(super) struct Quantizer {
 
 impl Quantizer {
     /// Makes a quantizer for integers of `width` bits, 1 to 32.
-    pub fn new(width: u16, (min, max): (f64, f64)) -> Self {
+    pub(super) fn new(width: u16, (min, max): (f64, f64)) -> Self {
         Self { width, min, max, steps: (u64::MAX >> (64 - width)) as f64 }
     }
 
@@ -27,7 +27,7 @@ impl Quantizer {
     }
 
     /// Returns the value that is read where `value` was written. It is NaN if `value` is outside the range.
-    pub fn nearest(self, value: f64) -> f64 {
+    pub(super) fn nearest(self, value: f64) -> f64 {
         if !(self.min <= value && value <= self.max) {
             return f64::NAN;
         }
@@ -42,13 +42,13 @@ impl Quantizer {
 
     /// Unpacks to 32-bit floats.
     #[inline(always)]
-    pub fn decode(self, packed: &[u8], out: &mut [[u8; 4]]) {
+    pub(super) fn decode(self, packed: &[u8], out: &mut [[u8; 4]]) {
         bits::unpack(packed, self.width, out, |step| (self.value(step) as f32).to_bits());
     }
 
     /// Unpacks to 64-bit floats.
     #[inline(always)]
-    pub fn decode_f64(self, packed: &[u8], out: &mut [[u8; 8]]) {
+    pub(super) fn decode_f64(self, packed: &[u8], out: &mut [[u8; 8]]) {
         let mut steps = [[0; 4]; Self::BLOCK];
         let block_bytes = bits::packed_size(Self::BLOCK, self.width);
         for (out, packed) in out.chunks_mut(Self::BLOCK).zip(packed.chunks(block_bytes)) {
@@ -68,7 +68,7 @@ impl Quantizer {
     ///
     /// # Errors
     /// `InvalidArgument` for a value outside the range. Then `out` is unchanged.
-    pub fn encode(
+    pub(super) fn encode(
         self,
         elements: impl ExactSizeIterator<Item = f64> + Clone,
         out: &mut Vec<u8>,

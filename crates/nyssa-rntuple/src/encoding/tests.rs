@@ -1,5 +1,5 @@
-//! Compares the encodings with bytes that were computed by hand from the specification, and every fast loop
-//! with a slow one.
+//! Compares the encodings with bytes that were computed by hand from the specification, and every fast loop with a
+//! slow loop.
 
 use ColumnType as T;
 use nyssa_root::error::Kind;
@@ -131,7 +131,7 @@ fn truncated_floats_keep_their_first_bits() {
     // 1.0 is 3F800000, its first 10 bits FE; -2.0 is C0000000, its first 10 bits 300.
     let encoding = Encoding::of(T::Real32Trunc, 10, None).unwrap();
     both_ways(encoding, &bytes(&[1.0, -2.0], f32::to_le_bytes), &[0xFE, 0x00, 0x0C]);
-    // 1.75 has two mantissa bits. One of them is kept, which gives 1.5.
+    // 1.75 has two mantissa bits. One bit is stored, which gives 1.5.
     assert_eq!(
         decode(encoding, &encode(encoding, &1.75f32.to_le_bytes()), 1),
         1.5f32.to_le_bytes()
@@ -283,7 +283,7 @@ fn bit(packed: &[u8], index: usize) -> u64 {
     u64::from(packed[index / 8] >> (index % 8) & 1)
 }
 
-/// Decodes one element after the other, one byte or bit after the other, straight from the specification.
+/// Decodes elements one by one, bytes or bits one by one, directly from the specification.
 fn reference(encoding: Encoding, packed: &[u8], count: usize) -> Vec<u8> {
     let name = encoding.column_type.name();
     let size = usize::from(encoding.bits) / 8;

@@ -29,7 +29,7 @@ impl Anchor {
     /// Makes the streamer info of the class of the anchor, for the list of the file.
     ///
     /// # Errors
-    /// No error at present, because the list is small.
+    /// Never fails at present, because the list is small.
     pub fn streamer_info() -> Result<StreamerList> {
         StreamerList::of_class("ROOT::RNTuple", VERSION, CHECKSUM, &MEMBERS)
     }
@@ -40,7 +40,7 @@ mod tests {
     use nyssa_root::compression::decompress;
     use nyssa_root::streamer::info::StreamerList;
 
-    /// Tests against a file of ROOT, which has a key of 64 bytes in front of its compressed list.
+    /// Tests against a file of ROOT, which has a key of 64 bytes before its compressed list.
     #[test]
     #[ignore = "needs NYSSA_TEST_DATA"]
     fn the_list_is_the_one_that_root_writes() {

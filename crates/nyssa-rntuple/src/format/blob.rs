@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! first chunk, max key size bytes:  data | offset of chunk 2 | offset of chunk 3 | ...  (u64, LE)
-//! chunk 2, chunk 3, ...:            data, max key size bytes each, the last one shorter
+//! chunk 2, chunk 3, ...:            data, max key size bytes each, the last chunk shorter
 //! ```
 //! The offsets are the positions of the payloads of the keys.
 
@@ -17,7 +17,7 @@ const OFFSET_SIZE: u64 = 8;
 pub struct BlobChunks {
     /// The number of chunks, which is at least one. Each chunk has a key.
     pub count: u64,
-    /// The number of data bytes in the first chunk. The offsets of the others follow them.
+    /// The number of data bytes in the first chunk. The offsets of the other chunks follow them.
     pub first: u64,
     /// The maximum number of data bytes in each other chunk.
     pub other: u64,

@@ -57,7 +57,7 @@ impl fmt::Display for EnvelopeKind {
 pub struct Envelope<'a> {
     /// The bytes between preamble and checksum.
     pub payload: &'a [u8],
-    /// The XXH3 of preamble and payload. The stored and the computed one are equal.
+    /// The XXH3 of preamble and payload. The stored and the computed checksum are equal.
     pub checksum: u64,
 }
 
@@ -104,10 +104,10 @@ impl<'a> Envelope<'a> {
         Cursor::new(self.payload, PREAMBLE as u64)
     }
 
-    /// Makes an envelope around what `fill` appends. Returns its bytes and their checksum.
+    /// Makes an envelope around the bytes that `fill` appends. Returns its bytes and their checksum.
     ///
     /// # Errors
-    /// The errors of `fill`, and `LimitExceeded` beyond 2^48 bytes.
+    /// `LimitExceeded` beyond 2^48 bytes; an error if `fill` fails.
     pub fn seal(
         kind: EnvelopeKind,
         fill: impl FnOnce(&mut Vec<u8>) -> Result<()>,

@@ -8,8 +8,7 @@ use super::{frame, put};
 /// The content identifier of a streamed `TList` of `TStreamerInfo` for all streamer fields.
 pub const CONTENT_STREAMER_INFO: u32 = 0;
 
-/// One record of extra type information. Records with an unknown content identifier are kept, but not
-/// interpreted.
+/// One record of extra type information. Records with an unknown content identifier are stored, but not interpreted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExtraType {
     /// The identifier of the content.
@@ -18,7 +17,7 @@ pub struct ExtraType {
     pub type_version: u32,
     /// The name of the type. It is empty for streamer info.
     pub type_name: String,
-    /// The content. Its identifier says what it is.
+    /// The content. Its identifier defines its meaning.
     pub content: Vec<u8>,
 }
 
@@ -30,7 +29,7 @@ impl ExtraType {
     /// The number of bytes before the list of streamer infos.
     pub const LIST_OFFSET: u16 = 4 + LIST_TAG.len() as u16;
 
-    /// Makes the record of streamer infos from a list as [`Self::streamer_list`] returns it.
+    /// Makes the record of streamer infos from a list in the form of [`Self::streamer_list`].
     ///
     /// # Errors
     /// `LimitExceeded` beyond 1 GiB.
@@ -52,7 +51,7 @@ impl ExtraType {
     /// content. Returns `None` for records with other contents.
     ///
     /// # Errors
-    /// `OutOfSpecification` when the content is something else.
+    /// `OutOfSpecification` when the content is not such a list.
     pub fn streamer_list(&self) -> Result<Option<&[u8]>> {
         if self.content_id != CONTENT_STREAMER_INFO {
             return Ok(None);

@@ -1,9 +1,10 @@
-//! Reads and writes feature flags (specification, "Feature Flags"). None is defined yet, so any set bit is refused.
+//! Reads and writes feature flags (specification, "Feature Flags"). No flag is defined yet, so any set bit is
+//! refused.
 
 use nyssa_root::cursor::Cursor;
 use nyssa_root::error::{Error, Result};
 
-/// The top bit of a word, which says that another word follows.
+/// The top bit of a word. It is set if another word follows.
 const MORE: u64 = 1 << 63;
 
 /// Parses all words of feature flags.

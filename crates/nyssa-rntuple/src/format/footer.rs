@@ -13,16 +13,14 @@ use super::{
 pub struct Footer {
     /// The checksum of the header envelope that this footer belongs to.
     pub header_checksum: u64,
-    /// The fields and columns that were added while entries were written. Their ids continue those of the
-    /// header.
+    /// The fields and columns that were added while entries were written. Their ids continue the ids of the header.
     pub extension: SchemaDescription,
     /// The cluster groups in order.
     pub cluster_groups: Vec<ClusterGroup>,
     /// The linked attribute sets.
     pub attribute_sets: Vec<AttributeSet>,
-    /// Whether the footer ends with the list of attribute sets, which can be empty. It does from specification
-    /// 1.0.1.0 on. Some readers use the version in the anchor instead, so both must agree; see
-    /// [`Footer::version`].
+    /// Whether the footer ends with the list of attribute sets, which can be empty. It does since specification
+    /// 1.0.1.0. Some readers use the version in the anchor instead, so both must agree; see [`Footer::version`].
     pub lists_attribute_sets: bool,
 }
 
@@ -64,8 +62,8 @@ impl Footer {
         })
     }
 
-    /// Returns the version of the specification for the anchor of this footer. It is the oldest possible one,
-    /// so that most readers accept it.
+    /// Returns the version of the specification for the anchor of this footer. It is the oldest possible version, so
+    /// that most readers accept it.
     pub fn version(&self) -> FormatVersion {
         match self.lists_attribute_sets || !self.attribute_sets.is_empty() {
             true => FormatVersion::WITH_ATTRIBUTE_SETS,

@@ -4,8 +4,7 @@
 //! record:  size (i64, > 0)                 payload
 //! list:    size (i64, < 0)   items (u32)   payload
 //! ```
-//! The size counts the whole frame. A reader continues after the frame, also when it does not know all of its
-//! content.
+//! The size counts the whole frame. A reader continues after the frame, even if it does not know all of its content.
 
 use nyssa_root::cursor::Cursor;
 use nyssa_root::error::Result;
@@ -57,7 +56,7 @@ fn payload<'a>(
     Ok(Cursor::new(cursor.bytes((size - preamble) as usize)?, base))
 }
 
-/// Appends a record frame around what `fill` appends.
+/// Appends a record frame around the bytes that `fill` appends.
 pub(super) fn put_record(
     out: &mut Vec<u8>,
     fill: impl FnOnce(&mut Vec<u8>) -> Result<()>,
@@ -79,7 +78,7 @@ pub(super) fn put_list<T>(
     put_list_with(out, items.len(), |out| items.iter().try_for_each(|each| item(out, each)))
 }
 
-/// Appends a list frame of `count` items around what `fill` appends.
+/// Appends a list frame of `count` items around the bytes that `fill` appends.
 pub(super) fn put_list_with(
     out: &mut Vec<u8>,
     count: usize,

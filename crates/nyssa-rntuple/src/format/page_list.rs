@@ -53,8 +53,7 @@ impl PageList {
                 at.error(format!("page locations of {lists} clusters for {count} clusters"))
             );
         }
-        // This is only needed for a suppressed column. It is made once, because a file has a page list for
-        // every cluster group.
+        // Only suppressed columns need this. It is made once, because a file has a page list for every cluster group.
         let mut groups = None;
         let mut clusters = Vec::with_capacity(count as usize);
         for _ in 0..count {

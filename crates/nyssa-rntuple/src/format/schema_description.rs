@@ -24,7 +24,7 @@ const MIN_COLUMN: usize = 8 + 12;
 /// The minimum size of an alias column record, in bytes.
 const MIN_ALIAS: usize = 8 + 8;
 
-/// The records as they are on disk. Ids count over the header and the extension.
+/// The records in the form on disk. Ids count over the header and the extension.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SchemaDescription {
     /// The field records. Here `parent` is the stored id. A top-level field stores its own id. `children` and
@@ -54,7 +54,7 @@ impl SchemaDescription {
         Self { fields, columns, aliases, extra_types }
     }
 
-    /// Makes the description of the part of `schema` that `header` does not have, for a footer.
+    /// Makes the description of the part of `schema` that is not in `header`, for a footer.
     pub fn beyond(header: &Self, schema: &Schema) -> Self {
         let mut all = Self::of(schema, Vec::new());
         all.fields.drain(..header.fields.len().min(all.fields.len()));

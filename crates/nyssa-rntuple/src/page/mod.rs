@@ -1,4 +1,4 @@
-//! Seals and unseals pages: sealed page ⇄ elements. Sealed pages are what is stored and moved.
+//! Seals and unseals pages: sealed page ⇄ elements. Files store and copy sealed pages.
 //!
 //! Sealing encodes, compresses and adds a checksum. Unsealing verifies, decompresses and decodes. This module
 //! neither reads nor writes files.

@@ -6,8 +6,8 @@ use nyssa_root::error::{Error, Result};
 use super::{SealedPage, checksum_of};
 use crate::encoding::Encoding;
 
-/// Encodes and compresses `count` elements, which have the layout of [`Encoding::decode`], and computes the
-/// checksum. `scratch` is overwritten. Callers pass the same one again to avoid allocations.
+/// Encodes and compresses `count` elements, which have the layout of [`Encoding::decode`], and computes the checksum.
+/// `scratch` is overwritten. Callers reuse it to avoid allocations.
 ///
 /// # Errors
 /// `InvalidArgument` for elements that the encoding cannot store (see [`Encoding::encode`]) and for more than

@@ -11,10 +11,9 @@ use crate::encoding::{ColumnType, Encoding};
 /// with a larger number is damaged, and no memory is allocated for it.
 pub const MAX_PAGE_SIZE: usize = 1 << 31;
 
-/// Verifies, decompresses and decodes a page of `elements` elements into `out`, which has
-/// [`Encoding::native_size`] bytes for each element (see [`Encoding::decode`] for the layout). `checksum` is
-/// the stored XXH3, and `None` skips the verification. `scratch` is overwritten. Callers pass the same one
-/// again to avoid allocations.
+/// Verifies, decompresses and decodes a page of `elements` elements into `out`, which has [`Encoding::native_size`]
+/// bytes for each element (see [`Encoding::decode`] for the layout). `checksum` is the stored XXH3, and `None` skips
+/// the verification. `scratch` is overwritten. Callers reuse it to avoid allocations.
 ///
 /// # Errors
 /// `Checksum` when the bytes do not match the checksum; `OutOfSpecification` when they do not decompress or
@@ -36,11 +35,13 @@ pub fn unseal(
     encoding.decode(packed, elements, out)
 }
 
-/// Does the same as [`unseal`] for fields of type `double`: `out` takes 64-bit floats (see
+/// Verifies, decompresses and decodes a page for fields of type `double`: `out` takes 64-bit floats (see
 /// [`Encoding::decode_f64`]).
 ///
 /// # Errors
-/// The errors of [`unseal`], and `InvalidArgument` for columns that do not hold floats of 32 or 64 bits.
+/// `Checksum` when the bytes do not match the checksum; `OutOfSpecification` when they do not decompress or decode to
+/// this number of elements; `InvalidArgument` when `out` has the wrong size, and for columns that do not hold floats
+/// of 32 or 64 bits.
 pub fn unseal_f64(
     stored: &[u8],
     checksum: Option<u64>,
@@ -57,8 +58,8 @@ pub fn unseal_f64(
 /// copied.
 ///
 /// # Errors
-/// `Checksum` and `OutOfSpecification` in the same cases as [`unseal`]; `LimitExceeded` for pages above
-/// [`MAX_PAGE_SIZE`].
+/// `Checksum` when the bytes do not match the checksum; `OutOfSpecification` when they do not decompress to `size`
+/// bytes; `LimitExceeded` for pages above [`MAX_PAGE_SIZE`].
 pub fn open<'a>(
     stored: &'a [u8],
     checksum: Option<u64>,
@@ -98,7 +99,7 @@ pub fn verify(stored: &[u8], checksum: Option<u64>) -> Result<()> {
     )))
 }
 
-/// Returns whether the bytes of a page are the same as those of its elements in memory.
+/// Returns whether the bytes of a page are equal to the bytes of its elements in memory.
 fn is_copy(column_type: ColumnType) -> bool {
     use ColumnType as T;
     matches!(

@@ -1,5 +1,5 @@
-//! Makes Arrow arrays of the streams of a field. Elements are not copied, except for cardinalities and
-//! optional values.
+//! Makes Arrow arrays from the streams of a field. Elements are not copied, except for cardinalities and optional
+//! values.
 
 use std::sync::Arc;
 
@@ -24,9 +24,9 @@ const MOST_EMPTY: usize = 1 << 24;
 /// Makes the array of `node` with `length` elements.
 ///
 /// # Errors
-/// `OutOfSpecification` if columns have different numbers of elements, and the errors of decoding streamed
-/// objects. The entry in the place of an error is a row of this array.
-pub fn assemble(node: &Node, streams: &[Data], length: usize) -> Result<ArrayRef> {
+/// `OutOfSpecification` if columns have different numbers of elements, or if streamed objects cannot be decoded. The
+/// entry in the place of an error is a row of this array.
+pub(super) fn assemble(node: &Node, streams: &[Data], length: usize) -> Result<ArrayRef> {
     match &node.kind {
         NodeKind::Values(slot) => values(slot, streams, length),
         NodeKind::Bitset { bits, size } => {
@@ -77,8 +77,8 @@ pub fn assemble(node: &Node, streams: &[Data], length: usize) -> Result<ArrayRef
     }
 }
 
-/// Refuses many items that take no bytes. Only the schema or an offset says how many they are, and those who print or
-/// convert them go through all.
+/// Refuses many items that take no bytes. Only the schema or an offset gives their number, and programs that print or
+/// convert them visit all of them.
 fn check_empty(item: &Node, count: usize) -> Result<()> {
     if count <= MOST_EMPTY || !item.is_empty() {
         return Ok(());
@@ -170,7 +170,7 @@ fn variant(
     Ok(Arc::new(union.map_err(arrow)?))
 }
 
-/// Returns the list that an item is in.
+/// Returns the list that contains an item.
 fn owner(offsets: &OffsetBuffer<i64>, item: u64) -> Option<u64> {
     let item = i64::try_from(item).ok()?;
     let after = offsets.partition_point(|&offset| offset <= item);

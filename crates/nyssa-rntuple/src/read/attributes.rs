@@ -32,7 +32,8 @@ impl Reader {
     /// for each attribute.
     ///
     /// # Errors
-    /// `NotFound`, `Unsupported` for other versions of attribute sets, and the errors of [`Reader::open`].
+    /// `NotFound`; `Unsupported` for other versions of attribute sets; an error if the set is damaged or cannot be
+    /// read.
     pub fn open_attribute_set(&self, name: &str) -> Result<Self> {
         let opened = match self.attribute_links().iter().find(|link| link.name == name) {
             Some(link) => self.open_link(link),
@@ -76,7 +77,7 @@ impl Reader {
     /// Reads the range of entries of each attribute of an attribute set, in order of the file.
     ///
     /// # Errors
-    /// The errors of [`Dataset::read`], and `OutOfSpecification` for a range beyond 2^64.
+    /// `OutOfSpecification` for a range beyond 2^64; an error if the set is damaged or cannot be read.
     pub fn attribute_ranges(&self, context: &Context) -> Result<Vec<Range<u64>>> {
         let [start, length, _] = ATTRIBUTE_FIELDS;
         let arrays = self.read(&[start, length], 0..self.num_entries(), context)?;
@@ -91,11 +92,12 @@ impl Reader {
         starts.values().iter().zip(lengths.values()).map(range).collect()
     }
 
-    /// Reads the attributes of a set that concern some of `entries`, in order of the file. If these are all
+    /// Reads the attributes of a set that concern some of `entries`, in order of the file. If `entries` are all
     /// entries, reads all attributes.
     ///
     /// # Errors
-    /// The errors of [`Reader::open_attribute_set`], [`Reader::attribute_ranges`] and [`Dataset::read`].
+    /// `NotFound`; `Unsupported` for other versions of attribute sets; an error if the set is damaged or cannot be
+    /// read.
     pub fn attributes_of(
         &self,
         name: &str,

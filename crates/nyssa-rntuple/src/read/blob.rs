@@ -12,7 +12,7 @@ use crate::format::BlobChunks;
 
 /// The position of a blob.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Blob {
+pub(super) struct Blob {
     /// The bytes of the blob, or the payload of its first key: the first bytes, then the positions of the other
     /// keys.
     pub first: Range<u64>,
@@ -28,7 +28,7 @@ impl Blob {
     /// # Errors
     /// `OutOfSpecification` when the blob does not lie inside the file; `LimitExceeded` when it cannot be
     /// split.
-    pub fn new(offset: u64, size: u64, file_size: u64, max_key_size: u64) -> Result<Self> {
+    pub(super) fn new(offset: u64, size: u64, file_size: u64, max_key_size: u64) -> Result<Self> {
         let chunks = BlobChunks::of(size, max_key_size)?;
         let here = if chunks.count > 1 { max_key_size } else { size };
         let end = offset.checked_add(here).filter(|&end| end <= file_size && size <= file_size);
@@ -41,15 +41,19 @@ impl Blob {
     }
 
     /// Returns whether the blob has more than one key.
-    pub fn is_split(&self) -> bool {
+    pub(super) fn is_split(&self) -> bool {
         self.first.end - self.first.start < self.size
     }
 
     /// Reads the rest of the blob. `first` are the bytes of its first range.
     ///
     /// # Errors
-    /// `OutOfSpecification` when another key lies outside the file, and the errors of the source.
-    pub fn complete(&self, source: &Arc<dyn nyssa_io::Source>, first: &Bytes) -> Result<Bytes> {
+    /// `OutOfSpecification` when another key lies outside the file; an error if the source cannot be read.
+    pub(super) fn complete(
+        &self,
+        source: &Arc<dyn nyssa_io::Source>,
+        first: &Bytes,
+    ) -> Result<Bytes> {
         if !self.is_split() {
             return Ok(first.clone());
         }
@@ -87,8 +91,8 @@ impl Blob {
 /// Reads several blobs. This takes one request if the source allows it and no blob is split.
 ///
 /// # Errors
-/// The errors of [`Blob::complete`].
-pub fn read_blobs(source: &Arc<dyn nyssa_io::Source>, blobs: &[Blob]) -> Result<Vec<Bytes>> {
+/// `OutOfSpecification` when a key lies outside the file; an error if the source cannot be read.
+pub(super) fn read_blobs(source: &Arc<dyn nyssa_io::Source>, blobs: &[Blob]) -> Result<Vec<Bytes>> {
     let ranges = blobs.iter().map(|blob| blob.first.clone()).collect::<Vec<_>>();
     let first = read_all(source, &ranges)?;
     blobs.iter().zip(first).map(|(blob, first)| blob.complete(source, &first)).collect()

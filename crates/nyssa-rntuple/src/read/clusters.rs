@@ -1,5 +1,5 @@
-//! Keeps the clusters of an RNTuple. Those of a cluster group can be read later than the footer, because one page list
-//! has the pages of all columns of its group.
+//! Stores the clusters of an RNTuple. The clusters of a cluster group can be read later than the footer, because one
+//! page list describes the pages of all columns of its group.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -34,7 +34,7 @@ impl Clusters {
     }
 
     /// Makes the clusters of groups whose page lists were not read. Returns `None` unless each group starts at the
-    /// entry at which the group before it ends, and its page list can have so many clusters.
+    /// end of the previous group, and its page list can describe its number of clusters.
     pub(super) fn missing(groups: &[ClusterGroup]) -> Option<Self> {
         let (mut entry, mut all) = (0_u64, Self::default());
         let mut groups: Vec<&ClusterGroup> = groups.iter().collect();
@@ -81,7 +81,7 @@ impl Clusters {
             )));
         }
         for (place, cluster) in self.clusters[group.clusters.clone()].iter().zip(clusters) {
-            // Another thread may have read the same page list.
+            // Another thread may have read this page list.
             let _ = place.set(cluster);
         }
         Ok(())
@@ -110,7 +110,7 @@ impl Clusters {
     /// Returns the clusters with some of `entries`, with their numbers.
     ///
     /// # Errors
-    /// `OutOfSpecification` if one is missing, which a caller must have read.
+    /// `OutOfSpecification` if a cluster is missing. The caller must have read it.
     pub(super) fn of_entries(&self, entries: &Range<u64>) -> Result<Vec<(usize, &Cluster)>> {
         let groups = &self.groups;
         let first = groups.partition_point(|group| group.entries.end <= entries.start);
@@ -139,7 +139,7 @@ impl Clusters {
         Ok(found)
     }
 
-    /// Returns the entries of each cluster. The clusters of a group that are missing count as one.
+    /// Returns the entries of each cluster. The missing clusters of a group count as one cluster.
     pub(super) fn entries(&self) -> Vec<Range<u64>> {
         let range = |cluster: &Cluster| cluster.first_entry..cluster.first_entry + cluster.entries;
         if self.groups.is_empty() {
@@ -156,7 +156,7 @@ impl Clusters {
         all
     }
 
-    /// Returns the entries of the groups of several clusters that are missing: where these clusters end is not known.
+    /// Returns the entries of the groups whose clusters are missing: the ends of these clusters are not known.
     pub(super) fn without_ends(&self) -> Vec<Range<u64>> {
         let all = self.groups.iter().filter(|group| group.clusters.len() > 1);
         let is_missing = |group: &&Group| self.get(group.clusters.start).is_none();
@@ -181,8 +181,8 @@ impl<'a> IntoIterator for &'a Clusters {
     }
 }
 
-/// Checks that each cluster starts where the one before ends, the first one at `entry`. `number` is the number of the
-/// first one. Returns the entry after the last one.
+/// Checks that each cluster starts at the end of the previous cluster, the first cluster at `entry`. `number` is the
+/// number of the first cluster. Returns the entry after the last cluster.
 fn check_clusters<'a>(
     clusters: impl IntoIterator<Item = &'a Cluster>,
     entry: u64,

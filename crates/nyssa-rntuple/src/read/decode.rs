@@ -9,7 +9,7 @@ use crate::page;
 use crate::schema::Column;
 
 /// The output of the elements of a page.
-pub enum PageOutput<'a> {
+pub(super) enum PageOutput<'a> {
     /// The memory for exactly the wanted elements.
     Bytes(&'a mut [u8]),
     /// All bits of the page, packed. The wanted bits are cut out later.
@@ -17,7 +17,7 @@ pub enum PageOutput<'a> {
 }
 
 /// One page that is to be decoded.
-pub struct PageTask<'a> {
+pub(super) struct PageTask<'a> {
     /// The sealed bytes without the checksum.
     pub stored: &'a [u8],
     /// The stored checksum. `None` skips the verification.
@@ -26,33 +26,33 @@ pub struct PageTask<'a> {
     pub encoding: Encoding,
     /// The number of elements in the page.
     pub elements: usize,
-    /// The number of elements before the wanted ones.
+    /// The number of elements before the wanted elements.
     pub skip: usize,
-    /// The type that the elements are read as.
+    /// The type as which the elements are read.
     pub target: Element,
 }
 
 /// A page with all elements decoded.
-pub struct DecodedPage {
+pub(super) struct DecodedPage {
     /// The type of the elements in memory. Bits are packed when they are read as bits.
     element: Element,
-    /// The type that the elements are read as.
+    /// The type as which the elements are read.
     pub target: Element,
     bytes: Vec<u8>,
 }
 
 impl DecodedPage {
     /// Returns the size in memory, in bytes.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.bytes.len()
     }
 }
 
 /// The buffers that one thread uses for all its pages.
 #[derive(Default)]
-pub struct Scratch {
-    /// The buffer for a decompressed page that is given to a cache.
-    pub kept: Vec<u8>,
+pub(super) struct Scratch {
+    /// The buffer for a decompressed page that goes to a cache.
+    pub decompressed: Vec<u8>,
     unsealed: Vec<u8>,
     page: Vec<u8>,
     bools: Vec<u8>,
@@ -64,7 +64,7 @@ impl PageTask<'_> {
     /// # Errors
     /// `Checksum`; `OutOfSpecification` for damaged pages and for values that do not fit in the type of the
     /// field.
-    pub fn run(&self, out: PageOutput<'_>, scratch: &mut Scratch) -> Result<()> {
+    pub(super) fn run(&self, out: PageOutput<'_>, scratch: &mut Scratch) -> Result<()> {
         let stored = Element::of_column(self.encoding.column_type);
         match out {
             PageOutput::Bytes(out) if self.target.is_same(stored) && self.is_whole(out) => {
@@ -87,8 +87,8 @@ impl PageTask<'_> {
     /// Decodes the whole page, for several reads.
     ///
     /// # Errors
-    /// The same as [`PageTask::run`].
-    pub fn page(&self, scratch: &mut Scratch) -> Result<DecodedPage> {
+    /// `Checksum`; `OutOfSpecification` for damaged pages and for values that do not fit in the type of the field.
+    pub(super) fn page(&self, scratch: &mut Scratch) -> Result<DecodedPage> {
         let stored = Element::of_column(self.encoding.column_type);
         let mut bytes = Vec::new();
         let element = if stored == Element::BIT && self.target == Element::BIT {
@@ -100,11 +100,11 @@ impl PageTask<'_> {
         Ok(DecodedPage { element, target: self.target, bytes })
     }
 
-    /// Copies the wanted elements of a page that was decoded before into `out`.
+    /// Copies the wanted elements of a decoded page into `out`.
     ///
     /// # Errors
-    /// The same as [`PageTask::run`].
-    pub fn take(
+    /// `OutOfSpecification` for values that do not fit in the type of the field.
+    pub(super) fn take(
         &self,
         page: &DecodedPage,
         out: PageOutput<'_>,
@@ -150,7 +150,7 @@ impl PageTask<'_> {
     }
 
     /// Returns the maximum size in bytes of the decoded page.
-    pub fn decoded_bytes(&self) -> usize {
+    pub(super) fn decoded_bytes(&self) -> usize {
         let stored = Element::of_column(self.encoding.column_type);
         let wider = if self.target.width() > stored.width() { self.target } else { stored };
         wider.bytes(self.elements).unwrap_or(usize::MAX)
@@ -164,7 +164,7 @@ impl PageTask<'_> {
     ///
     /// # Errors
     /// `Checksum`; `OutOfSpecification` for damaged pages.
-    pub fn open<'s>(&'s self, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]> {
+    pub(super) fn open<'s>(&'s self, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]> {
         let size = self.encoding.packed_size(self.elements);
         page::open(self.stored, self.checksum, size, scratch)
     }
@@ -194,14 +194,14 @@ impl PageTask<'_> {
 ///
 /// # Errors
 /// `Unsupported` for types of later specifications; `OutOfSpecification` for bits that the type does not allow.
-pub fn encoding(column: &Column) -> Result<Encoding> {
+pub(super) fn encoding(column: &Column) -> Result<Encoding> {
     let column_type = column.column_type.ok_or_else(|| {
         Error::unsupported(format!("column type {:#06x} is not known", column.type_code))
     })?;
     Encoding::of(column_type, column.bits, column.value_range)
 }
 
-/// Packs up to eight bytes of 0 or 1 into one byte. The first goes to the lowest bit.
+/// Packs up to eight bytes of 0 or 1 into one byte. The first byte goes to the lowest bit.
 fn pack(bools: &[u8]) -> u8 {
     bools.iter().enumerate().fold(0, |byte, (bit, &value)| byte | value << bit)
 }

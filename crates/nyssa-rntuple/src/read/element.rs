@@ -16,7 +16,7 @@ pub enum Element {
     Number(Number),
     /// The raw byte of any 8-bit column.
     Byte,
-    /// A number of IEEE-754 half precision. Only pages have it; fields are read in single precision.
+    /// A number of IEEE-754 half precision. Only pages contain it; fields are read in single precision.
     Float16,
     /// 64-bit end offsets of collections.
     Index,
@@ -62,7 +62,7 @@ impl Element {
             (Native::Index, _) => Self::Index,
             (Native::Switch, _) => Self::Switch,
             (_, Some(number)) => Self::Number(number),
-            // Half precision is the only kind of number that no type in memory has.
+            // Half precision is the only kind of number without a type in memory.
             (_, None) => Self::Float16,
         }
     }
@@ -75,7 +75,7 @@ impl Element {
         }
     }
 
-    /// Returns the size in bytes of `count` elements, by what metadata say of their number. Nothing is allocated by it.
+    /// Returns the size in bytes of `count` elements, a number from the metadata. Nothing is allocated by it.
     pub fn bytes_of(self, count: u64) -> u64 {
         match self {
             Self::BIT => count.div_ceil(8),
@@ -128,7 +128,7 @@ impl Element {
         }
     }
 
-    /// Returns whether it is an integer of 8 bits.
+    /// Returns whether the type is an integer of 8 bits.
     fn is_byte(self) -> bool {
         matches!(self, Self::Number(Number::Int8 | Number::UInt8))
     }
@@ -140,7 +140,7 @@ impl Element {
 /// # Errors
 /// `OutOfSpecification` for a value outside the range of `to`; `Unsupported` for pairs that [`Element::reads`]
 /// does not allow.
-pub fn cast(from: Element, input: &[u8], to: Element, out: &mut [u8]) -> Result<()> {
+pub(super) fn cast(from: Element, input: &[u8], to: Element, out: &mut [u8]) -> Result<()> {
     use Element as E;
     type Of<T> = <T as ArrowPrimitiveType>::Native;
     // Integers of type `S` become numbers of type `to`.
@@ -162,7 +162,7 @@ pub fn cast(from: Element, input: &[u8], to: Element, out: &mut [u8]) -> Result<
         (E::Number(Number::Float32), E::Number(Number::Float64)) => {
             each::<f32, f64>(input, out, |value| Some(f64::from(value)))
         }
-        // ROOT narrows doubles in float fields the same way: round to nearest.
+        // ROOT also rounds doubles in float fields to nearest.
         #[allow(clippy::cast_possible_truncation)]
         (E::Number(Number::Float64), E::Number(Number::Float32)) => {
             each::<f64, f32>(input, out, |value| Some(value as f32))

@@ -25,7 +25,7 @@ use crate::schema::{ColumnId, Schema};
 
 /// A stream that was read.
 #[derive(Clone)]
-pub enum Data {
+pub(super) enum Data {
     /// Numbers.
     Values { buffer: Buffer, length: usize },
     /// Booleans.
@@ -38,7 +38,7 @@ pub enum Data {
 
 impl Data {
     /// Returns the items of a collection, or the values of an alternative of a variant, by part.
-    pub fn items(&self, alternative: Option<usize>) -> &[(usize, Range<u64>)] {
+    pub(super) fn items(&self, alternative: Option<usize>) -> &[(usize, Range<u64>)] {
         match self {
             Self::Offsets { items, .. } => items,
             Self::Switches(switches) => switches.items(alternative.unwrap_or_default()),
@@ -48,7 +48,7 @@ impl Data {
 }
 
 /// An executor of plans with these settings.
-pub struct Executor<'a> {
+pub(super) struct Executor<'a> {
     pub schema: &'a Schema,
     pub source: &'a Arc<dyn nyssa_io::Source>,
     /// The maximum payload of a key, in bytes. Larger pages are split over several keys.
@@ -61,7 +61,7 @@ pub struct Executor<'a> {
 
 impl Executor<'_> {
     /// Reads all streams of a plan.
-    pub fn run(&self, plan: &Plan) -> Result<Vec<Data>> {
+    pub(super) fn run(&self, plan: &Plan) -> Result<Vec<Data>> {
         let sizes = plan.streams.iter().map(size).collect::<Result<Vec<_>>>()?;
         let mut arena = Arena::zeroed(&sizes)?;
         // Bits go into one buffer for each page first, because a page need not end at a whole byte.
@@ -112,7 +112,7 @@ impl Executor<'_> {
         on_all_threads(self.source, units, self.context, Scratch::default, work).map(drop)
     }
 
-    /// Decodes a page. `fetched` are its first bytes. There are none if an earlier read has kept the page.
+    /// Decodes a page. `fetched` are its first bytes. It is empty if an earlier read has stored the page.
     fn fetched(
         &self,
         plan: &Plan,
@@ -129,8 +129,10 @@ impl Executor<'_> {
             if let Some(known) = self.opened.as_ref().and_then(|opened| opened.find(page)) {
                 return self.task(plan, page, &[], false)?.take(known, out, scratch);
             }
-            if let Some(packed) = self.opened.as_ref().and_then(|opened| opened.packed(page)) {
-                let whole = match packed.read() {
+            if let Some(compressed) =
+                self.opened.as_ref().and_then(|opened| opened.compressed(page))
+            {
+                let whole = match compressed.read() {
                     Ok(whole) => whole,
                     // The local disk failed. The server has the page, too.
                     Err(_) => self.whole(part, &read_one(self.source, part.bytes.clone())?)?,
@@ -148,18 +150,18 @@ impl Executor<'_> {
             if !keep.is_wanted() {
                 self.page(plan, page, &task, out, scratch)?;
                 if let Some(opened) = &self.opened {
-                    opened.keep_packed(plan, page, &whole);
+                    opened.keep_compressed(plan, page, &whole);
                 }
                 return Ok(());
             }
-            let mut unpacked = std::mem::take(&mut scratch.kept);
-            let kept = task.open(&mut unpacked).and_then(|stored| {
+            let mut decompressed = std::mem::take(&mut scratch.decompressed);
+            let result = task.open(&mut decompressed).and_then(|stored| {
                 keep.add(part.bytes.clone(), &[], stored);
                 let task = PageTask { stored, checksum: None, ..task };
                 self.page(plan, page, &task, out, scratch)
             });
-            scratch.kept = unpacked;
-            kept
+            scratch.decompressed = decompressed;
+            result
         };
         decode().map_err(|error| {
             let stream = &plan.streams[page.stream];
@@ -197,8 +199,7 @@ impl Executor<'_> {
         Ok(())
     }
 
-    /// Makes the task of decoding a page that is stored as `bytes`. There may be a checksum at the end of the
-    /// bytes.
+    /// Makes the task of decoding a page that is stored as `bytes`. The bytes may end with a checksum.
     fn task<'b>(
         &self,
         plan: &Plan,
@@ -232,7 +233,7 @@ fn size(stream: &StreamPlan) -> Result<usize> {
         return Ok(0);
     }
     let length = to_usize(stream.length, "column")?;
-    // There is one more offset than there are collections. With a lead-in the stream has it already.
+    // There is one more offset than collections. With a lead-in the stream already contains it.
     let extra = usize::from(stream.element == Element::Index && !stream.lead_in);
     length
         .checked_add(extra)
@@ -319,8 +320,8 @@ fn join_bits(stream: &StreamPlan, pages: &[Vec<u8>]) -> Result<BooleanBuffer> {
     Ok(bits.finish())
 }
 
-/// Converts end offsets relative to their cluster into offsets from 0 over all parts. Returns for each part
-/// the cluster and the range of items in it.
+/// Converts end offsets relative to their cluster to offsets from 0 over all parts. Returns the cluster and the range
+/// of items in it for each part.
 fn rebase(stream: &StreamPlan, words: &mut [u64]) -> Result<Items> {
     let (first, mut rest) =
         words.split_first_mut().ok_or_else(|| Error::out_of_spec("no offset"))?;
@@ -335,7 +336,7 @@ fn rebase(stream: &StreamPlan, words: &mut [u64]) -> Result<Items> {
         let start = std::mem::take(&mut lead_in);
         let mut previous = start;
         let mut descends = false;
-        // This wraps only when offsets decrease or are far too large. Both are refused below.
+        // This wraps only when offsets decrease or are much too large. Both are refused below.
         let shift = base.wrapping_sub(start);
         for end in ends {
             descends |= *end < previous;

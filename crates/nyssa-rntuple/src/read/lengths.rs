@@ -11,11 +11,11 @@ use super::shape::{Node, NodeKind};
 use crate::schema::FieldId;
 
 impl Reader {
-    /// Returns the outermost lists, strings and optional values of a top-level field: the field of each, and its length in
+    /// Returns the outermost lists, strings and optional values of a top-level field: each field with its length in
     /// each of `entries`, an array of 64-bit integers.
     ///
     /// # Errors
-    /// The errors of [`Dataset::read`](nyssa_data::dataset::Dataset::read).
+    /// `NotFound`, `Unsupported`, `Cancelled`; an error if the file is damaged or cannot be read.
     pub fn lengths(
         &self,
         name: &str,

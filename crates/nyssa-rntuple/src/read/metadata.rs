@@ -12,7 +12,7 @@ use crate::format::{Anchor, ClusterGroup, EnvelopePosition, Footer, Header, Page
 use crate::schema::{Cluster, Locator, Schema};
 
 /// All metadata of an RNTuple.
-pub struct Metadata {
+pub(super) struct Metadata {
     pub header: Header,
     pub footer: Footer,
     pub schema: Schema,
@@ -20,17 +20,17 @@ pub struct Metadata {
     pub entries: u64,
 }
 
-/// The number of bytes from which on the page lists of a far RNTuple are read when they are needed. So many bytes
+/// The size in bytes from which the page lists of a remote RNTuple are read only when they are needed. Fewer bytes
 /// take less time than another round trip.
 const LATER_BYTES: u64 = 64 << 10;
 
 impl Metadata {
-    /// Reads header and footer with one request, and all page lists with another. Many page lists of a far RNTuple are
-    /// left out.
+    /// Reads header and footer with one request, and all page lists with another. Many page lists of a remote RNTuple
+    /// are left out.
     ///
     /// # Errors
     /// `Checksum`; `Unsupported` for feature flags; `OutOfSpecification`.
-    pub fn read(source: &Arc<dyn nyssa_io::Source>, anchor: &Anchor) -> Result<Self> {
+    pub(super) fn read(source: &Arc<dyn nyssa_io::Source>, anchor: &Anchor) -> Result<Self> {
         let ends = [anchor.header, anchor.footer];
         let mut envelopes = envelopes(source, &ends, anchor.max_key_size)?.into_iter();
         let mut next = || envelopes.next().unwrap_or_default();
@@ -78,7 +78,8 @@ fn envelopes(
     positions.iter().zip(read).map(open).collect()
 }
 
-/// Returns whether the page lists are so large and so far away that each is read when it is needed.
+/// Returns whether the page lists are so large, and the source so slow, that each page list is read when it is
+/// needed.
 fn is_later(source: &dyn nyssa_io::Source, footer: &Footer) -> bool {
     let known = source.opened_with();
     let is_known = |locator: &Locator| {
@@ -96,7 +97,7 @@ fn is_later(source: &dyn nyssa_io::Source, footer: &Footer) -> bool {
 ///
 /// # Errors
 /// `Checksum`; `Unsupported`; `OutOfSpecification`.
-pub fn page_lists(
+pub(super) fn page_lists(
     source: &Arc<dyn nyssa_io::Source>,
     anchor: &Anchor,
     header: &Header,

@@ -1,7 +1,7 @@
 //! Reads RNTuples: plan → fetch → unseal → decode → Arrow arrays.
 //!
 //! ```text
-//! schema ──► node      what a field reads as: a tree over streams (columns), no I/O
+//! schema ──► node      how a field is read: a tree over streams (columns), no I/O
 //! node   ──► plan      (streams × entry range) → pages → byte ranges, printable data, no I/O
 //! plan   ──► executor  one vectored request per unit of work; every page is verified, decompressed
 //!                      into the thread's scratch and decoded straight into its place in the output

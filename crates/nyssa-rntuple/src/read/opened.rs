@@ -1,9 +1,9 @@
-//! Shares decoded pages between a read and the reads before and after it.
+//! Shares decoded pages between a read and earlier and later reads.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use nyssa_root::page_pool::{Key, NeededLater, PackedPage, PagePool};
+use nyssa_root::page_pool::{CompressedPage, Key, NeededLater, PagePool};
 
 use super::decode::{DecodedPage, PageTask};
 use super::element::Element;
@@ -11,36 +11,36 @@ use super::plan::{PagePart, PageRef, Plan, StreamPart};
 use super::planner::PlannedSchema;
 
 /// The pages of a plan that are shared.
-pub struct Opened<'a> {
+pub(super) struct Opened<'a> {
     page_pool: &'a PagePool,
     reader: u64,
     /// The pages that an earlier read has decoded.
-    found: HashMap<PageRef, Arc<DecodedPage>>,
+    decoded: HashMap<PageRef, Arc<DecodedPage>>,
     /// The pages that an earlier read has fetched and that are on the local disk.
-    packed: HashMap<PageRef, PackedPage>,
+    compressed: HashMap<PageRef, CompressedPage>,
     /// The pages that a later read also needs.
     beyond: HashSet<PageRef>,
-    /// Whether packed pages are kept on the local disk.
-    keeps_packed: bool,
+    /// Whether compressed pages are stored on the local disk.
+    keeps_compressed: bool,
 }
 
 impl<'a> Opened<'a> {
-    /// Looks for the pages of `plan` in the page pool. `reader` is the id of the reader. With `keeps_packed`, pages
-    /// are kept on the local disk if there is no memory for them.
-    pub fn new(
+    /// Finds the pages of `plan` in the page pool. `reader` is the id of the reader. With `keeps_compressed`, pages
+    /// go to the local disk if there is no memory for them.
+    pub(super) fn new(
         page_pool: &'a PagePool,
         reader: u64,
-        keeps_packed: bool,
+        keeps_compressed: bool,
         layout: PlannedSchema<'_>,
         plan: &Plan,
     ) -> Self {
         let mut opened = Self {
             page_pool,
             reader,
-            found: HashMap::new(),
-            packed: HashMap::new(),
+            decoded: HashMap::new(),
+            compressed: HashMap::new(),
             beyond: HashSet::new(),
-            keeps_packed,
+            keeps_compressed,
         };
         for (at, part, page) in plan.pages() {
             let element = plan.streams[at.stream].element;
@@ -51,33 +51,33 @@ impl<'a> Opened<'a> {
             let key = opened.key(part, page);
             let known = key.and_then(|key| page_pool.find::<DecodedPage>(&key, needed_later));
             if let Some(known) = known.filter(|known| known.target == element) {
-                opened.found.insert(at, known);
-            } else if let Some(packed) =
-                key.and_then(|key| page_pool.find_packed(&key, needed_later))
+                opened.decoded.insert(at, known);
+            } else if let Some(compressed) =
+                key.and_then(|key| page_pool.find_compressed(&key, needed_later))
             {
-                opened.packed.insert(at, packed);
+                opened.compressed.insert(at, compressed);
             }
         }
         opened
     }
 
-    /// Returns the decoded page, if an earlier read kept it.
-    pub fn find(&self, page: PageRef) -> Option<&DecodedPage> {
-        self.found.get(&page).map(AsRef::as_ref)
+    /// Returns the decoded page, if an earlier read stored it.
+    pub(super) fn find(&self, page: PageRef) -> Option<&DecodedPage> {
+        self.decoded.get(&page).map(AsRef::as_ref)
     }
 
-    /// Returns the packed page, if an earlier read kept it.
-    pub fn packed(&self, page: PageRef) -> Option<&PackedPage> {
-        self.packed.get(&page)
+    /// Returns the compressed page, if an earlier read stored it.
+    pub(super) fn compressed(&self, page: PageRef) -> Option<&CompressedPage> {
+        self.compressed.get(&page)
     }
 
-    /// Returns whether a page is here, so that it need not be fetched.
-    pub fn has(&self, page: PageRef) -> bool {
-        self.found.contains_key(&page) || self.packed.contains_key(&page)
+    /// Returns whether a page is available, so that it is not fetched.
+    pub(super) fn has(&self, page: PageRef) -> bool {
+        self.decoded.contains_key(&page) || self.compressed.contains_key(&page)
     }
 
-    /// Returns whether a page should be kept for later reads.
-    pub fn wants(&self, page: PageRef, task: &PageTask<'_>) -> bool {
+    /// Returns whether a page should be stored for later reads.
+    pub(super) fn wants(&self, page: PageRef, task: &PageTask<'_>) -> bool {
         self.page_pool.wants(task.decoded_bytes(), self.needed_later(page))
     }
 
@@ -85,18 +85,18 @@ impl<'a> Opened<'a> {
         if self.beyond.contains(&page) { NeededLater::Yes } else { NeededLater::No }
     }
 
-    /// Keeps a page for later reads.
-    pub fn keep(&self, plan: &Plan, page: PageRef, decoded: DecodedPage) {
+    /// Stores a page for later reads.
+    pub(super) fn keep(&self, plan: &Plan, page: PageRef, decoded: DecodedPage) {
         if let Some(key) = self.key_of(plan, page) {
             let bytes = decoded.len();
             self.page_pool.keep(key, Arc::new(decoded), bytes);
         }
     }
 
-    /// Keeps the packed form of a page for later reads, if memory may have no room for the page.
-    pub fn keep_packed(&self, plan: &Plan, page: PageRef, packed: &[u8]) {
-        if let Some(key) = self.key_of(plan, page).filter(|_| self.keeps_packed) {
-            self.page_pool.keep_packed(key, packed, self.needed_later(page));
+    /// Stores the compressed form of a page for later reads, if memory may have no room for the page.
+    pub(super) fn keep_compressed(&self, plan: &Plan, page: PageRef, compressed: &[u8]) {
+        if let Some(key) = self.key_of(plan, page).filter(|_| self.keeps_compressed) {
+            self.page_pool.keep_compressed(key, compressed, self.needed_later(page));
         }
     }
 
@@ -123,7 +123,7 @@ fn needed_later(
         let cluster = layout.clusters.get(part.cluster)?;
         Some(cluster.columns.get(part.column? as usize)?.elements)
     };
-    // A collection begins at the end offset of the one before.
+    // A collection begins at the end offset of the previous collection.
     let leads = || index && number + 1 == part.pages.len() && stored() > Some(part.elements.end);
     if page.skip + page.take < page.elements || leads() {
         NeededLater::Yes

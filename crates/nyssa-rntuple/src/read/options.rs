@@ -12,11 +12,11 @@ pub struct RNTupleReadOptions {
 /// The form of the objects of streamer fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StreamerForm {
-    /// Records, by the streamer info of the RNTuple or of its file. A field whose class cannot be decoded is
-    /// refused, and the error has its name.
+    /// Records, by the streamer info of the RNTuple or of its file. A field whose class cannot be decoded is refused,
+    /// and the error contains its name.
     #[default]
     Decoded,
-    /// The stored bytes, to be written again unchanged.
+    /// The stored bytes, for writing without change.
     Raw,
 }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::element::Element;
 
-/// A cluster and a range of items in it, for each part.
+/// A cluster and a range of its items, for each part.
 pub type Items = Vec<(usize, Range<u64>)>;
 
 /// The bytes that one step of a read fetches, and the places of their elements in the output.
@@ -29,14 +29,14 @@ pub struct Plan {
 /// The elements of one column that are read. They are consecutive parts of one output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StreamPlan {
-    /// The path of the field that has the column.
+    /// The path of the field with the column.
     pub field: String,
     /// The type of the elements in memory.
     pub element: Element,
     /// The number of elements in the output.
     pub length: u64,
-    /// Whether the output starts with the end offset before the first entry. It does when the offsets start
-    /// inside a cluster.
+    /// Whether the output starts with the end offset before the first entry. This is so when the offsets start inside
+    /// a cluster.
     pub lead_in: bool,
     /// The parts, one for each cluster, in order.
     pub parts: Vec<StreamPart>,
@@ -51,9 +51,9 @@ pub struct StreamPart {
     pub column: Option<u32>,
     /// The number of zeros before the first stored element (deferred columns).
     pub zeros: u64,
-    /// The stored elements, counted from the first one in the cluster.
+    /// The stored elements, counted from the first element in the cluster.
     pub elements: Range<u64>,
-    /// The pages that hold them.
+    /// The pages with these elements.
     pub pages: Vec<PagePart>,
 }
 
@@ -64,13 +64,13 @@ pub struct PagePart {
     pub page: usize,
     /// The number of elements in the page.
     pub elements: usize,
-    /// The number of elements before the wanted ones.
+    /// The number of elements before the wanted elements.
     pub skip: usize,
     /// The number of wanted elements.
     pub take: usize,
-    /// The range in the file, with the checksum if there is one. If it has less than `size` bytes, the page is
-    /// split over several keys: these are the first bytes of the page and the positions of the other keys,
-    /// which are fetched afterwards.
+    /// The range in the file, with the checksum if it has one. If it has less than `size` bytes, the page is split
+    /// over several keys: then the range has the first bytes of the page and the positions of the other keys, which
+    /// are fetched later.
     pub bytes: Range<u64>,
     /// The size in bytes of the stored page.
     pub size: u64,
@@ -81,9 +81,9 @@ pub struct PagePart {
 /// The pages that one thread fetches and decodes together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Fetch {
-    /// The bytes of each page, in ascending order. It is empty when all pages were decoded before.
+    /// The bytes of each page, in ascending order. It is empty if all pages were already decoded.
     pub ranges: Vec<Range<u64>>,
-    /// The pages, in the same order.
+    /// The pages, in this order.
     pub pages: Vec<PageRef>,
     /// The number of bytes. Bytes that several pages share count once.
     pub bytes: u64,

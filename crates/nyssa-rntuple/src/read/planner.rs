@@ -16,7 +16,7 @@ use crate::schema::{ColumnId, ColumnRange, FieldId, PageInfo, Schema};
 
 /// The parts of an RNTuple that planning needs.
 #[derive(Clone, Copy)]
-pub struct PlannedSchema<'a> {
+pub(super) struct PlannedSchema<'a> {
     pub schema: &'a Schema,
     pub clusters: &'a Clusters,
     pub file_size: u64,
@@ -26,10 +26,10 @@ pub struct PlannedSchema<'a> {
 
 /// A range of elements of one node in one cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Span {
+pub(super) struct Span {
     /// The number of the cluster.
     pub cluster: usize,
-    /// The wanted elements, counted from the first one of the node in the cluster.
+    /// The wanted elements, counted from the first element of the node in the cluster.
     pub elements: Range<u64>,
     /// The number of elements of the node in the cluster.
     pub total: u64,
@@ -37,7 +37,7 @@ pub struct Span {
 
 /// The stream with the positions of the items of a collection, or of the values of an alternative of a variant.
 #[derive(Clone, Copy)]
-pub struct Parent {
+pub(super) struct Parent {
     /// The collection or variant.
     pub field: FieldId,
     /// The index of its offsets or switches among all streams of the read.
@@ -47,19 +47,19 @@ pub struct Parent {
 }
 
 /// The content whose range is known after this step.
-pub struct Waiting<'n> {
+pub(super) struct Waiting<'n> {
     pub node: &'n mut Node,
     pub parent: Parent,
 }
 
-/// The end of the content of each part, if the metadata have it.
-pub struct Check {
+/// The end of the content of each part, if the metadata contain it.
+pub(super) struct Check {
     pub parent: Parent,
     pub ends: Vec<Option<u64>>,
 }
 
 /// The maker of the plan of one step.
-pub struct Planner<'a, 'n> {
+pub(super) struct Planner<'a, 'n> {
     layout: PlannedSchema<'a>,
     /// The number of streams of earlier steps.
     first: usize,
@@ -70,7 +70,7 @@ pub struct Planner<'a, 'n> {
 }
 
 impl<'a, 'n> Planner<'a, 'n> {
-    pub fn new(layout: PlannedSchema<'a>, first: usize) -> Self {
+    pub(super) fn new(layout: PlannedSchema<'a>, first: usize) -> Self {
         Self {
             layout,
             first,
@@ -81,9 +81,9 @@ impl<'a, 'n> Planner<'a, 'n> {
         }
     }
 
-    /// Plans what `node` needs for `spans`. There is one span for each cluster; only the first may start
-    /// inside its cluster.
-    pub fn walk(&mut self, node: &'n mut Node, spans: &[Span]) -> Result<()> {
+    /// Plans the reading of `node` for `spans`. There is one span for each cluster; only the first may start inside
+    /// its cluster.
+    pub(super) fn walk(&mut self, node: &'n mut Node, spans: &[Span]) -> Result<()> {
         let field = node.field;
         let result = match &mut node.kind {
             NodeKind::Values(slot) | NodeKind::Cardinality { offsets: slot, .. } => {
@@ -144,7 +144,7 @@ impl<'a, 'n> Planner<'a, 'n> {
         Ok(())
     }
 
-    /// Plans a stream, or finds it if it is already planned.
+    /// Plans a stream, or returns it if it is already planned.
     fn want(&mut self, slot: &mut StreamSlot, spans: &[Span]) -> Result<()> {
         let known = self.known.get(&slot.stream);
         if let Some((_, index)) = known.and_then(|k| k.iter().find(|(other, _)| other == spans)) {
@@ -158,7 +158,7 @@ impl<'a, 'n> Planner<'a, 'n> {
         for (number, span) in spans.iter().enumerate() {
             let mut elements = span.elements.clone();
             if stream.element == Element::Index && number == 0 && elements.start > 0 {
-                // The first collection starts where the one before it ends.
+                // The first collection starts at the end of the previous collection.
                 elements.start -= 1;
                 lead_in = true;
             }
@@ -208,7 +208,7 @@ fn scale(spans: &[Span], size: u64) -> Result<Vec<Span>> {
 
 impl PlannedSchema<'_> {
     /// Returns the spans of top-level fields for a range of entries.
-    pub fn entry_spans(&self, entries: &Range<u64>) -> Result<Vec<Span>> {
+    pub(super) fn entry_spans(&self, entries: &Range<u64>) -> Result<Vec<Span>> {
         let mut spans = Vec::new();
         for (number, cluster) in self.clusters.of_entries(entries)? {
             let start = entries.start.max(cluster.first_entry) - cluster.first_entry;
@@ -221,7 +221,7 @@ impl PlannedSchema<'_> {
     }
 
     /// Returns the number of elements of a node in a cluster, if its columns show it.
-    pub fn count(&self, node: &Node, cluster: usize) -> Result<Option<u64>> {
+    pub(super) fn count(&self, node: &Node, cluster: usize) -> Result<Option<u64>> {
         let stored = |slot: &StreamSlot| {
             let stored = slot.stream.stored(self.schema, self.clusters, cluster);
             let stored = stored.in_field(&self.schema.path(node.field))?;
@@ -248,8 +248,8 @@ impl PlannedSchema<'_> {
         }
     }
 
-    /// Refuses a part of the content of collections if its columns start inside the cluster, because only the
-    /// last offset shows how many zeros come first.
+    /// Refuses a part of the content of collections if its columns start inside the cluster, because only the last
+    /// offset shows the number of leading zeros.
     fn check_not_late(&self, node: &Node, cluster: usize) -> Result<()> {
         let check = |slot: &StreamSlot| {
             let stored = slot.stream.stored(self.schema, self.clusters, cluster)?;
@@ -348,7 +348,7 @@ impl PlannedSchema<'_> {
 
     /// Returns the place of a page, checked against the size of the file. Also refuses a page that is too large
     /// for its number of stored bytes.
-    pub fn page_blob(&self, id: ColumnId, page: &PageInfo) -> Result<Blob> {
+    pub(super) fn page_blob(&self, id: ColumnId, page: &PageInfo) -> Result<Blob> {
         let locator = page.locator;
         // The check of the locator included the checksum, so this does not overflow.
         let size = locator.size + if page.checksummed { 8 } else { 0 };

@@ -12,7 +12,7 @@ use nyssa_data::dataset::{
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::guard::to_usize;
-use nyssa_root::page_pool::{PagePool, keeps_packed};
+use nyssa_root::page_pool::{PagePool, keeps_compressed};
 use nyssa_root::rootfile::RootFile;
 use rayon::prelude::*;
 
@@ -38,7 +38,7 @@ pub const CLASS: &str = "ROOT::RNTuple";
 /// An open RNTuple. Its metadata are read. Threads share it by reference or [`Arc`].
 #[derive(Clone)]
 pub struct Reader {
-    /// The id that distinguishes its pages from those of other readers.
+    /// The id that distinguishes its pages from the pages of other readers.
     id: u64,
     source: Arc<dyn nyssa_io::Source>,
     path: String,
@@ -71,10 +71,11 @@ impl Reader {
         Self::open_with(file, path, RNTupleReadOptions::default())
     }
 
-    /// Does the same as [`Reader::open`], with options.
+    /// Opens the RNTuple at `path` with options.
     ///
     /// # Errors
-    /// The errors of [`Reader::open`].
+    /// `NotFound`; `InvalidArgument` for objects of other classes; `Checksum`; `Unsupported` for feature flags;
+    /// `OutOfSpecification`.
     pub fn open_with(file: &RootFile, path: &str, options: RNTupleReadOptions) -> Result<Self> {
         Self::open_inner(file, path, options).in_file(file.name()).in_object(path)
     }
@@ -92,8 +93,8 @@ impl Reader {
         Self::at_anchor(Arc::clone(file.source()), Some(file), key.path, anchor, options)
     }
 
-    /// Opens the RNTuple of an anchor. `file` can have streamer infos of streamer fields that the RNTuple
-    /// itself lacks.
+    /// Opens the RNTuple of an anchor. `file` can contain streamer infos of streamer fields that the RNTuple itself
+    /// lacks.
     pub(super) fn at_anchor(
         source: Arc<dyn nyssa_io::Source>,
         file: Option<&RootFile>,
@@ -156,10 +157,10 @@ impl Reader {
     }
 
     /// Returns the clusters in order of entries, with the positions of all pages. It reads the page lists that were
-    /// not needed before.
+    /// not read before.
     ///
     /// # Errors
-    /// `Checksum`; `Unsupported`; `OutOfSpecification`; the errors of the source.
+    /// `Checksum`; `Unsupported`; `OutOfSpecification`; an error if the source cannot be read.
     pub fn clusters_info(&self) -> Result<&Clusters> {
         self.read_page_lists(std::slice::from_ref(&(0..self.entries)))?;
         Ok(&self.clusters)
@@ -225,7 +226,7 @@ impl Reader {
     /// Reads the sealed bytes of a page of a column, with its checksum.
     ///
     /// # Errors
-    /// The errors of [`Reader::page_range`] and of the source.
+    /// `OutOfSpecification` with the column; an error if the source cannot be read.
     pub fn read_page(&self, column: ColumnId, page: &PageInfo) -> Result<bytes::Bytes> {
         let blob = self.page_blob(column, page)?;
         let mut read = read_blobs(&self.source, &[blob])?;
@@ -239,8 +240,8 @@ impl Reader {
         })
     }
 
-    /// Keeps only the fields for which `keep` is true, and the fields above them. In this way records can lose
-    /// members. Ids and columns stay those of the file.
+    /// Removes all fields except the fields for which `keep` is true, and their parents. In this way records can lose
+    /// members. Ids and columns are the ids and columns of the file.
     pub fn retain(&mut self, keep: impl Fn(FieldId) -> bool) {
         for field in &mut self.schema.fields {
             field.children.retain(|&child| keep(child));
@@ -250,11 +251,12 @@ impl Reader {
         self.below = OnceLock::new();
     }
 
-    /// Returns the plan of reading `names` for `entries`. It has all fetches if the range cuts no cluster, or
+    /// Returns the plan of reading `names` for `entries`. It contains all fetches if the range cuts no cluster, or
     /// else only the first step. It does no I/O.
     ///
     /// # Errors
-    /// The errors of [`Dataset::read`] that need no data.
+    /// `NotFound`, `Unsupported`, `InvalidArgument` for a range beyond the entries; `OutOfSpecification` for damaged
+    /// metadata.
     pub fn plan(&self, names: &[&str], entries: Range<u64>) -> Result<Plan> {
         let mut nodes = self.nodes(names)?;
         let spans = self.spans(&entries)?;
@@ -364,7 +366,8 @@ impl Reader {
                 planner.walk(node, &spans)?;
             }
             let Planner { mut plan, waiting, checks, .. } = planner;
-            let opened = |all| Opened::new(all, self.id, keeps_packed(&self.source), layout, &plan);
+            let opened =
+                |all| Opened::new(all, self.id, keeps_compressed(&self.source), layout, &plan);
             let opened = context.page_pool().map(opened);
             let known = |page| opened.as_ref().is_some_and(|opened| opened.has(page));
             plan.make_fetches(context.fetch_bytes(FETCH_BYTES), known);
@@ -521,7 +524,7 @@ impl Dataset for Reader {
         let missing = self.clusters.without_ends();
         if self.read_page_lists(&missing).is_err() {
             for entries in missing {
-                // If a page list cannot be read, its group counts as one cluster. Who reads its entries gets the
+                // If a page list cannot be read, its group counts as one cluster. A read of its entries returns the
                 // error.
                 let _ = self.read_page_lists(std::slice::from_ref(&entries));
             }

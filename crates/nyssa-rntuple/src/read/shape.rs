@@ -1,4 +1,4 @@
-//! Finds how a field is read: by a tree of nodes over streams, which is made from the schema.
+//! Defines how a field is read: by a tree of nodes over streams, which is made from the schema.
 //!
 //! Specification: "Mapping of C++ Types to Fields and Columns".
 
@@ -16,20 +16,20 @@ use crate::schema::{Field, FieldId, MAX_ALTERNATIVES, Schema, Structure};
 /// The maximum depth of nested fields. Real data have less than 20 levels.
 const MAX_DEPTH: usize = 200;
 
-/// A field as it is read.
+/// A field in the form in which it is read.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub(super) struct Node {
     /// The field.
     pub field: FieldId,
     /// The kind of the node.
     pub kind: NodeKind,
-    /// The C++ type, where the Arrow type does not determine it.
+    /// The C++ type, if the Arrow type does not determine it.
     pub(super) type_name: Option<String>,
 }
 
 /// The kind of a node.
 #[derive(Clone, Debug)]
-pub enum NodeKind {
+pub(super) enum NodeKind {
     /// A number or a boolean.
     Values(StreamSlot),
     /// Bitsets of a fixed size.
@@ -48,7 +48,7 @@ pub enum NodeKind {
 
 /// The form in which a collection is read.
 #[derive(Clone, Debug)]
-pub enum CollectionForm {
+pub(super) enum CollectionForm {
     /// A `LargeList`.
     List,
     /// A `LargeBinary` that is marked as a string.
@@ -57,13 +57,13 @@ pub enum CollectionForm {
     Optional,
     /// A `LargeBinary` with the bytes of an object of this class, as ROOT's streamer wrote them.
     Streamer(String),
-    /// The record that such an object is decoded to.
+    /// The record to which such an object is decoded.
     Object(Arc<ObjectLayout>),
 }
 
 /// A stream, and its index in the plan.
 #[derive(Clone, Debug)]
-pub struct StreamSlot {
+pub(super) struct StreamSlot {
     /// The stream that is read.
     pub stream: Stream,
     /// The index among the streams of the current read, once it is planned.
@@ -89,13 +89,13 @@ impl From<String> for Cause {
 
 impl Node {
     /// Makes the node of a field, or returns the reason why nyssa cannot read it.
-    pub fn new(schema: &Schema, id: FieldId) -> Reason<Self> {
+    pub(super) fn new(schema: &Schema, id: FieldId) -> Reason<Self> {
         build(schema, id, 0)
     }
 
-    /// Makes the node of the last field of `field_path`, with the collections around it, or returns the reason
-    /// why nyssa cannot read it.
-    pub fn part(schema: &Schema, field_path: &[FieldId]) -> Reason<Self> {
+    /// Makes the node of the last field of `field_path`, with the surrounding collections, or returns the reason why
+    /// nyssa cannot read it.
+    pub(super) fn part(schema: &Schema, field_path: &[FieldId]) -> Reason<Self> {
         let Some((&id, above)) = field_path.split_last() else {
             return Err("no field is named".to_owned());
         };
@@ -103,7 +103,7 @@ impl Node {
     }
 
     /// Sets all streamer fields to be decoded with the layouts of `streamers`.
-    pub fn decode_objects(&mut self, schema: &Schema, streamers: &Streamers) -> Reason<()> {
+    pub(super) fn decode_objects(&mut self, schema: &Schema, streamers: &Streamers) -> Reason<()> {
         match &mut self.kind {
             NodeKind::List { form, item, .. } => {
                 if let CollectionForm::Streamer(class) = form {
@@ -127,7 +127,7 @@ impl Node {
     }
 
     /// Returns the Arrow type.
-    pub fn data_type(&self) -> DataType {
+    pub(super) fn data_type(&self) -> DataType {
         match &self.kind {
             NodeKind::Values(slot) => slot.stream.element.data_type(),
             NodeKind::Bitset { size, .. } => {
@@ -156,7 +156,7 @@ impl Node {
     }
 
     /// Returns the Arrow field with this name.
-    pub fn arrow_field(&self, name: &str) -> ArrowField {
+    pub(super) fn arrow_field(&self, name: &str) -> ArrowField {
         let field = match &self.kind {
             NodeKind::List { form: CollectionForm::Streamer(class), .. } => {
                 streamer_field(name, class)
@@ -174,12 +174,12 @@ impl Node {
     }
 
     /// Returns the Arrow field of list items.
-    pub fn item_field(&self) -> Arc<ArrowField> {
+    pub(super) fn item_field(&self) -> Arc<ArrowField> {
         Arc::new(self.arrow_field("item"))
     }
 
-    /// Returns whether values take no bytes: those of a class without members, and arrays of them.
-    pub fn is_empty(&self) -> bool {
+    /// Returns whether values take no bytes: objects of a class without members, and arrays of them.
+    pub(super) fn is_empty(&self) -> bool {
         match &self.kind {
             NodeKind::Record(members) => members.iter().all(|(_, node)| node.is_empty()),
             NodeKind::Array { size, item } => *size == 0 || item.is_empty(),
@@ -191,8 +191,8 @@ impl Node {
         matches!(self.kind, NodeKind::List { form: CollectionForm::Optional, .. })
     }
 
-    /// Returns whether Arrow shows some values as nulls, as it does for variants without a value. A null around
-    /// such a value would not be distinguishable.
+    /// Returns whether Arrow shows some values as nulls, like variants without a value. A null around such a value
+    /// would not be distinguishable.
     fn hides_null(&self) -> bool {
         self.is_nullable() || matches!(self.kind, NodeKind::Variant { .. })
     }
@@ -202,16 +202,16 @@ fn item_field(data_type: DataType, nullable: bool) -> Arc<ArrowField> {
     Arc::new(arrow_field("item", data_type).with_nullable(nullable))
 }
 
-/// Returns the children of a union: first the one for variants without a value, then the alternatives by their
+/// Returns the children of a union: first the child for variants without a value, then the alternatives by their
 /// tags.
-pub fn union_fields(alternatives: &[(String, Node)]) -> UnionFields {
+pub(super) fn union_fields(alternatives: &[(String, Node)]) -> UnionFields {
     let none = arrow_field(NONE, DataType::Null).with_nullable(true);
     let some = alternatives.iter().map(|(name, node)| node.arrow_field(name));
     std::iter::once(none).chain(some).enumerate().map(|(tag, f)| (tag as i8, Arc::new(f))).collect()
 }
 
 /// Returns the size of a fixed-size list in Arrow. [`build`] refuses larger sizes.
-pub fn array_size(size: u64) -> i32 {
+pub(super) fn array_size(size: u64) -> i32 {
     i32::try_from(size).unwrap_or(i32::MAX)
 }
 
@@ -345,7 +345,7 @@ fn leaf(
     }
 }
 
-/// Returns the C++ type of a field, unless it is the default one for its Arrow type.
+/// Returns the C++ type of a field, unless it is the default type for its Arrow type.
 fn untold_type(field: &Field, kind: &NodeKind) -> Option<String> {
     let name = field.type_name.as_str();
     let told = match kind {

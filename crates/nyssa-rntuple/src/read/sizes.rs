@@ -7,8 +7,8 @@ use nyssa_data::dataset::ColumnBytes;
 use super::clusters::Clusters;
 use crate::schema::{ColumnId, FieldId, Schema};
 
-/// Returns the bytes of a field with its subfields. Pages that several clusters share count once in the file. A projected
-/// field has the bytes of the field that it shows.
+/// Returns the bytes of a field with its subfields. Pages that several clusters share count once in the file. A
+/// projected field has the bytes of the field that it shows.
 pub(super) fn of_field(schema: &Schema, field: FieldId, clusters: &Clusters) -> ColumnBytes {
     let mut columns: Vec<ColumnId> = Vec::new();
     schema.each_below(field, &mut |id| columns.extend(schema.data_columns(id)));

@@ -9,17 +9,17 @@ use crate::schema::{ColumnId, ColumnRange, Field, Schema};
 /// One column of a field. In every cluster exactly one of `columns` has pages (specification, "Suppressed
 /// Columns"). A projected field has the physical columns of its source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Stream {
+pub(super) struct Stream {
     /// The physical columns, one for each representation.
     pub columns: Vec<ColumnId>,
-    /// The type that the elements are read as.
+    /// The type as which the elements are read.
     pub element: Element,
 }
 
 /// The part of a stream that one cluster stores.
 #[derive(Clone, Copy, Debug)]
-pub struct Stored<'a> {
-    /// The column with the pages. `None` when the cluster was written before the column was added.
+pub(super) struct Stored<'a> {
+    /// The column with the pages. `None` if the column was added after the cluster was written.
     pub column: Option<(ColumnId, &'a ColumnRange)>,
     /// Whether a deferred column starts in this cluster. Elements that are missing at the front are zeros.
     pub deferred: bool,
@@ -27,7 +27,7 @@ pub struct Stored<'a> {
 
 impl Stored<'_> {
     /// Returns the number of stored elements.
-    pub fn elements(&self) -> u64 {
+    pub(super) fn elements(&self) -> u64 {
         self.column.map_or(0, |(_, range)| range.elements)
     }
 }
@@ -35,7 +35,7 @@ impl Stored<'_> {
 impl Stream {
     /// Makes the stream of column `slot` of `field`, read as `element`, or returns the reason why this is not
     /// possible.
-    pub fn new(
+    pub(super) fn new(
         schema: &Schema,
         field: &Field,
         slot: usize,
@@ -65,7 +65,7 @@ impl Stream {
     ///
     /// # Errors
     /// `OutOfSpecification` unless exactly one representation is active.
-    pub fn stored<'a>(
+    pub(super) fn stored<'a>(
         &self,
         schema: &Schema,
         clusters: &'a Clusters,
@@ -92,7 +92,7 @@ impl Stream {
         }
         let first = |id: ColumnId| schema.column(id).first_element;
         let deferred = match column {
-            // Zeros are missing only in the cluster in which the column starts, not in those after it.
+            // Zeros are missing only in the cluster in which the column starts, not in later clusters.
             Some((id, range)) => {
                 first(id).is_some_and(|first| first.unsigned_abs() >= range.first_element)
             }

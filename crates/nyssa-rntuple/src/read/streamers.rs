@@ -11,7 +11,7 @@ use nyssa_root::streamer::info::StreamerInfos;
 use crate::format::{ExtraType, Footer, Header};
 use crate::schema::{Schema, Structure};
 
-/// The layout of the class of every streamer field, or the reason why there is none.
+/// The layout of the class of every streamer field, or the reason why it has none.
 #[derive(Clone, Debug, Default)]
 pub struct Streamers(HashMap<String, std::result::Result<Arc<ObjectLayout>, String>>);
 
@@ -42,14 +42,14 @@ impl Streamers {
         Self(layouts)
     }
 
-    /// Returns the layout of a class, or the reason why there is none.
+    /// Returns the layout of a class, or the reason why it has none.
     pub fn layout(&self, class: &str) -> std::result::Result<Arc<ObjectLayout>, String> {
         self.0.get(class).cloned().unwrap_or_else(|| Err("it has no streamer info".to_owned()))
     }
 }
 
-/// Returns the streamer infos of the RNTuple, then those of its file. ROOT leaves out of the former the classes
-/// of containers that were always empty when they were written.
+/// Returns the streamer infos of the RNTuple, then the streamer infos of its file. For an RNTuple, ROOT leaves out
+/// the classes of containers that were always empty.
 fn infos(file: Option<&RootFile>, header: &Header, footer: &Footer) -> Result<StreamerInfos> {
     let records = header.records.extra_types.iter().chain(&footer.extension.extra_types);
     let lists = records.filter_map(|record| record.streamer_list().transpose());

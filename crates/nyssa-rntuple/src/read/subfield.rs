@@ -1,4 +1,4 @@
-//! Finds subfields by path, with the names that ROOT's `RDataFrame` and uproot use: `s.x` is a member of a record,
+//! Finds subfields by path, with the names of ROOT's `RDataFrame` and uproot: `s.x` is a member of a record,
 //! `jets.pt` is the member of each item of a collection.
 
 use nyssa_data::dataset::ColumnInfo;
@@ -8,13 +8,13 @@ use super::streamers::Streamers;
 use crate::schema::{Field, FieldId, Schema, Structure};
 
 /// The maximum depth of nested fields. Real data have less than 20 levels.
-pub const MAX_DEPTH: usize = 200;
+pub(super) const MAX_DEPTH: usize = 200;
 
 /// The fields from a top-level field down to one of its subfields.
-pub type FieldPath = Vec<FieldId>;
+pub(super) type FieldPath = Vec<FieldId>;
 
 /// Lists the subfields of the fields `top`. Parents come first.
-pub fn field_paths(schema: &Schema, top: &[FieldId]) -> Vec<FieldPath> {
+pub(super) fn field_paths(schema: &Schema, top: &[FieldId]) -> Vec<FieldPath> {
     let mut found = Vec::new();
     for &id in top {
         walk(schema, &mut vec![id], &mut found);
@@ -38,7 +38,7 @@ fn walk(schema: &Schema, field_path: &mut FieldPath, found: &mut Vec<FieldPath>)
 }
 
 /// Returns the subfields that can be read without their parent.
-pub fn parts(field: &Field) -> &[FieldId] {
+pub(super) fn parts(field: &Field) -> &[FieldId] {
     if field.structure == Structure::Record || is_list(field) { &field.children } else { &[] }
 }
 
@@ -49,7 +49,7 @@ fn is_list(field: &Field) -> bool {
 
 /// Returns the subfield of the fields `top` at `path`. The path may leave out the items of collections, which
 /// are `_0` in the full path of ROOT (`jets._0.pt`), and the underscore of members of tuples.
-pub fn find(schema: &Schema, top: &[FieldId], path: &str) -> Option<FieldPath> {
+pub(super) fn find(schema: &Schema, top: &[FieldId], path: &str) -> Option<FieldPath> {
     let names: Vec<&str> = path.split(['.', '/']).collect();
     let (first, rest) = names.split_first()?;
     let &id = top.iter().find(|&&id| schema.field(id).name == *first)?;
@@ -79,7 +79,7 @@ fn descend(schema: &Schema, field_path: &mut FieldPath, names: &[&str]) -> bool 
 }
 
 /// Returns the path of a subfield, without the items of collections.
-pub fn path(schema: &Schema, field_path: &[FieldId]) -> String {
+pub(super) fn path(schema: &Schema, field_path: &[FieldId]) -> String {
     let mut path = String::new();
     let mut item = false;
     for &id in field_path {
@@ -93,7 +93,7 @@ pub fn path(schema: &Schema, field_path: &[FieldId]) -> String {
     path
 }
 
-/// Returns the column that a subfield is read as.
+/// Returns the column as which a subfield is read.
 pub fn item(schema: &Schema, field_path: &[FieldId], streamers: Option<&Streamers>) -> ColumnInfo {
     let name = path(schema, field_path);
     let node = node(schema, field_path, streamers);
@@ -105,7 +105,7 @@ pub fn item(schema: &Schema, field_path: &[FieldId], streamers: Option<&Streamer
 }
 
 /// Makes the node of a subfield. Its streamer fields are decoded if there are layouts for them.
-pub fn node(
+pub(super) fn node(
     schema: &Schema,
     field_path: &[FieldId],
     streamers: Option<&Streamers>,
@@ -117,7 +117,7 @@ pub fn node(
     }
 }
 
-/// Returns the C++ type that a subfield is read as, with the collections around it.
+/// Returns the C++ type as which a subfield is read, with the surrounding collections.
 fn type_name(schema: &Schema, field_path: &[FieldId]) -> String {
     let Some((&last, above)) = field_path.split_last() else { return String::new() };
     above.iter().rev().map(|&id| schema.field(id)).fold(
@@ -133,8 +133,8 @@ fn type_name(schema: &Schema, field_path: &[FieldId]) -> String {
     )
 }
 
-/// Returns the C++ type of a field, or a description where it has none.
-pub fn own_type(field: &Field) -> String {
+/// Returns the C++ type of a field, or a description if it has no C++ type.
+pub(super) fn own_type(field: &Field) -> String {
     match field.structure {
         Structure::Collection if field.type_name.is_empty() => "(untyped collection)".to_owned(),
         Structure::Record if field.type_name.is_empty() => "(untyped record)".to_owned(),

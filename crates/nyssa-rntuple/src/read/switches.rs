@@ -1,7 +1,7 @@
 //! Reads the switch column of a variant, which has the alternative of each entry and the position of its value.
 //!
-//! Values may lie in any order; several entries may share one value, and values may be unused. The result has
-//! one value for each entry, in order, as in the files of ROOT.
+//! Values may lie in any order; several entries may share one value, and values may be unused. The result has one
+//! value for each entry, in order, as in the files of ROOT.
 
 use std::ops::Range;
 
@@ -16,14 +16,14 @@ use crate::encoding::{SWITCH_SIZE, switch_parts};
 
 /// The switches of all parts of a read, ready for a dense union.
 #[derive(Clone, Debug)]
-pub struct Switches {
+pub(super) struct Switches {
     /// The tags: 0 for no value, n for the n-th alternative, counted from 1.
     pub tags: ScalarBuffer<i8>,
     /// The indices among the values of the same tag, counted from 0 over all parts.
     pub offsets: ScalarBuffer<i32>,
     /// The number of entries without a value.
     pub without: usize,
-    /// The alternatives, up to the last one that an entry has or that is known to have values.
+    /// The alternatives, up to the last alternative that an entry has or that is known to have values.
     alternatives: Vec<Alternative>,
     /// The empty ranges of alternatives that no entry has.
     nothing: Items,
@@ -32,9 +32,9 @@ pub struct Switches {
 /// The values of one alternative.
 #[derive(Clone, Debug, Default)]
 struct Alternative {
-    /// The number of entries that have it.
+    /// The number of entries with this alternative.
     count: usize,
-    /// The cluster of each part, and the range of values that are read.
+    /// The cluster of each part, and the range of values to read.
     items: Items,
     /// The values of the entries in order, as runs of consecutive values, with their part.
     runs: Vec<(usize, Range<u64>)>,
@@ -60,19 +60,18 @@ impl Switches {
     }
 
     /// Returns the number of the last alternative that an entry has, counted from 1.
-    pub fn highest_tag(&self) -> usize {
+    pub(super) fn highest_tag(&self) -> usize {
         let held = self.alternatives.iter().rposition(|alternative| alternative.count > 0);
         held.map_or(0, |number| number + 1)
     }
 
-    /// Returns the ranges of the values of an alternative that are read, by part, counted from 0 in the
-    /// cluster.
-    pub fn items(&self, alternative: usize) -> &[(usize, Range<u64>)] {
+    /// Returns the ranges of the values of an alternative to read, by part, counted from 0 in the cluster.
+    pub(super) fn items(&self, alternative: usize) -> &[(usize, Range<u64>)] {
         self.alternatives.get(alternative).map_or(&self.nothing, |found| &found.items)
     }
 
-    /// Returns the number of values of an alternative that are read.
-    pub fn values(&self, alternative: usize) -> u64 {
+    /// Returns the number of values of an alternative to read.
+    pub(super) fn values(&self, alternative: usize) -> u64 {
         let lengths = self.items(alternative).iter().map(|(_, range)| range.end - range.start);
         lengths.fold(0, u64::saturating_add)
     }
@@ -81,7 +80,7 @@ impl Switches {
     ///
     /// # Errors
     /// `OutOfSpecification` when an entry points past the last value.
-    pub fn settle(&mut self, alternative: usize, ends: &[Option<u64>]) -> Result<()> {
+    pub(super) fn settle(&mut self, alternative: usize, ends: &[Option<u64>]) -> Result<()> {
         if self.alternatives.len() <= alternative {
             let unheld = Alternative { items: self.nothing.clone(), ..Alternative::default() };
             self.alternatives.resize(alternative + 1, unheld);
@@ -98,11 +97,11 @@ impl Switches {
         Ok(())
     }
 
-    /// Arranges the `values` that were read of an alternative, so that each entry has its own.
+    /// Arranges the `values` that were read of an alternative, so that each entry has its own value.
     ///
     /// # Errors
     /// `LimitExceeded` when the rows do not fit the address space.
-    pub fn arrange(&self, alternative: usize, values: ArrayRef) -> Result<ArrayRef> {
+    pub(super) fn arrange(&self, alternative: usize, values: ArrayRef) -> Result<ArrayRef> {
         let mut rows: Vec<Range<usize>> = Vec::new();
         for range in self.rows(alternative) {
             let range = to_usize(range.start, "variants")?..to_usize(range.end, "variants")?;
@@ -114,8 +113,8 @@ impl Switches {
         gather(&values, &rows)
     }
 
-    /// Returns the entry that has row `row` of the values that were read of an alternative, if there is one.
-    pub fn owner(&self, alternative: usize, row: u64) -> Option<u64> {
+    /// Returns the entry of row `row` of the values that were read of an alternative, if it exists.
+    pub(super) fn owner(&self, alternative: usize, row: u64) -> Option<u64> {
         let mut before = 0;
         for range in self.rows(alternative) {
             if range.contains(&row) {
@@ -131,7 +130,7 @@ impl Switches {
         None
     }
 
-    /// Returns the rows of the entries' values among those that were read.
+    /// Returns the rows of the entries' values among the values that were read.
     fn rows(&self, alternative: usize) -> impl Iterator<Item = Range<u64>> {
         let found = self.alternatives.get(alternative);
         let (items, runs) = found.map_or((&[][..], &[][..]), |one| (&one.items, &one.runs));
@@ -152,7 +151,7 @@ impl Switches {
 }
 
 /// Returns the error of a variant that points past the last value.
-pub fn behind(index: u64, alternative: usize, count: u64) -> Error {
+pub(super) fn behind(index: u64, alternative: usize, count: u64) -> Error {
     Error::out_of_spec(format!(
         "a variant points to value {index} of alternative {}, which has {count} in this cluster",
         alternative + 1

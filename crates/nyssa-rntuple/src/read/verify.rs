@@ -29,7 +29,7 @@ use crate::schema::{Cluster, ColumnId, ColumnRange, MAX_ALTERNATIVES, PageInfo};
 /// larger.
 const CHUNK_BYTES: u64 = 8 << 20;
 
-/// The maximum number of columns of clusters whose results are in memory at one time. The clusters with so many
+/// The maximum number of columns of clusters whose results are in memory at one time. Clusters with this number of
 /// columns are fetched together.
 const COLUMNS_AT_ONCE: usize = 1 << 16;
 
@@ -37,7 +37,7 @@ const COLUMNS_AT_ONCE: usize = 1 << 16;
 /// envelopes were checked when `reader` was opened.
 ///
 /// # Errors
-/// Only `Io` and `Cancelled`. Problems of the file are in the report.
+/// Only `Io` and `Cancelled`. The report contains the problems of the file.
 pub fn verify(reader: &Reader, context: &Context) -> Result<DatasetCheck> {
     reader.clusters_info()?;
     let layout = reader.layout();
@@ -113,7 +113,7 @@ fn check_columns(
     Ok(columns.into_iter().map(|(_, column)| column).collect())
 }
 
-/// Checks that pages share bytes only if all their bytes are the same (specification, "Page Locations").
+/// Checks that pages share either all bytes or none (specification, "Page Locations").
 fn check_overlaps(layout: &PlannedSchema<'_>, report: &mut DatasetCheck) {
     let mut ranges = Vec::new();
     for (number, cluster) in layout.clusters.iter().enumerate() {
@@ -143,7 +143,7 @@ fn check_overlaps(layout: &PlannedSchema<'_>, report: &mut DatasetCheck) {
     }
 }
 
-/// Checks that the first element of a column in a cluster is the number of its elements before.
+/// Checks that the first element of a column in a cluster is the number of its earlier elements.
 fn check_element_offsets(layout: &PlannedSchema<'_>, report: &mut DatasetCheck) {
     let mut next = vec![0u64; layout.schema.columns.len()];
     for (number, cluster) in layout.clusters.iter().enumerate() {
@@ -263,7 +263,7 @@ fn blobs(layout: &PlannedSchema<'_>, id: ColumnId, pages: &[PageInfo]) -> Vec<Re
 
 type Page<'p> = (usize, &'p PageInfo, Result<Bytes>);
 
-/// Reads the bytes of pages. `known` are the bytes of their first keys, if they were fetched before.
+/// Reads the bytes of pages. `known` are the bytes of their first keys, if they were already fetched.
 fn read_pages<'p>(
     layout: &PlannedSchema<'_>,
     reader: &Reader,
@@ -413,8 +413,7 @@ impl Counts<'_> {
         })
     }
 
-    /// Compares the elements of a column with `total`. Returns where the content of a collection or variant
-    /// ends.
+    /// Compares the elements of a column with `total`. Returns the ends of the content of a collection or variant.
     fn slot(&self, slot: &StreamSlot, total: u64) -> Result<Option<Ends>> {
         let layout = self.layout;
         let stored = slot.stream.stored(layout.schema, layout.clusters, self.cluster)?;

@@ -1,4 +1,4 @@
-//! Makes readers without those members of records that cannot be read.
+//! Makes readers without the members of records that cannot be read.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -13,8 +13,8 @@ use super::subfield::{self, FieldPath};
 use crate::schema::{Field, FieldId, Structure};
 
 impl Reader {
-    /// Finds the parts of the field or subfield `name`, at the end of `field_path`, that cannot be read:
-    /// members of records, or the whole field.
+    /// Finds the parts of the field or subfield `name`, at the end of `field_path`, that cannot be read: members of
+    /// records, or the whole field.
     pub(super) fn damaged_parts(
         &self,
         name: &str,
@@ -38,7 +38,7 @@ impl Reader {
         Ok(found)
     }
 
-    /// Returns the same reader without some members of records.
+    /// Returns this reader without some members of records.
     #[must_use]
     pub fn without(&self, left_out: &[LeftOut]) -> Self {
         let last = |one: &LeftOut| self.field_path(&one.column)?.last().copied();
@@ -48,7 +48,7 @@ impl Reader {
         reader
     }
 
-    /// Returns the error of reading these entries of a field, if there is one.
+    /// Returns the error of reading these entries of a field, if it fails.
     fn error(
         &self,
         field_path: &FieldPath,
@@ -71,8 +71,8 @@ impl Reader {
         }
     }
 
-    /// Returns the members of a record, or of the records that are the items of a collection. The members of
-    /// pairs and tuples are not listed, because one has no meaning without the other.
+    /// Returns the members of a record, or of the records that are the items of a collection. The members of pairs
+    /// and tuples are not listed, because each has no meaning without the others.
     fn members(&self, field_path: &FieldPath) -> Vec<FieldPath> {
         let longer = |id: &FieldId| field_path.iter().chain([id]).copied().collect::<FieldPath>();
         let last = field_path.last().filter(|_| field_path.len() < subfield::MAX_DEPTH);

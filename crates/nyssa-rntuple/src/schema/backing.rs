@@ -8,8 +8,8 @@ use super::column_rules::is_cardinality;
 use super::{FieldId, Schema, Structure};
 
 impl Schema {
-    /// Returns the collections `among` the given fields whose data are shown completely by projected fields
-    /// `among` them. Readers need not read them in addition to these fields.
+    /// Returns the collections `among` the given fields whose data is shown completely by projected fields `among`
+    /// them. Readers need not read them in addition to these fields.
     pub fn backing(&self, among: &[FieldId]) -> Vec<(FieldId, Shown)> {
         let candidate = |&id: &FieldId| {
             let field = self.field(id);

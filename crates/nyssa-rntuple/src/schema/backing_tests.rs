@@ -6,7 +6,7 @@ use crate::schema::{FieldType, Leaf, Schema, SchemaBuilder};
 /// Each collection: its name, the field that shows its size, and its members.
 type Collections<'a> = &'a [(&'a str, &'a str, &'a [&'a str])];
 
-/// Returns a schema as ROOT's importer makes it: collections by name, each with the field of its size and its
+/// Returns a schema in the form of ROOT's importer: collections by name, each with the field of its size and its
 /// members.
 fn schema(collections: Collections<'_>) -> Schema {
     let mut builder = SchemaBuilder::new(Compression::DEFAULT);

@@ -26,7 +26,7 @@ impl Column {
         }
     }
 
-    /// Changes the type, for example from a split to an unsplit type of the same values.
+    /// Changes the type, for example from a split to an unsplit type of equal values.
     pub fn set_type(&mut self, column_type: ColumnType) {
         self.column_type = Some(column_type);
         self.type_code = column_type.code();
@@ -59,12 +59,12 @@ impl SchemaBuilder {
         Self { schema, compressed: compression.setting() != 0 }
     }
 
-    /// Returns the schema so far.
+    /// Returns the current schema.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// Returns the schema so far, so that descriptions, alias columns and column types can be changed.
+    /// Returns the current schema, so that descriptions, alias columns and column types can be changed.
     pub fn schema_mut(&mut self) -> &mut Schema {
         &mut self.schema
     }

@@ -15,7 +15,7 @@ const MAX_DEPTH: usize = 60;
 pub enum Definition {
     /// A class.
     Class {
-        /// The base classes, by name.
+        /// The names of the base classes.
         bases: Vec<String>,
         /// The names and types of the members.
         members: Vec<(String, String)>,

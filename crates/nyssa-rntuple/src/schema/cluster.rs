@@ -49,7 +49,7 @@ impl PageInfo {
         self.locator.size.saturating_add(if self.checksummed { CHECKSUM } else { 0 })
     }
 
-    /// Returns the number of bytes before compression, of a column whose elements have so many bits.
+    /// Returns the number of bytes before compression, for a column with this number of bits per element.
     pub fn uncompressed_bytes(&self, bits: u16) -> u64 {
         (u64::from(self.elements) * u64::from(bits)).div_ceil(8)
     }

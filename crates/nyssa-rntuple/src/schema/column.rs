@@ -7,7 +7,7 @@ use crate::encoding::ColumnType;
 /// The record of a physical column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// The field that the column belongs to.
+    /// The field of the column.
     pub field: FieldId,
     /// The column type. `None` for a code of a later specification; such a field is refused by name.
     pub column_type: Option<ColumnType>,
@@ -15,7 +15,7 @@ pub struct Column {
     pub type_code: u16,
     /// The number of bits per element on storage.
     pub bits: u16,
-    /// The number of the representation of the field that it belongs to.
+    /// The number of the representation of the field that contains the column.
     pub representation: u16,
     /// The index of the first stored element of a deferred column (flag 0x01). It is negative when the column
     /// is also suppressed.

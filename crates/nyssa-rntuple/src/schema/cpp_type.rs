@@ -1,4 +1,4 @@
-//! Finds what the C++ types of fields tell and Arrow types do not.
+//! Finds the properties that C++ types of fields have and Arrow types lack.
 
 use arrow_schema::Field;
 use nyssa_data::dataset::{ColumnInfo, CppKind, CppType, parts};
@@ -13,7 +13,7 @@ const MAPS: [&str; 4] =
     ["std::map<", "std::unordered_map<", "std::multimap<", "std::unordered_multimap<"];
 /// The start of the names of pairs and tuples.
 const TUPLES: [&str; 2] = ["std::pair<", "std::tuple<"];
-/// The start of the names of collections of no item or one item.
+/// The start of the names of collections of at most one item.
 const OPTIONALS: [&str; 2] = ["std::optional<", "std::unique_ptr<"];
 
 impl Schema {

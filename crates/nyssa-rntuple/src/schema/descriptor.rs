@@ -14,12 +14,12 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Returns the field with this id. The id must be of this schema.
+    /// Returns the field with this id. The id must belong to this schema.
     pub fn field(&self, id: FieldId) -> &Field {
         &self.fields[id.0 as usize]
     }
 
-    /// Returns the column with this id. The id must be of this schema.
+    /// Returns the column with this id. The id must belong to this schema.
     pub fn column(&self, id: ColumnId) -> &Column {
         &self.columns[id.0 as usize]
     }
@@ -39,7 +39,7 @@ impl Schema {
         self.fields.iter().any(|field| field.structure == Structure::Streamer)
     }
 
-    /// Returns the top-level field that a field belongs to. It can be the field itself.
+    /// Returns the top-level field of a field. It can be the field itself.
     pub fn above(&self, id: FieldId) -> FieldId {
         std::iter::successors(Some(id), |&id| self.field(id).parent).last().unwrap_or(id)
     }

@@ -54,7 +54,7 @@ pub struct Field {
     pub name: String,
     /// The normalised C++ type name. It is empty for untyped collections and records.
     pub type_name: String,
-    /// The type name as the user wrote it. It is empty if it is the same.
+    /// The type name as the user wrote it. It is empty if it equals the type name.
     pub type_alias: String,
     /// The description of the field in free text.
     pub description: String,
@@ -70,8 +70,8 @@ pub struct Field {
     pub source: Option<FieldId>,
     /// ROOT's class checksum (flag 0x04).
     pub type_checksum: Option<u32>,
-    /// The flags that add nothing to the record, such as the one for structures of arrays (0x08), and those of a later
-    /// specification.
+    /// The flags that add nothing to the record, such as the flag for structures of arrays (0x08), and flags of a
+    /// later specification.
     pub other_flags: u16,
     /// The subfields in order of their ids. The list is computed, not stored.
     pub children: Vec<FieldId>,

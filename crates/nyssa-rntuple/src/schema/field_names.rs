@@ -1,5 +1,5 @@
-//! Makes field names from other names, such as those of branches. RNTuple forbids some characters that branch
-//! names have (specification, "Naming specification").
+//! Makes field names from other names, such as names of branches. RNTuple forbids some characters that branch names
+//! contain (specification, "Naming specification").
 
 use nyssa_root::distinct::Distinct;
 
@@ -19,8 +19,8 @@ fn allowed(name: &str) -> String {
 pub struct FieldNames(Distinct);
 
 impl FieldNames {
-    /// Reserves those of `names` that are allowed. They stay with their branches, even if another branch asks
-    /// for a name first.
+    /// Reserves the `names` that are allowed. They stay with their branches, even if another branch requests a name
+    /// first.
     pub fn reserving<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let reserved = names.filter(|name| allowed(name) == *name).map(str::to_owned);
         Self(Distinct::reserving(reserved))
@@ -33,7 +33,8 @@ impl FieldNames {
         self.0.give(&base, base == name)
     }
 
-    /// Does the same as [`FieldNames::give`], for a field that has no branch.
+    /// Returns the allowed form of a name for a field that has no branch. If it is taken, `_2`, `_3`, ... is
+    /// appended.
     pub fn invent(&mut self, name: &str) -> String {
         self.0.give(&allowed(name), false)
     }

@@ -130,16 +130,18 @@ impl FieldType {
     /// Returns the normalised type name. It is empty for untyped records and collections.
     ///
     /// # Errors
-    /// `Unsupported` for untyped records if the specification does not allow them there; `InvalidArgument` for
-    /// an array or bitset of size zero and for a variant without alternatives.
+    /// `Unsupported` for untyped records where the specification does not allow them; `InvalidArgument` for an array
+    /// or bitset of size zero and for a variant without alternatives.
     pub fn type_name(&self) -> Result<String> {
         self.name(Leaf::type_name)
     }
 
-    /// Returns the type name with the typedefs that ROOT keeps (`Double32_t`). It is empty if it is the same.
+    /// Returns the type name with the typedefs that ROOT stores (`Double32_t`). It is empty if it equals the type
+    /// name.
     ///
     /// # Errors
-    /// The same as [`FieldType::type_name`].
+    /// `Unsupported` for untyped records where the specification does not allow them; `InvalidArgument` for an array
+    /// or bitset of size zero and for a variant without alternatives.
     pub fn type_alias(&self) -> Result<String> {
         let alias = self.name(|leaf| match leaf.type_alias() {
             "" => leaf.type_name(),

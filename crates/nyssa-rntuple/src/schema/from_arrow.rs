@@ -15,8 +15,8 @@
 //! | `Union` | `std::variant<…>`; a first child of type `Null` is no alternative |
 //! | `Dictionary` | its values |
 //!
-//! The metadata `nyssa:type` give another C++ type for the same values, for example `std::set<float>` or a
-//! class `Jet`. A type name that does not fit the Arrow type is ignored.
+//! The metadata `nyssa:type` give another C++ type for these values, for example `std::set<float>` or a class `Jet`.
+//! A type name that does not fit the Arrow type is ignored.
 
 use arrow_schema::{DataType, Field as ArrowField, Schema as ArrowSchema};
 use nyssa_root::arrow::{Date, Number, STREAMER, STRING, brief};
@@ -30,28 +30,28 @@ use super::{Class, Classes, FieldType, Leaf, Schema, SchemaBuilder, SetKind};
 /// The Arrow fields that become `std::optional`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Nullable {
-    /// Fields whose metadata say so. Most Arrow columns are nullable without need.
+    /// Fields whose metadata request it. Most Arrow columns are nullable without need.
     #[default]
     Named,
-    /// All nullable fields, and those whose metadata say so.
+    /// All nullable fields, and fields whose metadata request it.
     Optional,
 }
 
 impl FieldType {
-    /// Returns the type of the field that is written for an Arrow field. A nullable field is optional if its
-    /// metadata say so.
+    /// Returns the type of the field that is written for an Arrow field. A nullable field is optional if its metadata
+    /// request it.
     ///
     /// # Errors
-    /// `Unsupported` for Arrow types that have no C++ type. The message says to which type they can be cast.
+    /// `Unsupported` for Arrow types that have no C++ type. The message names the type to which they can be cast.
     pub fn from_arrow(field: &ArrowField) -> Result<Self> {
         Self::from_arrow_with(field, &Classes::default(), Nullable::Named)
     }
 
-    /// Does the same as [`FieldType::from_arrow`], with options. If the metadata name a class, it is taken from
-    /// `classes`. If it is not there, it gets the members of the struct.
+    /// Returns the type of the field that is written for an Arrow field, with options. If the metadata name a class,
+    /// it is taken from `classes`. A class that is not in `classes` gets the members of the struct.
     ///
     /// # Errors
-    /// The same as [`FieldType::from_arrow`].
+    /// `Unsupported` for Arrow types that have no C++ type.
     pub fn from_arrow_with(
         field: &ArrowField,
         classes: &Classes,
@@ -67,7 +67,7 @@ struct Converter<'a> {
 }
 
 impl Converter<'_> {
-    /// Converts a field. `outer` is its type according to the type name around it.
+    /// Converts a field. `outer` is its type according to the surrounding type name.
     fn field(&self, field: &ArrowField, outer: Option<&TypeName>) -> Result<FieldType> {
         let metadata = field.metadata();
         if let Some(class) = metadata.get(STREAMER)
@@ -80,11 +80,12 @@ impl Converter<'_> {
         let name = own.as_ref().or(outer);
         let inner = self.value(field, name)?;
         let wraps = matches!(inner, FieldType::Optional(_) | FieldType::UniquePtr(_));
-        // RNTuple has no optional records without a class. They are written as they are, and refused if one is null.
+        // RNTuple has no optional records without a class. They are written without change, and refused if one of
+        // them is null.
         let can_be_optional = !wraps && !matches!(inner, FieldType::Record(_));
         if self.nullable == Nullable::Optional && field.is_nullable() && can_be_optional {
             let variant = matches!(inner, FieldType::Variant(_));
-            // A null in a union means that it has none of the alternatives.
+            // A null in a union means that no alternative is selected.
             return Ok(if variant { inner } else { FieldType::optional(inner) });
         }
         Ok(inner)
@@ -315,11 +316,12 @@ fn unsupported(data_type: &DataType) -> Error {
 }
 
 impl Schema {
-    /// Makes the RNTuple schema of an Arrow schema. Default columns depend on `compression`. A nullable field
-    /// is optional if its metadata say so.
+    /// Makes the RNTuple schema of an Arrow schema. Default columns depend on `compression`. A nullable field is
+    /// optional if its metadata request it.
     ///
     /// # Errors
-    /// The same as [`FieldType::from_arrow`] and [`SchemaBuilder::field`].
+    /// `Unsupported` for Arrow types that have no C++ type; `InvalidArgument` for a name that is not allowed or
+    /// already taken.
     pub fn from_arrow(arrow: &ArrowSchema, compression: Compression) -> Result<Self> {
         let mut builder = SchemaBuilder::new(compression);
         for field in arrow.fields() {

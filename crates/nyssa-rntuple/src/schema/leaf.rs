@@ -1,5 +1,5 @@
 //! Lists fundamental types with their names and columns (specification, "Fundamental Types"). The default columns are
-//! those of ROOT.
+//! ROOT's.
 
 use nyssa_root::arrow::Number;
 
@@ -70,7 +70,7 @@ impl Leaf {
         Self::ALL.iter().find(named).copied()
     }
 
-    /// Returns whether it is an integer. Characters and bytes are integers.
+    /// Returns whether the type is an integer. Characters and bytes are integers.
     pub fn is_integer(self) -> bool {
         !matches!(self, Self::Bool | Self::Half | Self::Float | Self::Double | Self::Double32)
     }
@@ -131,7 +131,7 @@ impl Leaf {
     }
 }
 
-/// Makes the fundamental type that has the name of a number in C++.
+/// Makes the fundamental type with the C++ name of a number.
 impl From<Number> for Leaf {
     fn from(number: Number) -> Self {
         match number {

@@ -60,7 +60,7 @@ impl Locator {
         Ok(locator)
     }
 
-    /// Appends the simple form if the size fits in 31 bits, or else the large one.
+    /// Appends the simple form if the size fits in 31 bits, or else the large form.
     pub fn serialize(&self, out: &mut Vec<u8>) {
         match i32::try_from(self.size) {
             Ok(size) => out.extend_from_slice(&size.to_le_bytes()),
@@ -87,7 +87,7 @@ impl EnvelopeLink {
     /// Parses a link.
     ///
     /// # Errors
-    /// The errors of [`Locator::parse`].
+    /// `Unsupported` for locators of object stores; `OutOfSpecification`.
     pub fn parse(cursor: &mut Cursor<'_>) -> Result<Self> {
         Ok(Self { length: cursor.le_u64()?, locator: Locator::parse(cursor)? })
     }

@@ -29,8 +29,8 @@ impl SchemaBuilder {
 }
 
 impl Schema {
-    /// Returns the names of projected top-level fields, by the field whose data they show. Users know this
-    /// field by that name.
+    /// Returns the names of projected top-level fields, by the field whose data they show. Users know this field by
+    /// the name of the projected field.
     pub fn shown_names(&self) -> HashMap<FieldId, String> {
         let mut names = HashMap::new();
         for field in &self.fields {
@@ -39,7 +39,7 @@ impl Schema {
             while let Some(parent) = top.parent {
                 top = self.field(parent);
             }
-            // A projected list also shows offsets, but they are those of the counter.
+            // A projected list also shows offsets, but they are the offsets of the counter.
             if field.structure != Structure::Collection && top.source.is_some() {
                 names.insert(source, top.name.clone());
             }
@@ -47,15 +47,14 @@ impl Schema {
         names
     }
 
-    /// Returns the name by which users know a field: that of the projected field that shows it, or else its
-    /// path.
+    /// Returns the name by which users know a field: the name of the projected field that shows it, or else its path.
     pub fn shown_path(&self, id: FieldId) -> String {
         self.shown_names().remove(&id).unwrap_or_else(|| self.path(id))
     }
 
-    /// Returns the physical columns with the data of a field, without those of its subfields. A projected list
-    /// that shows one member of the items does not own its offsets: they belong to the collection, and its
-    /// other members share them.
+    /// Returns the physical columns with the data of a field, without the columns of its subfields. A projected list
+    /// that shows one member of the items does not own its offsets: they belong to the collection, and its other
+    /// members share them.
     pub fn data_columns(&self, id: FieldId) -> &[ColumnId] {
         let field = self.field(id);
         let part = |source: FieldId| {
@@ -101,7 +100,7 @@ impl Schema {
         Ok(self.above(id))
     }
 
-    /// Returns the field of a path, and the collections around it, outermost first.
+    /// Returns the field of a path, and the surrounding collections, outermost first.
     fn walk(&self, path: &str) -> Result<(Vec<FieldId>, FieldId)> {
         let mut parts = path.split('.');
         let first = parts.next().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Adds alternative column representations of a field (specification, "Column Description"). In each cluster
-//! one representation is active, and the columns of the others are suppressed.
+//! Adds alternative column representations of a field (specification, "Column Description"). In each cluster one
+//! representation is active, and the columns of the other representations are suppressed.
 
 use nyssa_root::error::{Error, Result, ResultExt};
 
@@ -13,13 +13,12 @@ impl Schema {
         self.field(field).columns.chunk_by(move |a, b| number(a) == number(b))
     }
 
-    /// Adds a representation of `field`: as many columns as the others have, of types that
-    /// [`Schema::validate`] allows. `field` and `representation` of the given columns are set here.
-    /// Projections of the field get alias columns. Returns the ids of the columns.
+    /// Adds a representation of `field`: the same number of columns as in the other representations, of types that
+    /// [`Schema::validate`] allows. `field` and `representation` of the given columns are set here. Projections of
+    /// the field get alias columns. Returns the ids of the columns.
     ///
     /// # Errors
-    /// `InvalidArgument` for a projected field or one without columns, and for another number of
-    /// columns.
+    /// `InvalidArgument` for a projected field or a field without columns, and for another number of columns.
     pub fn add_representation(
         &mut self,
         field: FieldId,

@@ -9,7 +9,7 @@ use nyssa_root::error::{Error, Result};
 
 use super::{Class, FieldType, Leaf};
 
-/// The metadata key of the version of a class. That of the checksum follows. The values are decimal numbers.
+/// The metadata key of the version of a class. The key of the checksum follows. The values are decimal numbers.
 pub(super) const VERSION: &str = "nyssa:version";
 pub(super) const CHECKSUM: &str = "nyssa:checksum";
 
@@ -17,7 +17,8 @@ impl FieldType {
     /// Returns the Arrow field of this type.
     ///
     /// # Errors
-    /// The same as [`FieldType::type_name`]; `Unsupported` for sizes that Arrow does not have.
+    /// `Unsupported` for untyped records where the specification does not allow them, and for sizes that Arrow does
+    /// not have; `InvalidArgument` for an array or bitset of size zero and for a variant without alternatives.
     pub fn to_arrow(&self, name: &str) -> Result<ArrowField> {
         let item = |item: &Self| Ok::<_, Error>(Arc::new(item.to_arrow("item")?));
         let members = |members: Vec<(String, Self)>| {
@@ -87,7 +88,7 @@ impl FieldType {
         }
     }
 
-    /// Returns the class whose members are those of the struct.
+    /// Returns the class whose members are the members of the struct.
     fn class(&self) -> Option<&Class> {
         match self {
             Self::Class(class) => Some(class),

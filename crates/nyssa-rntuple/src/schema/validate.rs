@@ -33,7 +33,7 @@ impl Schema {
         Ok(())
     }
 
-    /// Returns the physical columns of a field and of everything below it.
+    /// Returns the physical columns of a field and of all fields below it.
     pub fn columns_below(&self, field: FieldId) -> Vec<ColumnId> {
         let field = self.field(field);
         let children = field.children.iter().flat_map(|&child| self.columns_below(child));
@@ -199,8 +199,8 @@ impl Schema {
         Ok(())
     }
 
-    /// Returns the collections, arrays and variants around a field, outermost last. They determine how many
-    /// values the field has. A projected one counts as its source.
+    /// Returns the surrounding collections, arrays and variants of a field, outermost last. They determine how many
+    /// values the field has. A projected collection counts as its source.
     fn counted_by(&self, id: FieldId) -> Vec<FieldId> {
         let mut above = Vec::new();
         let mut next = self.field(id).parent;

@@ -171,7 +171,7 @@ fn unknown_parts_leave_their_top_level_field_out() {
     let mut schema = valid();
     schema.columns[1].column_type = None;
     schema.fields[1].structure = Structure::Unknown(9);
-    // This is not an error: the tree of `v` is not understood, nor are its projections.
+    // This is not an error: the tree of `v` is not understood, and neither are its projections.
     schema.columns[0].bits = 3;
     schema.validate().expect("left out");
 }

@@ -38,8 +38,8 @@ impl AttributeSetWriter {
     /// Starts the set `name` of the RNTuple that `main` writes. The attributes have the types of `arrow`.
     ///
     /// # Errors
-    /// `InvalidArgument` for a name that is not allowed, reserved or taken, and for a set without attributes;
-    /// the errors of [`TableWriter::create`].
+    /// `InvalidArgument` for a name that is not allowed, reserved or taken, and for a set without attributes; an
+    /// error if the RNTuple cannot be created.
     pub fn create(
         main: &Writer,
         name: &str,
@@ -61,7 +61,8 @@ impl AttributeSetWriter {
     /// types of its attributes.
     ///
     /// # Errors
-    /// The same as [`AttributeSetWriter::create`].
+    /// `InvalidArgument` for a name that is not allowed, reserved or taken, and for a set without attributes; an
+    /// error if the RNTuple cannot be created.
     pub fn with_schema(
         main: &Writer,
         name: &str,
@@ -87,7 +88,7 @@ impl AttributeSetWriter {
     /// array for each attribute.
     ///
     /// # Errors
-    /// `InvalidArgument` for arrays of other types or lengths; the errors of [`TableWriter::extend`].
+    /// `InvalidArgument` for arrays of other types or lengths; `Cancelled`; an error if the sink cannot be written.
     pub fn extend(
         &mut self,
         starts: UInt64Array,
@@ -109,7 +110,7 @@ impl AttributeSetWriter {
     /// Completes the set.
     ///
     /// # Errors
-    /// The same as [`TableWriter::finish`].
+    /// `Cancelled`; an error if the sink cannot be written.
     pub fn finish(self) -> Result<FinishedSet> {
         let Self { table, name, end, .. } = self;
         let (offset, size) = table.into_writer()?.finish_unlisted()?;

@@ -16,7 +16,7 @@ const CLASS: &str = "RBlob";
 /// Returns the position of the payload.
 ///
 /// # Errors
-/// `LimitExceeded` when the blob cannot be split; the sink's errors.
+/// `LimitExceeded` when the blob cannot be split; an error if the sink cannot be written.
 pub fn write_blob(
     file: &mut RootFileWriter,
     parts: &[&[u8]],
@@ -46,7 +46,7 @@ pub fn write_blob(
 /// data and sparse files. Returns the position of the payload.
 ///
 /// # Errors
-/// `LimitExceeded` above the largest key, 1 GiB; the sink's errors.
+/// `LimitExceeded` above the largest key, 1 GiB; an error if the sink cannot be written.
 pub fn reserve_blob(file: &mut RootFileWriter, size: u64) -> Result<u64> {
     if size > DEFAULT_MAX_KEY_SIZE {
         return Err(Error::limit(format!(

@@ -12,16 +12,16 @@ const LEAST: usize = 256;
 /// The elements of one width, in the layout in memory.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
-    /// The blocks. All but the last are full.
+    /// The blocks. All blocks except the last are full.
     blocks: VecDeque<Vec<u8>>,
     /// The number of bytes at the start of the first block that were discarded.
     start: usize,
-    /// The number of bytes that are held.
+    /// The number of stored bytes.
     len: usize,
 }
 
 impl Blocks {
-    /// Returns the number of bytes that are held.
+    /// Returns the number of stored bytes.
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -70,8 +70,8 @@ impl Blocks {
         }
     }
 
-    /// Returns the bytes of `range`, which are elements of `width` bytes. `buffer` is used if they do not lie
-    /// in one block.
+    /// Returns the bytes of `range`, which are elements of `width` bytes. `buffer` is used if they do not lie in one
+    /// block.
     pub(super) fn get<'a>(
         &'a self,
         range: Range<usize>,

@@ -9,8 +9,8 @@ use crate::schema::Schema;
 const FILE_DIVISOR: u64 = 8;
 /// The memory of a cluster builder divided by this is the maximum size of its pages.
 const PAGE_DIVISOR: u64 = 64;
-/// The memory of a cluster builder divided by this is the most that sealing one page may take. Pages become
-/// smaller if it takes more.
+/// The memory of a cluster builder divided by this is the maximum memory for sealing one page. Pages become smaller
+/// if it takes more.
 const WORKER_DIVISOR: u64 = 2;
 /// The memory of a cluster builder divided by this is the maximum memory of all its sealing threads.
 const SEALING_DIVISOR: u64 = 4;

@@ -1,4 +1,4 @@
-//! Sets the column types that the options ask for in a schema.
+//! Sets the column types that the options request in a schema.
 
 use nyssa_root::compression::Compression;
 use nyssa_root::error::{Error, Result};
@@ -10,10 +10,9 @@ use crate::schema::{ColumnId, Schema};
 /// The maximum number of columns that an error lists.
 const NAMED: usize = 4;
 
-/// Changes the column types of fields by the options. An option is for the fields that its glob matches and
-/// their subfields, if their type allows it. The last match wins. Columns of fields that only have a
-/// compression are split if they are compressed, and unsplit if not. Columns before `first` are already written
-/// and stay.
+/// Changes the column types of fields by the options. An option applies to the fields that its glob matches and their
+/// subfields, if their type allows it. The last match wins. Columns of fields that only have a compression are split
+/// if they are compressed, and unsplit if not. Columns before `first` are already written and stay unchanged.
 ///
 /// # Errors
 /// `InvalidArgument` for a glob that matches no field, with suggestions, and for a choice that none of its

@@ -1,5 +1,4 @@
-//! Seals samples of columns for `rntuple::choose`, and sets the chosen encodings and codecs in schema and
-//! settings.
+//! Seals samples of columns for `choose`, and sets the chosen encodings and codecs in schema and settings.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -25,20 +24,20 @@ use crate::schema::{ColumnId, FieldId, Schema};
 #[derive(Clone, Debug)]
 pub struct ColumnStorage {
     pub(crate) encoding: Encoding,
-    /// Whether the encoding is narrower than that of the field, so that every value has to be checked.
+    /// Whether the encoding is narrower than the encoding of the field, so that every value has to be checked.
     pub(crate) narrower: bool,
     pub(crate) codec: Arc<Codec>,
     /// The codecs of runs of byte planes, if they differ.
     planes: Vec<PlaneRun>,
-    /// The bytes of the sample after compression, for each byte before it.
+    /// The number of compressed bytes for each byte of the sample.
     ratio: f64,
-    /// The type and codec that ROOT would use, if they differ and pages are to be compared.
+    /// The type and codec that ROOT would use, if they differ and pages must be compared.
     root: Option<RootStorage>,
     /// The choice, for reports.
     pub(crate) chosen: Option<Chosen>,
 }
 
-/// A choice that was made before.
+/// An earlier choice.
 pub(super) struct Remembered<'a> {
     pub(super) encoding: Encoding,
     pub(super) narrower: bool,
@@ -48,7 +47,7 @@ pub(super) struct Remembered<'a> {
 }
 
 impl ColumnStorage {
-    /// Returns the column type and the codec of a column, without a comparison with ROOT's.
+    /// Returns the column type and the codec of a column, without a comparison with ROOT's storage.
     pub(super) fn plain(storage: RootStorage) -> Self {
         let RootStorage { column_type, codec, .. } = storage;
         let encoding = column_type.into();
@@ -63,8 +62,8 @@ impl ColumnStorage {
         Self { encoding, narrower: false, codec, planes, ratio, root: None, chosen }
     }
 
-    /// Returns the storage that was chosen before for a column with the encoding `current`. Returns `None` if the
-    /// chooser does not have its effort.
+    /// Returns the earlier choice of storage for a column with the encoding `current`. Returns `None` if the chooser
+    /// does not have its effort.
     pub(super) fn remembered(
         chooser: &Chooser,
         current: Encoding,
@@ -97,7 +96,7 @@ impl ColumnStorage {
         Some((&chosen.effort, self.ratio))
     }
 
-    /// Sets what pages are compared with: ROOT's codec, and the column type that ROOT would use.
+    /// Sets the storage with which pages are compared: ROOT's codec, and the column type that ROOT would use.
     fn compare(&mut self, chooser: &Chooser, column_type: ColumnType) {
         let codec = chooser.root_codec();
         let same = self.encoding.column_type == column_type
@@ -122,8 +121,8 @@ impl ColumnStorage {
         schema.column(column).column_type != Some(self.encoding.column_type)
     }
 
-    /// Sets the type in a schema that is not written yet, and the codec in its settings. Properties that the
-    /// options set for the column stay.
+    /// Sets the type in a schema that is not written yet, and the codec in its settings. Properties that the options
+    /// set for the column stay unchanged.
     pub(crate) fn apply(&self, id: ColumnId, schema: &mut Schema, settings: &mut SealSettings) {
         let own_type = settings.column(id).is_none_or(|settings| settings.own_type);
         if let Some(column) = schema.columns.get_mut(id.0 as usize)
@@ -140,7 +139,7 @@ impl ColumnStorage {
         }
     }
 
-    /// Sets the codec. The type of the column stays.
+    /// Sets the codec. The type of the column stays unchanged.
     pub(super) fn apply_codec(&self, id: ColumnId, settings: &mut SealSettings) {
         if let Some(settings) = settings.columns.get_mut(id.0 as usize) {
             if !settings.own_codec {
@@ -155,7 +154,7 @@ impl ColumnStorage {
 /// Chooses the storage of a column with the elements `data`. It seals the elements `sample` in several ways.
 ///
 /// # Errors
-/// The errors of sealing.
+/// Returns an error if sealing fails.
 pub(super) fn choose_column(
     chooser: &Chooser,
     plan: &ColumnPlan<'_>,
@@ -189,7 +188,7 @@ pub(super) fn choose_column(
             true => planes(chooser, encoding, narrow.as_ref().unwrap_or(data), &sample, scratch)?,
             false => None,
         };
-        // The codec for all planes is for pages whose planes are too small for codecs of their own.
+        // The codec for all planes is for pages whose planes are too small for separate codecs.
         let planes = planes.filter(|chosen| {
             chosen.cost < chooser.cost(best.candidate, &best.size, names[best.form].split)
         });
@@ -231,7 +230,7 @@ fn planes(
 /// A way to store the elements of a column.
 struct Form {
     encoding: Encoding,
-    /// The elements, if the encoding takes others than the column.
+    /// The elements, if the encoding takes other elements than the column.
     data: Option<ColumnData>,
 }
 
@@ -244,8 +243,8 @@ impl Form {
     }
 }
 
-/// Returns ROOT's form of a column, its counterpart, and the narrower ones that keep all values of `data` exactly. Without
-/// compression a split form is not smaller, so only unsplit ones count.
+/// Returns ROOT's form of a column, its counterpart, and the narrower forms that store all values of `data` exactly.
+/// Without compression a split form is not smaller, so only unsplit forms count.
 fn forms(encoding: Encoding, settings: &ColumnSettings, data: &ColumnData) -> Vec<Form> {
     let (narrower, compressed) = (&settings.narrower, *settings.codec != Codec::Store);
     let first = if compressed { default_type } else { unsplit_type }(encoding.column_type);
@@ -278,7 +277,7 @@ fn reals(data: &ColumnData, double: bool) -> Vec<f64> {
     }
 }
 
-/// Returns the elements that a narrower encoding takes, if these are others than those of the column.
+/// Returns the elements for a narrower encoding, if they differ from the elements of the column.
 fn narrowed(encoding: Encoding, reals: &[f64]) -> Option<ColumnData> {
     if encoding.column_type == ColumnType::Real32Quant {
         return None;
@@ -288,8 +287,8 @@ fn narrowed(encoding: Encoding, reals: &[f64]) -> Option<ColumnData> {
     Some(Elements::Bytes { values, width: size_of::<f32>() }.into())
 }
 
-/// Allows columns of floats for the doubles of a field and its subfields. A value that the encoding which
-/// is then chosen does not keep exactly is refused. So this is for jobs that start again if that happens.
+/// Allows columns of floats for the doubles of a field and its subfields. A value that the chosen encoding cannot
+/// store exactly is refused. So this is for jobs that then start again.
 pub fn narrow(schema: &Schema, field: FieldId, settings: &mut SealSettings) {
     for id in schema.columns_below(field) {
         let double = schema.column(id).column_type.map(ColumnType::unsplit_form);
@@ -307,12 +306,12 @@ pub fn is_narrowed(schema: &Schema, field: FieldId, settings: &SealSettings) -> 
     schema.columns_below(field).into_iter().any(checked)
 }
 
-/// Chooses as [`choose_field`] does. If a narrower encoding is chosen, it must also keep all values of `others`, which
-/// come from other places of the data.
+/// Chooses the storage of each column of `field` and its subfields. A narrower encoding must also store all values of
+/// `others` exactly, which come from other places of the data.
 ///
 /// # Errors
-/// The errors of [`choose_field`].
-pub fn choose_field_kept(
+/// `InvalidArgument` for values that do not fit the field; an error if sealing fails.
+pub fn choose_exact_field(
     chooser: &Chooser,
     schema: &Schema,
     field: FieldId,
@@ -349,8 +348,8 @@ pub(super) fn sample_of(
     if repeats { large } else { of_column(false) }
 }
 
-/// Returns whether a column of floating-point numbers has values that come again often in a range. Other columns that have
-/// some are small in any form.
+/// Returns whether a column of floating-point numbers has values that repeat often in a range. Other columns with
+/// repeated values are small in any form.
 fn repeats(encoding: Encoding, data: &ColumnData, range: Range<usize>) -> bool {
     let is_real = matches!(
         encoding.column_type.unsplit_form(),
@@ -360,11 +359,11 @@ fn repeats(encoding: Encoding, data: &ColumnData, range: Range<usize>) -> bool {
     is_real && sample::repeats(data.native(range, &mut buffer), encoding.native_size())
 }
 
-/// Returns whether some column of `field` or its subfields has values that come again often, so that a larger sample
-/// shows more.
+/// Returns whether a column of `field` or its subfields has values that repeat often, so that a larger sample shows
+/// more.
 ///
 /// # Errors
-/// The same as [`super::seal_field`].
+/// `InvalidArgument` for values that do not fit the field.
 pub fn has_repeats(
     schema: &Schema,
     field: FieldId,
@@ -385,7 +384,7 @@ pub fn has_repeats(
 /// is for writers that seal with [`super::seal_field`], before the schema is written.
 ///
 /// # Errors
-/// The same as [`super::seal_field`].
+/// `InvalidArgument` for values that do not fit the field; an error if sealing fails.
 pub fn choose_field(
     chooser: &Chooser,
     schema: &Schema,
@@ -411,7 +410,7 @@ pub fn choose_field(
 /// page by page.
 ///
 /// # Errors
-/// The same as [`super::seal_field`].
+/// `InvalidArgument` for values that do not fit the field; an error if sealing fails.
 pub fn choose_field_at_once(
     chooser: &Chooser,
     schema: &Schema,
@@ -538,7 +537,7 @@ mod tests {
         Encodings::Default.chooser(Compression::DEFAULT, Effort::Auto).unwrap()
     }
 
-    /// Returns the number of bytes of words as they are stored by choice, and as ROOT stores them.
+    /// Returns the number of bytes of words in the chosen storage, and in ROOT's storage.
     fn sizes(words: &[u32], storage: &ColumnStorage) -> (usize, usize) {
         let values: ArrayRef = Arc::new(UInt32Array::from(words.to_vec()));
         let (mut schema, field, mut settings) = field(ColumnType::SplitUInt32);
@@ -555,8 +554,7 @@ mod tests {
         (stored(&schema, &settings), root)
     }
 
-    /// Returns whole values that are repeated in a random order. They match as a whole, but not as separate
-    /// bytes.
+    /// Returns whole values that are repeated in a random order. They match as a whole, but not as separate bytes.
     fn repeated() -> Vec<u32> {
         let table: Vec<u32> = noise().take(64).map(|bits| bits as u32).collect();
         let order = noise().skip(64).take(4000).map(|bits| (bits % 64) as usize);
@@ -590,7 +588,7 @@ mod tests {
         assert!(parameters.is_empty());
     }
 
-    /// Time has a price, so that the result may be larger than what ROOT's own codec makes, but not by much.
+    /// Time has a price, so that the result may be a little larger than with ROOT's own codec.
     #[test]
     fn hardly_larger_than_the_default() {
         for modulus in [1, 3, 256, 1000, 1 << 20, u64::MAX] {
@@ -623,7 +621,7 @@ mod tests {
         }
     }
 
-    /// Tests that repeated whole values are found only if all columns of a field are examined together.
+    /// Tests that repeated whole values are detected only if all columns of a field are examined together.
     #[test]
     fn for_time_whole_values_that_come_again_are_stored_unsplit() {
         let of = |at_once| choose(ColumnType::SplitUInt32, &repeated(), &for_time(), at_once);

@@ -24,7 +24,7 @@ pub(super) fn describe(schema: &mut Schema, infos: &StreamerList) -> Result<Extr
     let found = found.filter(|(_, field)| field.structure == Structure::Streamer);
     let found = found.map(|(index, field)| match newest(&known, &field.type_name) {
         Some(info) => Ok((index, u32::try_from(info.version).unwrap_or(0), Some(info.checksum))),
-        // A container needs no streamer info, because its name tells its content.
+        // A container needs no streamer info, because its name describes its content.
         None if ObjectLayout::is_container(&field.type_name) => Ok((index, CONTAINERS, None)),
         None => Err(Error::invalid_argument(format!(
             "the streamer infos do not describe class {}",

@@ -26,7 +26,7 @@ use super::{RNTupleWriteOptions, SealSettings, cluster_of};
 use crate::choose::default_type;
 use crate::schema::{ColumnId, FieldId, Schema};
 
-/// A builder of one cluster after the other.
+/// A builder of clusters, one after the other.
 pub(super) struct ClusterBuilder {
     schema: Arc<Schema>,
     settings: SealSettings,
@@ -76,7 +76,7 @@ struct SealTask {
 }
 
 impl OpenColumn {
-    /// Makes tasks for pages, whose elements are counted from the first open one.
+    /// Makes tasks for pages, whose elements are counted from the first open element.
     fn tasks(
         &self,
         column: usize,
@@ -86,12 +86,12 @@ impl OpenColumn {
         pages.map(move |page| SealTask { column, range: at(page.start)..at(page.end) })
     }
 
-    /// Converts the number of an element from the start of the cluster to one from the first open element.
+    /// Converts the number of an element from the start of the cluster to the number from the first open element.
     fn open(&self, element: u64) -> usize {
         usize::try_from(element.saturating_sub(self.elements)).unwrap_or(usize::MAX)
     }
 
-    /// Returns the elements of a task, counted from the first open one.
+    /// Returns the elements of a task, counted from the first open element.
     fn range(&self, task: &SealTask) -> Range<usize> {
         self.open(task.range.start)..self.open(task.range.end)
     }
@@ -115,8 +115,7 @@ impl ClusterBuilder {
         let budget = Budget::new(&schema, &settings, &options, builders, threads)?;
         for column in &mut settings.columns {
             column.page_bytes = column.page_bytes.min(budget.page);
-            // Unbuffered pages are stored at once, so the sizes of their columns in a cluster cannot be
-            // compared.
+            // Unbuffered pages are stored at once, so the sizes of their columns in a cluster cannot be compared.
             column.own_type |= !options.buffered;
         }
         let fields = schema
@@ -159,13 +158,13 @@ impl ClusterBuilder {
         })
     }
 
-    /// Starts to count entries at those that the RNTuple already has.
+    /// Starts to count entries at the number of entries of the existing RNTuple.
     pub(super) fn starting_at(mut self, entries: u64) -> Self {
         self.committed = entries;
         self
     }
 
-    /// Continues after `old`, with its statistics. The schema of `old` is the beginning of this one.
+    /// Continues after `old`, with its statistics. The new schema begins with the schema of `old`.
     pub(super) fn following(mut self, old: &Self) -> Self {
         for (column, old) in self.settings.columns.iter_mut().zip(&old.settings.columns) {
             (column.codec, column.setting) = (Arc::clone(&old.codec), old.setting);
@@ -218,7 +217,7 @@ impl ClusterBuilder {
         cluster_target: &mut dyn ClusterTarget,
     ) -> Result<()> {
         self.check_whole()?;
-        // All arrays are checked before any element is kept, so that an error leaves no incomplete row.
+        // All arrays are checked before any element is stored, so that an error leaves no incomplete row.
         let rows = self.check(arrays)?;
         let (all, bytes) = self.shred(arrays, 0..rows)?;
         // The flag also stays set if this panics.
@@ -231,7 +230,7 @@ impl ClusterBuilder {
     /// Ends the cluster if it has entries.
     ///
     /// # Errors
-    /// The errors of sealing and of the target. After an error the builder accepts no more rows.
+    /// Returns an error if sealing or the target fails. After an error the builder accepts no more rows.
     pub(super) fn flush(&mut self, cluster_target: &mut dyn ClusterTarget) -> Result<()> {
         self.check_whole()?;
         self.broken = true;
@@ -331,8 +330,8 @@ impl ClusterBuilder {
             column.data = ColumnData::default();
         }
         self.clusters += 1;
-        // Codecs are chosen again less often, because it is rare that other data need another codec, and a
-        // wrong codec costs little.
+        // Codecs are chosen again less often, because other data rarely need another codec, and a wrong codec costs
+        // little.
         let types =
             self.chooser.as_ref().is_some_and(|chooser| chooser.objective() == Objective::Size);
         let often = types || self.clusters.trailing_zeros() % 4 == 2;
@@ -389,8 +388,8 @@ impl ClusterBuilder {
         row_bytes: u64,
         room: u64,
     ) -> Result<(Vec<Shred>, u64, usize)> {
-        // The first attempt is a little too long, so that the cluster converts no row that belongs to the
-        // next one.
+        // The first attempt is a little too long, so that the cluster converts no row that belongs to the next
+        // cluster.
         let likely = room / row_bytes.max(1);
         let first = usize::try_from(likely.saturating_add(likely / 4 + 1)).unwrap_or(usize::MAX);
         let mut count = rows.len().min(first);
@@ -415,7 +414,7 @@ impl ClusterBuilder {
         let zipped = self.zipped();
         let (before, after) = match self.estimate {
             Some(estimate) if self.clusters == 0 => estimate,
-            // The few pages that are sealed now say little about the other columns.
+            // The few pages that are sealed now show little about the other columns.
             None if self.clusters == 0 => (0, 0),
             _ => self.totals,
         };

@@ -71,19 +71,19 @@ pub(super) trait ClusterTarget {
     /// Commits a complete cluster.
     ///
     /// # Errors
-    /// The errors of the sink.
+    /// Returns an error if the sink cannot be written.
     fn commit(&mut self, cluster: SealedCluster) -> Result<()>;
 
     /// Stores pages before their cluster is complete.
     ///
     /// # Errors
-    /// The errors of the sink.
+    /// Returns an error if the sink cannot be written.
     fn store(&mut self, pages: Vec<SealedPage>) -> Result<Vec<ClusterPage>>;
 
     /// Stores the pages of a column that are in memory.
     ///
     /// # Errors
-    /// The errors of the sink.
+    /// Returns an error if the sink cannot be written.
     fn store_waiting(&mut self, pages: Vec<ClusterPage>) -> Result<Vec<ClusterPage>> {
         let mut stored = Vec::with_capacity(pages.len());
         let mut sealed = Vec::new();

@@ -18,9 +18,9 @@ use crate::encoding::{ColumnType, Encoding};
 /// The storage of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ColumnChoice {
-    /// The split type with the same values.
+    /// The split type for the values of the column.
     Split,
-    /// The unsplit type with the same values.
+    /// The unsplit type for the values of the column.
     Unsplit,
     /// A column type with its bits and its range of values.
     Encoding(Encoding),

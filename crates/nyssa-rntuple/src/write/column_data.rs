@@ -7,7 +7,7 @@ use nyssa_root::error::{Error, Result};
 use super::blocks::Blocks;
 use super::elements::Elements;
 
-/// The elements in order: first the copied ones, in the layout in memory, then at most one borrowed array.
+/// The elements in order: first the copied elements, in the layout in memory, then at most one borrowed array.
 #[derive(Debug, Default)]
 pub(super) struct ColumnData {
     /// The copied elements in the layout of [`crate::encoding`]. Offsets count from the start of the

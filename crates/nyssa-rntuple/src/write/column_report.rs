@@ -20,12 +20,12 @@ pub struct ColumnReport {
     /// The name of the compression algorithm of its pages. A page that does not become smaller is stored
     /// uncompressed.
     pub codec: String,
-    /// The compression effort: `level 5` of ROOT, or one that was chosen from a sample.
+    /// The compression effort: `level 5` of ROOT, or an effort that was chosen from a sample.
     pub effort: String,
     /// The reason of the choice.
     pub reason: String,
-    /// The sizes of the sample in all ways that were tried. It is empty when nothing was tried. With the default encoding, all
-    /// columns of a branch have one sample, and so the same sizes.
+    /// The sizes of the sample in all ways that were tried. It is empty when nothing was tried. With the default
+    /// encoding, all columns of a branch share one sample and its sizes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<Trial>,
     /// The number of bytes of its pages before compression.

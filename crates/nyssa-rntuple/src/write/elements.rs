@@ -15,9 +15,9 @@ pub(super) enum Elements {
     Bytes { values: Buffer, width: usize },
     /// Booleans.
     Bits(BooleanBuffer),
-    /// Arrow offsets. There is one more offset than elements, and the first one can be any number.
+    /// Arrow offsets. There is one more offset than elements, and the first offset can be any number.
     Offsets(Offsets),
-    /// Tags of variants. The indexes follow from the tags before.
+    /// Tags of variants. The indexes follow from earlier tags.
     Tags(Vec<u8>),
 }
 
@@ -45,8 +45,8 @@ impl Elements {
         }
     }
 
-    /// Converts the elements to a form that does not depend on earlier elements: tags become switches. `counts`
-    /// are the numbers of values of each alternative in the cluster so far. The indexes continue from them.
+    /// Converts the elements to a form that does not depend on earlier elements: tags become switches. `counts` are
+    /// the current numbers of values of each alternative in the cluster. The indexes continue from them.
     pub(super) fn placed(self, counts: &mut Vec<u64>) -> Self {
         let Self::Tags(tags) = self else { return self };
         let mut switches = Vec::with_capacity(tags.len() * SWITCH_SIZE);

@@ -6,8 +6,8 @@ use super::budget::{Budget, file_memory};
 use super::{RNTupleWriteOptions, SealSettings};
 use crate::schema::Schema;
 
-/// The maximum memory of a writer of one RNTuple, in bytes. The arrays that the caller holds (those of one
-/// call, for each thread) are not included.
+/// The maximum memory of a writer of one RNTuple, in bytes. The arrays of the caller (for one call in each thread)
+/// are not included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct MemoryEstimate {
     /// The memory of open pages, whose elements are not sealed yet.
@@ -18,12 +18,12 @@ pub struct MemoryEstimate {
     pub compressors: u64,
     /// The memory of the file: page lists, known pages and the write buffer.
     pub file: u64,
-    /// The total memory. It is at most [`RNTupleWriteOptions::memory`]. It is less than the sum if open and
-    /// sealed pages share memory.
+    /// The total memory. It is at most [`RNTupleWriteOptions::memory`]. It is less than the sum if open and sealed
+    /// pages share memory.
     pub total: u64,
 }
 
-/// Estimates the memory to write rows of `schema`. With `contexts`, that many fill contexts seal on their own
+/// Estimates the memory to write rows of `schema`. With `contexts`, this number of fill contexts seal on their own
 /// threads. Without, one [`super::TableWriter`] seals on `threads` threads.
 ///
 /// # Errors

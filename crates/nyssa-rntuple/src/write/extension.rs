@@ -19,8 +19,8 @@ pub(super) struct Progress<'a> {
     pub(super) page_lists: bool,
 }
 
-/// Checks that `new` only has additions to `old` that are possible after `progress`, and sets the first
-/// elements of the new columns. Returns the index of the first element of each of them.
+/// Checks that `new` only has additions to `old` that are possible after `progress`, and sets the first elements of
+/// the new columns. Returns the index of the first element of each new column.
 ///
 /// # Errors
 /// `InvalidArgument` when an old field or column has changed, for new members of fields other than top-level
@@ -86,7 +86,7 @@ fn field_start(schema: &Schema, index: usize, entries: u64) -> Result<(Option<i6
     let (signed, start) = start.ok_or_else(|| {
         Error::limit(format!("{repetitions} values in each of {entries} entries cannot be counted"))
     })?;
-    // The first representation has the earlier entries. In the others they are suppressed.
+    // The first representation has the earlier entries. In the other representations they are suppressed.
     let first = if column.representation == 0 { signed } else { -signed };
     Ok((Some(first).filter(|&first| first != 0), start))
 }

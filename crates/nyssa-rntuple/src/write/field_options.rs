@@ -8,14 +8,14 @@ use super::column_choice::ColumnChoice;
 use super::limits::{MAX_UNZIPPED_PAGE, MIN_UNZIPPED_PAGE};
 use crate::schema::{FieldId, Schema};
 
-/// The storage options of the fields that a glob matches, and of their subfields. For a projected field they
-/// are for the data that it shows. `None` keeps the option of an earlier match, or of the whole RNTuple.
+/// The storage options of the fields that a glob matches, and of their subfields. For a projected field they apply to
+/// the data that it shows. `None` keeps the option of an earlier match, or of the whole RNTuple.
 #[derive(Clone, Debug)]
 pub struct FieldOptions {
     matcher: GlobMatcher,
-    /// The paths of further fields, which have another name that the glob matches.
+    /// The paths of further fields that have another name, which the glob matches.
     also: Vec<String>,
-    /// The column type, for those fields that can have it.
+    /// The column type, for fields that can have it.
     pub column: Option<ColumnChoice>,
     /// The compression of the pages, with exactly this level.
     pub compression: Option<Compression>,
@@ -101,7 +101,7 @@ impl FieldOptions {
         matched
     }
 
-    /// Returns whether these options are for each column, by [`ColumnId`].
+    /// Returns whether these options apply to each column, by [`ColumnId`].
     pub(super) fn columns(&self, schema: &Schema) -> Vec<bool> {
         let mut matched = vec![false; schema.columns.len()];
         for (id, _) in (0u32..).map(FieldId).zip(self.fields(schema)).filter(|(_, is)| *is) {

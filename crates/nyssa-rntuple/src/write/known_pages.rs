@@ -1,5 +1,5 @@
-//! Remembers pages that are in the file, so that equal pages are stored once (specification: locators may
-//! refer to the same byte range).
+//! Records pages that are in the file, so that equal pages are stored once (specification: locators may refer to the
+//! same byte range).
 
 use std::collections::HashMap;
 
@@ -7,9 +7,9 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::MAX_REMEMBERED_PAGES;
 
-/// The identity of the bytes of a sealed page: two independent hashes (XXH3-64 and XXH3-128) and the length.
-/// Two different pages would be taken as equal only if all of them collide, which is far less likely than an
-/// unnoticed error of memory or disk. The bytes themselves are not kept.
+/// The identity of the bytes of a sealed page: two independent hashes (XXH3-64 and XXH3-128) and the length. Two
+/// different pages would be taken as equal only if all of them collide, which is much less likely than an unnoticed
+/// error of memory or disk. The bytes themselves are not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct PageKey {
     hash: u128,
@@ -23,11 +23,11 @@ impl PageKey {
     }
 }
 
-/// The memory of each page that is remembered, in bytes. It includes the free part of a table.
+/// The memory of each recorded page, in bytes. It includes the free part of a table.
 const BYTES_PER_PAGE: u64 = 192;
 
-/// The positions of known pages. When there are too many, all are forgotten. This limits the memory, and depends
-/// only on the written pages.
+/// The positions of known pages. When there are too many, all are dropped. This limits the memory, and depends only
+/// on the written pages.
 #[derive(Debug)]
 pub(super) struct KnownPages {
     places: HashMap<PageKey, u64>,
@@ -46,7 +46,7 @@ impl KnownPages {
         self.places.get(key).copied()
     }
 
-    /// Remembers a page.
+    /// Records a page.
     pub(super) fn insert(&mut self, key: PageKey, offset: u64) {
         if self.places.len() >= self.max_pages {
             self.places.clear();

@@ -14,8 +14,8 @@ pub const MIN_CLUSTER: u64 = 256;
 pub const MIN_CLUSTER_OF_COLUMN: u64 = 64;
 /// The minimum memory, in bytes.
 pub const MIN_MEMORY: u64 = 1 << 20;
-/// The maximum number of pages that are remembered to store equal pages once. When it is reached, all of them
-/// are forgotten.
+/// The maximum number of pages that are recorded to store equal pages once. When it is reached, all of them are
+/// dropped.
 pub const MAX_REMEMBERED_PAGES: usize = 1 << 16;
 
 /// Checks a compressed cluster size.
@@ -31,7 +31,7 @@ pub fn check_cluster(bytes: u64) -> Result<()> {
     )))
 }
 
-/// Returns the cluster size that is used when `bytes` are asked for. If it is larger, also returns a note.
+/// Returns the cluster size that is used for the requested `bytes`. If it is larger, also returns a note.
 pub fn cluster_of(bytes: u64, columns: usize) -> (u64, Option<String>) {
     let least = MIN_CLUSTER_OF_COLUMN.saturating_mul(columns as u64);
     let note = || {

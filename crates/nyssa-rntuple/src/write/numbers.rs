@@ -59,11 +59,11 @@ pub(super) fn elements(
     }
 }
 
-/// Refuses real numbers that a column, which is narrower than its field, does not keep within `error`.
+/// Refuses real numbers that a column, which is narrower than its field, cannot store within `error`.
 ///
 /// # Errors
 /// `InvalidArgument` with the first such value.
-pub(super) fn check_kept(
+pub(super) fn check_exact(
     column: &Column,
     column_type: ColumnType,
     array: &dyn Array,
@@ -87,7 +87,7 @@ pub(super) fn check_kept(
     }
 }
 
-/// Returns the first value that an encoding does not keep within `error`.
+/// Returns the first value that an encoding cannot store within `error`.
 fn first_lost(
     encoding: Encoding,
     values: impl Iterator<Item = f64>,
@@ -193,7 +193,7 @@ impl Target<'_> {
         Ok(Elements::Bytes { values: Buffer::from_vec(out), width })
     }
 
-    /// Converts integers for a field of floats, which must keep them exactly.
+    /// Converts integers for a field of floats, which must store them exactly.
     fn exact(&self, values: impl ExactSizeIterator<Item = i128> + Clone) -> Result<Elements> {
         let double = matches!(self.values(), Values::Double);
         let real = if double { Number::Float64 } else { Number::Float32 };

@@ -1,10 +1,10 @@
-//! Checks the cluster that is written: which columns it has, which are missing, and whether their sizes agree.
+//! Checks the current cluster: which columns it has, which are missing, and whether their sizes agree.
 
 use nyssa_root::error::{Error, Result, ResultExt};
 
 use crate::schema::{Cluster, ColumnId, ColumnRange, Field, FieldId, Schema, Structure};
 
-/// The columns of the cluster that is written.
+/// The columns of the current cluster.
 #[derive(Debug)]
 pub(super) struct OpenCluster {
     pub(super) entries: u64,
@@ -94,7 +94,7 @@ impl OpenCluster {
         Ok(below.filter(|_| field.structure != Structure::Variant))
     }
 
-    /// Returns the columns of the representation that was added, or of the first one if none was.
+    /// Returns the columns of the representation that was added, or of the first representation if none was added.
     fn active<'s>(&self, schema: &'s Schema, id: FieldId) -> Result<&'s [ColumnId]> {
         let came = |columns: &&[ColumnId]| columns.iter().any(|&id| self.stored(id).is_some());
         let mut active = schema.representations(id).filter(came);
@@ -137,8 +137,8 @@ impl OpenCluster {
     }
 }
 
-/// Suppresses the columns that a cluster does not have. They get the element range of the active
-/// representation. Columns of fields that were added after the cluster have no elements.
+/// Suppresses the columns that a cluster lacks. They get the element range of the active representation. Columns of
+/// fields that were added after the cluster have no elements.
 pub(super) fn complete(schema: &Schema, mut ranges: Vec<Option<ColumnRange>>) -> Vec<ColumnRange> {
     ranges.resize(schema.columns.len(), None);
     for field in schema.fields.iter().filter(|field| field.source.is_none()) {

@@ -20,14 +20,14 @@ pub const DEFAULT_MAX_UNZIPPED_CLUSTER: u64 = 10 * DEFAULT_APPROX_ZIPPED_CLUSTER
 pub const DEFAULT_MAX_UNZIPPED_PAGE: usize = 1 << 20;
 /// The default memory in bytes of an open page that every column may use, even if memory is short.
 pub const DEFAULT_INITIAL_UNZIPPED_PAGE: usize = 256;
-/// The default memory of a writer in bytes. It is enough for a cluster of the default size with some hundred
-/// columns, or for two fill contexts with clusters of half that size.
+/// The default memory of a writer in bytes. It is enough for a cluster of the default size with some hundred columns,
+/// or for two fill contexts with clusters of half this size.
 pub const DEFAULT_MEMORY: u64 = default_memory(DEFAULT_APPROX_ZIPPED_CLUSTER);
 /// The default number of clusters in a cluster group, whose pages one page list describes. It limits the
 /// metadata in memory, and keeps the footer small.
 pub const DEFAULT_CLUSTERS_PER_GROUP: usize = 64;
-/// Returns the memory for clusters of this compressed size, and at least for those of the default size. With
-/// more columns than that memory allows, clusters are smaller (`budget.rs`).
+/// Returns the memory for clusters of this compressed size, and at least for clusters of the default size. With more
+/// columns than this memory allows, clusters are smaller (`budget.rs`).
 pub const fn default_memory(cluster: u64) -> u64 {
     let cluster = if cluster > DEFAULT_APPROX_ZIPPED_CLUSTER {
         cluster
@@ -37,8 +37,8 @@ pub const fn default_memory(cluster: u64) -> u64 {
     (cluster / 2).saturating_mul(3)
 }
 
-/// The options of [`super::Writer`], [`super::TableWriter`] and [`super::ParallelWriter`]. Their meaning and
-/// their defaults are those of ROOT's `RNTupleWriteOptions`, where it has the same option.
+/// The options of [`super::Writer`], [`super::TableWriter`] and [`super::ParallelWriter`]. Options of ROOT's
+/// `RNTupleWriteOptions` have their meaning and their defaults here.
 #[derive(Clone, Debug)]
 pub struct RNTupleWriteOptions {
     /// The compression of pages and envelopes.
@@ -66,7 +66,7 @@ pub struct RNTupleWriteOptions {
     pub buffered: bool,
     /// Whether an XXH3 checksum follows every page.
     pub checksums: bool,
-    /// Whether pages with the same bytes are stored once.
+    /// Whether equal pages are stored once.
     pub same_page_merging: bool,
     /// Whether arrays of doubles may fill fields of type `float`, rounded to the nearest as in C++. Otherwise
     /// they are refused.

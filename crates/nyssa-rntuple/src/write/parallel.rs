@@ -51,7 +51,8 @@ impl ParallelWriter {
     /// them. `context` gives the default number of fill contexts, and can stop all of them.
     ///
     /// # Errors
-    /// The errors of [`Schema::from_arrow`] and [`ParallelWriter::with_schema`].
+    /// `Unsupported` for Arrow types that have no C++ type; `InvalidArgument` for options, names or a schema that
+    /// cannot be written, and when the file already has that path.
     pub fn create(
         file: &SharedFile,
         path: &str,
@@ -67,8 +68,8 @@ impl ParallelWriter {
     /// Starts the RNTuple `path` in `file` with the given schema.
     ///
     /// # Errors
-    /// The errors of [`Writer::attach`]; `InvalidArgument` for unbuffered writing in a fixed order, which is
-    /// not possible.
+    /// `InvalidArgument` for options, names or a schema that cannot be written, when the file already has that path,
+    /// and for unbuffered writing in a fixed order.
     pub fn with_schema(
         file: &SharedFile,
         path: &str,
@@ -105,7 +106,7 @@ impl ParallelWriter {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Returns the schema. Its column types are those before any was chosen from a sample.
+    /// Returns the schema, with its column types before any sample has chosen other types.
     pub fn schema(&self) -> &Schema {
         &self.shared.schema
     }
@@ -117,7 +118,7 @@ impl ParallelWriter {
     /// clusters were written; `LimitExceeded` when the memory of a context is too small.
     pub fn context(&self) -> Result<FillContext> {
         let shared = &self.shared;
-        // In a fixed order, half of the memory is for queued clusters and for the one that leaves the queue.
+        // In a fixed order, half of the memory is for queued clusters and for the cluster that leaves the queue.
         let builders = match shared.turns.order() {
             Order::Completion => shared.max_contexts,
             Order::RoundRobin => 2 * shared.max_contexts,
@@ -145,12 +146,13 @@ impl ParallelWriter {
     /// Completes the RNTuple. The file must be finished separately.
     ///
     /// # Errors
-    /// The errors of [`ParallelWriter::into_writer`] and [`Writer::finish`].
+    /// `InvalidArgument` when a context is not finished, was dropped with entries in it, or failed; an error if the
+    /// sink cannot be written.
     pub fn finish(self) -> Result<WriteReport> {
         self.into_writer()?.finish()
     }
 
-    /// Returns the writer, which has the clusters of all contexts.
+    /// Returns the writer, which has received the clusters of all contexts.
     ///
     /// # Errors
     /// `InvalidArgument` when a context is not finished, was dropped with entries in it, or failed.
@@ -184,9 +186,9 @@ impl FillContext {
     /// Rows that are not written yet are copied, so the arrays may change after the call.
     ///
     /// # Errors
-    /// `InvalidArgument` for arrays that do not fit the schema or have nulls. Then no row of this call is
-    /// added, and all contexts can continue. After any other error (`Cancelled`, those of the sink) all
-    /// contexts refuse more rows, and [`ParallelWriter::finish`] fails.
+    /// `InvalidArgument` for arrays that do not fit the schema or have nulls. Then no row of this call is added, and
+    /// all contexts can continue. After any other error (`Cancelled`, a failed sink) all contexts refuse more rows,
+    /// and [`ParallelWriter::finish`] fails.
     pub fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()> {
         self.port.shared.turns.check()?;
         let taken = self.cluster_builder.extend(arrays, &mut self.port);
@@ -196,7 +198,8 @@ impl FillContext {
     /// Appends the rows of a batch. Its columns are in the order of the schema.
     ///
     /// # Errors
-    /// The same as [`FillContext::extend`].
+    /// `InvalidArgument` for arrays that do not fit the schema or have nulls. Then no row of this call is added, and
+    /// all contexts can continue. Any other error stops all contexts.
     pub fn extend_batch(&mut self, batch: &RecordBatch) -> Result<()> {
         self.extend(batch.columns())
     }
@@ -204,7 +207,7 @@ impl FillContext {
     /// Ends the open cluster and commits it.
     ///
     /// # Errors
-    /// The same as [`FillContext::extend`].
+    /// Returns an error if sealing fails or the sink cannot be written. The error stops all contexts.
     pub fn flush(&mut self) -> Result<()> {
         self.port.shared.turns.check()?;
         let taken = self.cluster_builder.flush(&mut self.port);
@@ -214,7 +217,7 @@ impl FillContext {
     /// Commits the open cluster and ends the context.
     ///
     /// # Errors
-    /// The same as [`FillContext::flush`].
+    /// Returns an error if sealing fails or the sink cannot be written. The error stops all contexts.
     pub fn finish(mut self) -> Result<()> {
         self.flush()?;
         self.port.place.leave()

@@ -1,8 +1,8 @@
 //! Chooses a codec for each byte plane of a split column.
 //!
 //! The planes of a column differ: the lowest bytes of a mantissa are noise or zero, the highest bytes have structure.
-//! A codec that tries hard only pays where there is structure. Planes that lie together and have the same codec become
-//! one chunk of the page. Readers take several chunks together as one page.
+//! A strong codec only pays where there is structure. Neighbouring planes with one codec become one chunk of the
+//! page. Readers take several chunks together as one page.
 
 use std::ops::Range;
 
@@ -13,11 +13,11 @@ use super::Scratch;
 use super::seal::MIN_PLANE;
 use super::settings::PlaneRun;
 
-/// A run that does not become smaller than this part of its content has no chunk of its own. ROOT demands that each
+/// A run that does not become smaller than this fraction of its content has no separate chunk. ROOT demands that each
 /// chunk is smaller than its content.
 const MAX_RATIO: f64 = 0.97;
 
-/// Some planes that lie together, with their codec and the size of their sample.
+/// Neighbouring planes, with their codec and the size of their sample.
 struct Run<'a> {
     planes: Range<usize>,
     candidate: &'a Candidate,
@@ -26,19 +26,19 @@ struct Run<'a> {
 
 /// The codecs of all planes.
 pub(super) struct PlaneChoice {
-    /// The runs, from the lowest plane on.
+    /// The runs, starting with the lowest plane.
     pub(super) runs: Vec<PlaneRun>,
-    /// The number of bytes of the sample after compression.
+    /// The number of compressed bytes of the sample.
     pub(super) compressed: u64,
     /// The size with the price of the time.
     pub(super) cost: f64,
 }
 
 /// Chooses codecs for the planes of `packed`, which is a sample of elements of `width` bytes in a split encoding.
-/// Returns `None` if one codec is best for all, or the sample is too small.
+/// Returns `None` if one codec is best for all planes, or the sample is too small.
 ///
 /// # Errors
-/// The errors of compression.
+/// Returns an error if compression fails.
 pub(super) fn choose_planes(
     chooser: &Chooser,
     packed: &[u8],
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn each_plane_has_the_codec_that_suits_it() {
         let (zero, few) = (plane(|_, _| 0), plane(|_, bits| bits >> 7 & 3));
-        // Words of 16 bytes that come again in any order.
+        // Words of 16 bytes that repeat in a random order.
         let words = plane(|index, _| {
             let word = noise().nth(index / 16).unwrap_or(0) % 7;
             word * 31 + index as u64 % 16 * 5
@@ -130,12 +130,12 @@ mod tests {
         assert_eq!(chosen[0], (2, "entropy".to_owned()));
         assert_eq!(chosen.len(), 2);
         assert_ne!(chosen[1].1, "entropy");
-        // One codec for all is not a choice.
+        // One codec for all planes is not a choice.
         assert!(runs(&[few.clone(), few]).is_empty());
         assert!(runs(&[zero.clone(), zero]).is_empty());
     }
 
-    /// Bytes that do not become smaller must share the chunk of others.
+    /// Bytes that do not become smaller must share the chunk of other bytes.
     #[test]
     fn no_run_is_noise() {
         let (noise, zero) = (plane(|_, bits| bits >> 7), plane(|_, _| 0));

@@ -1,5 +1,5 @@
-//! Remembers how columns are stored, so that the next file of a dataset is stored in the same way without samples. It may
-//! also have options of the output, as `nyssa tune` recommends them.
+//! Stores how columns are stored, so that the next file of a dataset is stored in the same way without samples. A
+//! profile may also contain options of the output, which `nyssa tune` recommends.
 //!
 //! ```toml
 //! format = 1
@@ -38,14 +38,14 @@ use crate::schema::{Column, ColumnId, Schema};
 
 /// The version of the format of profiles.
 const FORMAT: u32 = 1;
-/// A profile is not larger than this number of bytes.
+/// The maximum size of a profile in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// The choices of earlier runs, in a file.
 #[derive(Clone, Debug)]
 pub struct Profile {
     path: String,
-    /// The compression that the choices are for.
+    /// The compression to which the choices belong.
     compression: String,
     /// The options of the output that the file states.
     options: Option<Options>,
@@ -62,7 +62,7 @@ type Columns = BTreeMap<(String, usize), Known>;
 #[serde(deny_unknown_fields)]
 struct Text {
     format: u32,
-    /// The compression that the choices are for.
+    /// The compression to which the choices belong.
     compression: String,
     options: Option<Options>,
     #[serde(default)]
@@ -79,14 +79,14 @@ struct Options {
     cluster_size: Option<u64>,
     /// The largest size of a page before compression, in bytes.
     page_size: Option<u64>,
-    /// The branches that become streamer fields, as the option of conversions.
+    /// The branches that become streamer fields, in the form of the option of conversions.
     streamer: Option<Vec<String>>,
 }
 
 /// The options of the output that a profile states.
 #[derive(Clone, Debug)]
 pub struct StatedOptions {
-    /// The compression that its choices are for.
+    /// The compression to which the choices belong.
     pub compression: Compression,
     /// The CPU time that compression may take.
     pub effort: Option<Effort>,
@@ -115,14 +115,14 @@ struct NTuple {
 struct Known {
     /// The path of the field.
     field: String,
-    /// The number of the column among those of the field.
+    /// The number of the column among the columns of the field.
     #[serde(default)]
     index: usize,
-    /// The column type, as in [`ColumnChoice`].
+    /// The column type, in the form of [`ColumnChoice`].
     r#type: String,
-    /// The names of the codecs, as in reports.
+    /// The names of the codecs, in the form of reports.
     effort: String,
-    /// The bytes of the sample after compression, for each byte before it.
+    /// The number of compressed bytes for each byte of the sample.
     ratio: f64,
 }
 
@@ -130,7 +130,8 @@ impl Profile {
     /// Reads the profile at `path`, which may be a URL. It is empty if there is no such file.
     ///
     /// # Errors
-    /// `InvalidArgument` for a file that is no profile, or one for another compression; those of reading.
+    /// `InvalidArgument` for a file that is no profile, or a profile for another compression; an error if the file
+    /// cannot be read.
     pub fn open(path: &str, compression: Compression) -> Result<Self> {
         let (path, compression) = (path.to_owned(), compression.to_string());
         let Some(text) = Text::read(&path)? else {
@@ -158,7 +159,7 @@ impl Profile {
     /// Returns whether the profile at `path` states options of the output.
     ///
     /// # Errors
-    /// `InvalidArgument` for a file that is no profile; those of reading.
+    /// `InvalidArgument` for a file that is no profile; an error if the file cannot be read.
     pub fn has_options(path: &str) -> Result<bool> {
         Ok(Text::read(path)?.is_some_and(|text| text.options.is_some()))
     }
@@ -166,7 +167,7 @@ impl Profile {
     /// Returns the options that the profile at `path` states, or `None` if there is no such file.
     ///
     /// # Errors
-    /// `InvalidArgument` for a file that is no profile; those of reading.
+    /// `InvalidArgument` for a file that is no profile; an error if the file cannot be read.
     pub fn stated(path: &str) -> Result<Option<StatedOptions>> {
         let Some(text) = Text::read(path)? else { return Ok(None) };
         let explain = |error: Error| wrong(path, error.message().to_owned());
@@ -185,7 +186,7 @@ impl Profile {
     /// Returns the text of a file with the choices of this profile and with these options.
     ///
     /// # Errors
-    /// `InvalidArgument` for what TOML cannot hold.
+    /// `InvalidArgument` for values that TOML cannot hold.
     pub fn with_options(&self, options: &StatedOptions) -> Result<String> {
         let stated = Options {
             effort: options.effort.map(|one| one.to_string()),
@@ -207,7 +208,7 @@ impl Profile {
         Text { format, compression, options, ntuple: self.ntuples.iter().map(ntuple).collect() }
     }
 
-    /// Returns the storage of those of `columns` that the profile knows.
+    /// Returns the storage of the `columns` that the profile knows.
     ///
     /// # Errors
     /// `InvalidArgument` for a choice that does not fit its column.
@@ -261,7 +262,7 @@ impl Profile {
         if !same && !may_narrow {
             let both = [encoding, current].map(|one| one.precision(true).is_some());
             if both == [true, true] {
-                // Both hold real numbers. Whether the narrower one holds all values is not known here.
+                // Both hold real numbers. It is not known here whether the narrower type holds all values.
                 return Ok(None);
             }
             return Err(wrong(format!(
@@ -281,7 +282,7 @@ impl Profile {
         })
     }
 
-    /// Adds choices that samples made.
+    /// Adds the choices of samples.
     pub fn learn<'a>(
         &mut self,
         ntuple: &str,
@@ -304,10 +305,10 @@ impl Profile {
         }
     }
 
-    /// Writes the file, if something was learnt.
+    /// Writes the file, if there are new choices.
     ///
     /// # Errors
-    /// The errors of writing.
+    /// Returns an error if the file cannot be written.
     pub fn save(&self) -> Result<()> {
         if !self.changed {
             return Ok(());
@@ -324,7 +325,7 @@ impl Text {
     /// Reads the file at `path`, or returns `None` if there is none.
     ///
     /// # Errors
-    /// `InvalidArgument` for a file that is no profile; those of reading.
+    /// `InvalidArgument` for a file that is no profile; an error if the file cannot be read.
     fn read(path: &str) -> Result<Option<Self>> {
         if nyssa_io::kind(path)?.is_none() {
             return Ok(None);
@@ -352,7 +353,7 @@ fn wrong(path: &str, why: String) -> Error {
     Error::invalid_argument(format!("the profile {path}: {why}"))
 }
 
-/// Returns the path of the field of a column, and the number of the column among those of the field.
+/// Returns the path of the field of a column, and the number of the column among the columns of the field.
 fn place(schema: &Schema, id: ColumnId) -> (String, usize) {
     let field = schema.column(id).field;
     let index = schema.field(field).columns.iter().position(|&one| one == id);

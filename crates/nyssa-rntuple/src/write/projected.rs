@@ -1,4 +1,4 @@
-//! Converts rows of projected fields to arrays of the fields that have the data.
+//! Converts rows of projected fields to arrays of the fields with the data.
 //!
 //! ```text
 //! nJet     2                    _collection_nJet
@@ -20,9 +20,9 @@ use nyssa_root::error::{Error, Result, ResultExt};
 
 use crate::schema::{BACKING_PREFIX, FieldId, Schema, Structure};
 
-/// Finds the arrays of the top-level fields that are not projected, in order, in arrays by name. A field that
-/// is not given is made of projected fields that show all of it. If several arrays have the same data, such as
-/// the size of a collection and the lengths of the lists of its members, they must agree.
+/// Finds the arrays of the top-level fields that are not projected, in order, in arrays by name. A field that is not
+/// given is made from projected fields that show all of it. If several arrays contain the same data, such as the size
+/// of a collection and the lengths of the lists of its members, they must agree.
 ///
 /// # Errors
 /// `InvalidArgument` with missing and unknown fields, or with the fields that do not agree and the first such
@@ -31,7 +31,7 @@ pub fn rows(schema: &Schema, name: &str, given: &[(String, ArrayRef)]) -> Result
     let own: HashMap<&str, &ArrayRef> =
         given.iter().map(|(name, array)| (name.as_str(), array)).collect();
     let top: Vec<FieldId> = schema.top_level().map(|(id, _)| id).collect();
-    let mut parts = Parts { schema, found: BTreeMap::new() };
+    let mut parts = Parts { schema, parts: BTreeMap::new() };
     let mut from: BTreeSet<FieldId> = BTreeSet::new();
     for &id in &top {
         let field = schema.field(id);
@@ -89,7 +89,7 @@ struct FieldPart {
 
 struct Parts<'a> {
     schema: &'a Schema,
-    found: BTreeMap<FieldId, FieldPart>,
+    parts: BTreeMap<FieldId, FieldPart>,
 }
 
 impl Parts<'_> {
@@ -148,7 +148,7 @@ impl Parts<'_> {
     }
 
     fn lengths(&mut self, id: FieldId, name: &str, lengths: Vec<u64>) -> Result<()> {
-        let part = self.found.entry(id).or_default();
+        let part = self.parts.entry(id).or_default();
         let Some((before, known)) = &part.lengths else {
             part.lengths = Some((name.to_owned(), lengths));
             return Ok(());
@@ -169,7 +169,7 @@ impl Parts<'_> {
     }
 
     fn values(&mut self, id: FieldId, name: &str, array: &ArrayRef) -> Result<()> {
-        let part = self.found.entry(id).or_default();
+        let part = self.parts.entry(id).or_default();
         match &part.values {
             None => part.values = Some((name.to_owned(), Arc::clone(array))),
             Some((before, known)) if known.to_data() != array.to_data() => {
@@ -193,8 +193,8 @@ impl Parts<'_> {
             })
     }
 
-    /// Makes the array of a field, with as many values as the field around it needs. Returns `None` when a
-    /// part is missing; `missing` then gets its name.
+    /// Makes the array of a field, with as many values as the surrounding field needs. Returns `None` when a part is
+    /// missing; `missing` then gets its name.
     fn whole(
         &self,
         id: FieldId,
@@ -202,7 +202,7 @@ impl Parts<'_> {
         missing: &mut Vec<String>,
     ) -> Result<Option<ArrayRef>> {
         let field = self.schema.field(id);
-        let part = self.found.get(&id);
+        let part = self.parts.get(&id);
         if let Some((_, values)) = part.and_then(|part| part.values.as_ref()) {
             return Ok(Some(Arc::clone(values)));
         }
@@ -236,7 +236,7 @@ impl Parts<'_> {
                 if columns.len() < members.len() {
                     return Ok(None);
                 }
-                let length = columns.first().map_or(length.unwrap_or(0), |(_, one)| one.len());
+                let length = columns.first().map_or(length.unwrap_or(0), |(_, array)| array.len());
                 let (fields, columns): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
                 let record = StructArray::try_new_with_length(fields.into(), columns, None, length);
                 Ok(Some(Arc::new(record.map_err(|error| no_array(&error))?)))
@@ -248,8 +248,8 @@ impl Parts<'_> {
         }
     }
 
-    /// Returns the names by which users know the parts of a field: the names of the projected fields that show
-    /// them, or else its path.
+    /// Returns the names by which users know the parts of a field: the names of the projected fields that show them,
+    /// or else its path.
     fn names(&self, id: FieldId) -> Vec<String> {
         let field = self.schema.field(id);
         let inner = |top: FieldId| {

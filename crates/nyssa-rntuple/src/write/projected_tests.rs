@@ -7,7 +7,7 @@ use nyssa_root::compression::Compression;
 use super::rows;
 use crate::schema::{FieldType, Leaf, Schema, SchemaBuilder};
 
-/// Makes a schema with `run`, and with jets as ROOT's importer has them.
+/// Makes a schema with `run`, and with jets in the form of ROOT's importer.
 fn schema() -> Schema {
     let mut builder = SchemaBuilder::new(Compression::DEFAULT);
     builder.field(None, "run", &FieldType::Leaf(Leaf::Int32)).unwrap();

@@ -21,13 +21,14 @@ use crate::schema::{Column, ColumnId, FieldId, Schema};
 /// The maximum number of elements of a page. The page list has 31 bits for it.
 const MAX_PAGE_ELEMENTS: usize = i32::MAX as usize;
 
-/// Planes with fewer bytes than this have no codecs of their own, since each takes a header.
+/// Planes with fewer bytes than this have no separate codecs, since each codec takes a header.
 pub(super) const MIN_PLANE: usize = 2 << 10;
-/// A page whose ratio is that of the sample times this, or more, has data of another kind than the sample.
+/// A page whose ratio is at least this factor times the ratio of the sample contains data of another kind than the
+/// sample.
 const DRIFT: f64 = 1.1;
 
-/// Seals the columns of `field` and its subfields. `array` has the rows of one cluster, or the items of one
-/// cluster for a field inside a collection. A projected field has no columns of its own, so it returns none.
+/// Seals the columns of `field` and its subfields. `array` has the rows of one cluster, or the items of one cluster
+/// for a field inside a collection. A projected field has no columns of its own, so it returns none.
 ///
 /// This is a pure function on one thread. The result depends only on the arguments.
 ///
@@ -84,7 +85,7 @@ pub(super) struct ColumnPlan<'a> {
     column: ColumnId,
     encoding: Encoding,
     settings: &'a ColumnSettings,
-    /// Another column type with the same values, in which pages are sealed, too.
+    /// Another column type for the same values, in which pages are sealed, too.
     other: Option<Encoding>,
 }
 
@@ -125,7 +126,7 @@ impl<'a> ColumnPlan<'a> {
     }
 
     /// Returns the element ranges of the pages. There are as few pages as the page size allows, of nearly equal
-    /// sizes, so that the last one is not small.
+    /// sizes, so that the last page is not small.
     pub(super) fn pages(&self, elements: usize) -> impl Iterator<Item = Range<usize>> + use<> {
         let count = elements.div_ceil(self.max_elements());
         let size = elements.div_ceil(count.max(1)).max(1);
@@ -134,23 +135,23 @@ impl<'a> ColumnPlan<'a> {
             .filter(|range| !range.is_empty())
     }
 
-    /// Returns the element ranges of the pages that can be sealed while more elements may come. These are full
-    /// pages, and at least half a page stays open, so that the last one is not small.
+    /// Returns the element ranges of the pages that can be sealed while more elements may come. These are full pages,
+    /// and at least half a page stays open, so that the last page is not small.
     pub(super) fn full_pages(&self, elements: usize) -> impl Iterator<Item = Range<usize>> + use<> {
         let max = self.max_elements();
         let count = elements.saturating_sub(max.div_ceil(2)) / max;
         (0..count).map(move |page| page * max..(page + 1) * max)
     }
 
-    /// Returns the maximum number of elements of a page. As in ROOT, the size limit is that of the elements in
+    /// Returns the maximum number of elements of a page. As in ROOT, the size limit applies to the elements in
     /// memory.
     fn max_elements(&self) -> usize {
         let width = self.encoding.native_size().max(1);
         (self.settings.page_bytes / width).clamp(1, MAX_PAGE_ELEMENTS)
     }
 
-    /// Seals one page. If it is larger than its sample promised, the data are of another kind. Then it is also sealed
-    /// with ROOT's codec, and the smaller page is the result.
+    /// Seals one page. If it is larger than its sample promised, the data is of another kind. Then the page is also
+    /// sealed with ROOT's codec, and the smaller page is the result.
     pub(super) fn seal(
         &self,
         data: &ColumnData,
@@ -173,7 +174,7 @@ impl<'a> ColumnPlan<'a> {
         Ok(if other.bytes.len() < page.bytes.len() { other } else { page })
     }
 
-    /// Seals one page in the column type of ROOT, if the column has another one.
+    /// Seals one page in the column type of ROOT, if the column has another type.
     pub(super) fn seal_other(
         &self,
         data: &ColumnData,
@@ -193,8 +194,8 @@ impl<'a> ColumnPlan<'a> {
         tracing::trace_span!("seal", column = path().as_str()).entered()
     }
 
-    /// Seals one page with a codec for each run of planes. Returns `None` where this is not possible or not useful:
-    /// planes are too small, or one of the runs does not become smaller.
+    /// Seals one page with a codec for each run of planes. Returns `None` if this is not possible or not useful:
+    /// planes are too small, or a run does not become smaller.
     fn seal_planes(
         &self,
         runs: &[PlaneRun],
@@ -267,7 +268,7 @@ impl<'a> ColumnPlan<'a> {
         self.encoding
     }
 
-    /// Makes the sealed column of its pages.
+    /// Makes the sealed column from its pages.
     pub(super) fn finish(&self, data: &ColumnData, pages: Vec<SealedPage>) -> SealedColumn {
         SealedColumn {
             column: self.column,

@@ -15,18 +15,18 @@ use super::{Scratch, SealSettings};
 use crate::page::{SealedColumn, SealedPage};
 use crate::schema::{FieldId, Schema};
 
-/// A sealer of fields. It keeps the buffers of its threads from one call to the next.
+/// A sealer of fields. It reuses the buffers of its threads.
 #[derive(Default)]
 pub struct Sealer {
     scratches: Mutex<Vec<Scratch>>,
 }
 
 impl Sealer {
-    /// Seals the columns of `fields` as [`super::seal_field`] does. Each field has the array of its rows of
-    /// one cluster. The result is in the order of the fields, and the same for any number of threads.
+    /// Seals the columns of `fields`. Each field has the array of its rows of one cluster. The result is in the order
+    /// of the fields, and does not depend on the number of threads.
     ///
     /// # Errors
-    /// The errors of [`super::seal_field`], and `Cancelled`.
+    /// `InvalidArgument` when an array does not fit its field; `Unsupported` for unknown columns; `Cancelled`.
     pub fn seal(
         &self,
         schema: &Schema,

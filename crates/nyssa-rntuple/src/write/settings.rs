@@ -14,33 +14,33 @@ use crate::schema::{ColumnId, FieldId, Schema};
 /// The maximum number of compressors of a [`Scratch`]. Each may have megabytes of tables.
 const MAX_COMPRESSORS: usize = 8;
 
-/// The settings for sealing the pages of one column. The schema has the encoding of the column.
+/// The settings for sealing the pages of one column. The schema contains the encoding of the column.
 #[derive(Clone, Debug)]
 pub struct ColumnSettings {
-    /// The codec of the pages. Columns with the same codec share one object, so that threads can reuse
-    /// compressors.
+    /// The codec of the pages. Columns with one codec share one object, so that threads can reuse compressors.
     pub codec: Arc<Codec>,
-    /// The codecs of runs of byte planes of a split column. Empty if `codec` is for all.
+    /// The codecs of runs of byte planes of a split column. Empty if `codec` is for all planes.
     pub(crate) planes: Vec<PlaneRun>,
-    /// ROOT's compression setting that the page list records. It is the one asked for, whatever the effort, because
-    /// ROOT's inspector refuses an RNTuple with several settings.
+    /// ROOT's compression setting that the page list records. It is the requested setting, whatever the effort,
+    /// because ROOT's inspector refuses an RNTuple with several settings.
     pub setting: u32,
     /// The maximum size of a page before compression, in bytes.
     pub page_bytes: usize,
-    /// Whether the options set the codec, so that none is chosen from a sample.
+    /// Whether the options set the codec, so that no sample chooses it.
     pub own_codec: bool,
     /// Whether the options set the column type.
     pub own_type: bool,
-    /// The narrower encodings of a column of real numbers. One of them may be chosen if it keeps every value exactly.
+    /// The narrower encodings of a column of real numbers. One of them may be chosen if it stores every value
+    /// exactly.
     pub narrower: Vec<Encoding>,
-    /// The largest error of a value whose encoding is narrower than its field. 0 keeps all bits. A value with a larger
-    /// error is refused. `None` refuses nothing.
+    /// The largest error of a value whose encoding is narrower than its field. 0 preserves all bits. A value with a
+    /// larger error is refused. `None` refuses nothing.
     pub largest_error: Option<f64>,
-    /// The storage that pages are compared with, where the storage was chosen for size.
+    /// The storage with which pages are compared, if the storage was chosen for size.
     pub(super) root: Option<RootStorage>,
 }
 
-/// Some byte planes that lie together and have the same codec.
+/// Neighbouring byte planes with one codec.
 #[derive(Clone, Debug)]
 pub(crate) struct PlaneRun {
     /// The number of planes.
@@ -51,18 +51,18 @@ pub(crate) struct PlaneRun {
 }
 
 impl PlaneRun {
-    pub fn new(count: usize, candidate: &Candidate) -> Self {
+    pub(crate) fn new(count: usize, candidate: &Candidate) -> Self {
         Self { count, codec: Arc::clone(&candidate.codec), name: candidate.name.clone() }
     }
 }
 
-/// The column type and codec that ROOT would use for a column that is stored in another way. Where this may be the
-/// smaller one, pages are sealed both ways.
+/// The column type and codec that ROOT would use for a column with another storage. If ROOT's may be smaller, pages
+/// are sealed both ways.
 #[derive(Clone, Debug)]
 pub(super) struct RootStorage {
     pub(super) column_type: ColumnType,
     pub(super) codec: Arc<Codec>,
-    /// The bytes of the sample after compression, for each byte before it.
+    /// The number of compressed bytes for each byte of the sample.
     pub(super) ratio: f64,
 }
 
@@ -71,15 +71,14 @@ pub(super) struct RootStorage {
 pub struct SealSettings {
     /// The settings by physical column.
     pub columns: Vec<ColumnSettings>,
-    /// The number of the representation that is sealed, for fields that use another representation than the
-    /// first.
+    /// The number of the representation that is sealed, for fields that do not use the first representation.
     pub representations: BTreeMap<FieldId, u16>,
     /// Whether doubles are rounded, see [`RNTupleWriteOptions::round_doubles`].
     pub round_doubles: bool,
 }
 
 impl SealSettings {
-    /// Makes the same settings for all columns of `schema`, except for [`RNTupleWriteOptions::fields`].
+    /// Makes equal settings for all columns of `schema`, except for [`RNTupleWriteOptions::fields`].
     pub fn new(schema: &Schema, options: &RNTupleWriteOptions) -> Self {
         let column = ColumnSettings {
             codec: Arc::new(Codec::from(options.compression)),
@@ -112,13 +111,13 @@ impl SealSettings {
     pub(super) fn codecs(&self, options: &RNTupleWriteOptions) -> Vec<Arc<Codec>> {
         let chooser = options.encodings.chooser(options.compression, options.effort);
         let mut known: Vec<_> = chooser.iter().flat_map(Chooser::codecs).cloned().collect();
-        let asked = |column: &&ColumnSettings| column.own_codec || chooser.is_none();
-        for column in self.columns.iter().filter(asked) {
+        let requested = |column: &&ColumnSettings| column.own_codec || chooser.is_none();
+        for column in self.columns.iter().filter(requested) {
             if !known.iter().any(|codec| Arc::ptr_eq(codec, &column.codec)) {
                 known.push(Arc::clone(&column.codec));
             }
         }
-        // A thread keeps only a limited number of compressors, so the largest ones count.
+        // A thread has only a limited number of compressors, so the largest compressors count.
         known.sort_by_key(|codec| std::cmp::Reverse(codec.memory(options.max_unzipped_page)));
         known.truncate(MAX_COMPRESSORS);
         known
@@ -152,14 +151,14 @@ fn settle(schema: &Schema, all: &[FieldOptions], columns: &mut [ColumnSettings])
 /// The compressors of a thread, each with its codec.
 pub(super) type Compressors = Vec<(Arc<Codec>, Compressor)>;
 
-/// The buffers and compressors that one thread uses again and again.
+/// The buffers and compressors that one thread reuses.
 #[derive(Default)]
 pub struct Scratch {
     compressors: Compressors,
     /// The elements that are rearranged before encoding.
     pub(super) native: Vec<u8>,
     /// The encoded page.
-    pub(super) packed: Vec<u8>,
+    pub(super) encoded: Vec<u8>,
 }
 
 impl Scratch {
@@ -168,8 +167,8 @@ impl Scratch {
         Self::default()
     }
 
-    /// Returns the compressor of a codec. It is made at the first use. The oldest is dropped when there are too
-    /// many.
+    /// Returns the compressor of a codec. It is made at the first use. The oldest compressor is dropped when there
+    /// are too many.
     pub(super) fn compressor<'a>(
         compressors: &'a mut Compressors,
         codec: &Arc<Codec>,
@@ -191,7 +190,7 @@ impl Scratch {
     /// Returns the number of bytes of `input`, which has planes of `plane` bytes each, after compression.
     ///
     /// # Errors
-    /// The errors of compression.
+    /// Returns an error if compression fails.
     pub(super) fn compressed(
         &mut self,
         codec: &Arc<Codec>,
@@ -206,7 +205,7 @@ impl Scratch {
 
     /// Borrows the compressors and the two buffers.
     pub(super) fn all(&mut self) -> (&mut Compressors, &mut Vec<u8>, &mut Vec<u8>) {
-        (&mut self.compressors, &mut self.native, &mut self.packed)
+        (&mut self.compressors, &mut self.native, &mut self.encoded)
     }
 
     /// Borrows the parts that sealing one page needs.
@@ -214,7 +213,7 @@ impl Scratch {
         &mut self,
         codec: &Arc<Codec>,
     ) -> Result<(&mut Compressor, &mut Vec<u8>, &mut Vec<u8>)> {
-        let Self { compressors, native, packed } = self;
-        Ok((Self::compressor(compressors, codec)?, native, packed))
+        let Self { compressors, native, encoded } = self;
+        Ok((Self::compressor(compressors, codec)?, native, encoded))
     }
 }

@@ -10,13 +10,13 @@
 //! | fixed-size array, bitset | fixed-size lists, fixed-size binaries |
 //! | record, class | structs, members by name (by place for pairs and tuples) |
 //! | variant | unions, dense or sparse, whose types find their alternatives; values of one alternative |
-//! | enum, atomic | those of the subfield |
+//! | enum, atomic | the elements of the subfield |
 //!
 //! An array without values fits every field, because Python and NumPy cannot know its type. Errors name the
 //! row of the array as the entry.
 //!
-//! A slice of an array counts only its own rows: offsets start at zero, and only the items of its rows are
-//! converted. Dictionaries are decoded.
+//! A slice of an array counts only its own rows: offsets start at zero, and only the items of its rows are converted.
+//! Dictionaries are decoded.
 
 use std::sync::Arc;
 
@@ -41,8 +41,8 @@ pub(super) struct Shred {
     pub(super) elements: Elements,
 }
 
-/// Makes the elements of all columns of a field, in depth-first order. The columns are those of the
-/// representations in `settings`. A projected field has none.
+/// Makes the elements of all columns of a field, in depth-first order. The columns belong to the representations in
+/// `settings`. A projected field has none.
 ///
 /// # Errors
 /// `InvalidArgument` when the array does not have the structure of the field, has nulls although the field is
@@ -150,8 +150,7 @@ impl<'a> Shredder<'a> {
         }
     }
 
-    /// Converts values with nulls, or lists of at most one item. The type of the subfield decides which of the
-    /// two they are.
+    /// Converts values with nulls, or lists of at most one item. The type of the subfield decides between the two.
     fn optional(&mut self, column: ColumnId, child: FieldId, array: &ArrayRef) -> Result<()> {
         let list = item_type(array.data_type()).is_some_and(|item| self.fits(child, item));
         let nulls = array.logical_nulls();
@@ -208,7 +207,7 @@ impl<'a> Shredder<'a> {
         child: FieldId,
         array: &ArrayRef,
     ) -> Result<()> {
-        // Arrow keeps a `std::vector<std::byte>` without a child array.
+        // Arrow stores a `std::vector<std::byte>` without a child array.
         if let Some(bytes) = byte_lists(array) {
             let (offsets, bytes) = bytes?;
             let &[values] = self.columns(child) else { return Err(mismatch(field, array)) };
@@ -236,7 +235,7 @@ impl<'a> Shredder<'a> {
         self.members(children, record)
     }
 
-    /// Converts each member by its name. Members of base classes may be among those of the class.
+    /// Converts each member by its name. Members of base classes may be among the members of the class.
     fn members(&mut self, children: &[FieldId], record: &StructArray) -> Result<()> {
         for &id in children {
             let child = self.schema.field(id);
@@ -276,7 +275,7 @@ impl<'a> Shredder<'a> {
         let round = self.settings.round_doubles;
         let column_type = self.column_type(column)?;
         if let Some(error) = self.settings.column(column).and_then(|one| one.largest_error) {
-            numbers::check_kept(record, column_type, array, error)?;
+            numbers::check_exact(record, column_type, array, error)?;
         }
         let elements = numbers::elements(record, column_type, &field.type_name, array, round)?;
         self.out.push(Shred { column, elements });
@@ -418,8 +417,8 @@ fn fixed_items(field: &Field, array: &ArrayRef) -> Result<ArrayRef> {
     }
 }
 
-/// Returns whether an empty array of this type can be of any type. awkward and NumPy use such types when there
-/// are no values.
+/// Returns whether an empty array of this type can be of any type. awkward and NumPy use such types if there are no
+/// values.
 fn says_nothing(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Null | DataType::Float64)
 }

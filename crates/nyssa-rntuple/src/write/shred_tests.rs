@@ -98,7 +98,7 @@ fn optional_values_are_nulls_or_lists() {
     assert_eq!(refused(&schema, two), "an optional value has more than one value (field o)");
 }
 
-/// Tests that a null list and an empty one differ. The list form of an optional of lists is one list deeper.
+/// Tests that a null list and an empty list differ. The list form of an optional of lists is one list deeper.
 #[test]
 fn optional_lists() {
     let schema = schema(&[
@@ -223,7 +223,8 @@ fn maps_are_lists_of_pairs() {
     );
 }
 
-/// Shreds a class with a base: members are found by name, those of the base under `:_0` or beside the others.
+/// Shreds a class with a base: members are found by name, members of the base under `:_0` or beside the other
+/// members.
 #[test]
 fn classes() {
     let schema = schema(&[

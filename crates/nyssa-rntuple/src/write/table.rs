@@ -25,7 +25,8 @@ impl TableWriter {
     /// Starts the RNTuple `path` in `file` for rows of `arrow`.
     ///
     /// # Errors
-    /// The errors of [`Schema::from_arrow`] and [`TableWriter::with_schema`].
+    /// `Unsupported` for Arrow types that have no C++ type; `InvalidArgument` for options, names or a schema that
+    /// cannot be written, and when the file already has that path; `LimitExceeded` when there is not enough memory.
     pub fn create(
         file: &SharedFile,
         path: &str,
@@ -40,8 +41,8 @@ impl TableWriter {
     /// Starts the RNTuple `path` in `file` with the given schema.
     ///
     /// # Errors
-    /// The errors of [`Writer::attach`]; `LimitExceeded` when there is not enough memory for this number of
-    /// columns.
+    /// `InvalidArgument` for options, names or a schema that cannot be written, and when the file already has that
+    /// path; `LimitExceeded` when there is not enough memory for this number of columns.
     pub fn with_schema(
         file: &SharedFile,
         path: &str,
@@ -53,12 +54,12 @@ impl TableWriter {
         Self::over(Writer::attach(file, path, schema, options.clone())?, options, context)
     }
 
-    /// Makes the writer that adds to an RNTuple. Rows have its top-level fields in order, without projected
-    /// ones. See [`Writer::resume`].
+    /// Makes the writer that adds to an existing RNTuple. Rows have its top-level fields in order, without projected
+    /// fields.
     ///
     /// # Errors
-    /// The errors of [`Writer::resume`]; `LimitExceeded` when there is not enough memory for this number of
-    /// columns.
+    /// `InvalidArgument` for options; `Unsupported` for columns of unknown types; `LimitExceeded` when there is not
+    /// enough memory for this number of columns.
     pub fn resume(
         file: &SharedFile,
         existing: &Existing<'_>,
@@ -83,7 +84,8 @@ impl TableWriter {
     /// are written first.
     ///
     /// # Errors
-    /// The errors of [`Writer::extend_schema`] and [`TableWriter::flush`].
+    /// `InvalidArgument` when a written field or column has changed, for new members of fields other than top-level
+    /// untyped records, and for a schema that cannot be written; `Cancelled`; an error if the sink cannot be written.
     pub fn extend_schema<T>(
         &mut self,
         extend: impl FnOnce(&mut SchemaBuilder) -> Result<T>,
@@ -107,7 +109,7 @@ impl TableWriter {
         self.writer.schema()
     }
 
-    /// Returns the number of entries, with those that an existing RNTuple had.
+    /// Returns the number of entries, including the entries of an existing RNTuple.
     pub fn entries(&self) -> u64 {
         self.cluster_builder.entries()
     }
@@ -116,8 +118,8 @@ impl TableWriter {
     /// Rows that are not written yet are copied, so the arrays may change after the call.
     ///
     /// # Errors
-    /// `InvalidArgument` for arrays that do not fit the schema or have nulls; then no row of this call is
-    /// written. The errors of the sink, and `Cancelled`.
+    /// `InvalidArgument` for arrays that do not fit the schema or have nulls; then no row of this call is written.
+    /// `Cancelled`; an error if the sink cannot be written.
     pub fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()> {
         self.cluster_builder.extend(arrays, &mut self.writer)
     }
@@ -125,16 +127,17 @@ impl TableWriter {
     /// Appends the rows of a batch. Its columns are in the order of the schema.
     ///
     /// # Errors
-    /// The same as [`TableWriter::extend`].
+    /// `InvalidArgument` for arrays that do not fit the schema or have nulls; then no row of this call is written.
+    /// `Cancelled`; an error if the sink cannot be written.
     pub fn extend_batch(&mut self, batch: &RecordBatch) -> Result<()> {
         self.extend(batch.columns())
     }
 
-    /// Ends the open cluster and writes it. It is only needed for cluster boundaries at certain entries;
-    /// otherwise the options determine them.
+    /// Ends the open cluster and writes it. It is only needed for cluster boundaries at certain entries; without it
+    /// the options determine them.
     ///
     /// # Errors
-    /// The errors of the sink, and `Cancelled`.
+    /// `Cancelled`; an error if the sink cannot be written.
     pub fn flush(&mut self) -> Result<()> {
         self.cluster_builder.flush(&mut self.writer)
     }
@@ -142,7 +145,8 @@ impl TableWriter {
     /// Writes the open cluster and continues with many threads, each with its own context.
     ///
     /// # Errors
-    /// The errors of [`TableWriter::flush`] and [`ParallelWriter::with_schema`].
+    /// `InvalidArgument` for unbuffered writing in a fixed order; `LimitExceeded` when there is not enough memory;
+    /// `Cancelled`; an error if the sink cannot be written.
     pub fn into_parallel(mut self, order: Order, context: &Context) -> Result<ParallelWriter> {
         self.flush()?;
         ParallelWriter::over(self.writer, order, context)
@@ -151,7 +155,8 @@ impl TableWriter {
     /// Writes the open cluster and completes the RNTuple. The file must be finished separately.
     ///
     /// # Errors
-    /// The errors of [`TableWriter::flush`] and [`Writer::finish`].
+    /// `InvalidArgument` when an attribute has a range that is not in the RNTuple; `Cancelled`; an error if the sink
+    /// cannot be written.
     pub fn finish(mut self) -> Result<WriteReport> {
         self.flush()?;
         self.writer.finish()
@@ -170,7 +175,7 @@ impl TableWriter {
     /// Writes the open cluster and returns the writer, which must be finished.
     ///
     /// # Errors
-    /// The same as [`TableWriter::flush`].
+    /// `Cancelled`; an error if the sink cannot be written.
     pub fn into_writer(mut self) -> Result<Writer> {
         self.flush()?;
         Ok(self.writer)

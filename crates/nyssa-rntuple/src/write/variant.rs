@@ -10,11 +10,11 @@ use arrow_schema::DataType;
 use nyssa_root::arrow::gather::{gather, valid};
 use nyssa_root::error::{Error, Result};
 
-/// Returns the tags of the rows (0 for none, the alternatives from 1) and the values of each of `count`
-/// alternatives, in order of the rows. The children of a dense or sparse union are assigned to alternatives by
-/// `place`. If the union has one child more than there are alternatives, and the first one has type `Null`,
-/// this one means no value. Any other array has values of one alternative. A row whose value is null has no
-/// alternative, unless the alternative itself is `nullable`.
+/// Returns the tags of the rows (0 for none, the alternatives from 1) and the values of each of `count` alternatives,
+/// in order of the rows. The children of a dense or sparse union are assigned to alternatives by `place`. If the
+/// union has one child more than there are alternatives, and the first child has type `Null`, this child means no
+/// value. Any other array has values of one alternative. A row whose value is null has no alternative, unless the
+/// alternative itself is `nullable`.
 ///
 /// # Errors
 /// `InvalidArgument` for a union with more children and for a damaged union. Returns `None` when the types do
@@ -94,7 +94,7 @@ pub(super) fn alternatives(
     Ok(Some((tags, values)))
 }
 
-/// Returns the tags of the rows and the values of an array that has only values of alternative `at`.
+/// Returns the tags of the rows and the values of an array that contains only values of alternative `at`.
 fn only_alternative(
     array: &ArrayRef,
     at: usize,
@@ -106,9 +106,9 @@ fn only_alternative(
     Ok((tags, valid(array, nulls)?))
 }
 
-/// Assigns each type to one of `count` alternatives. Of the free alternatives it takes the one with the
-/// highest rank; if several have it, the one at the position of the type, or else the first. Returns `None`
-/// when no free alternative fits (rank 0).
+/// Assigns each type to one of `count` alternatives. It takes the free alternative with the highest rank. If several
+/// have this rank, it takes the alternative at the position of the type, or else the first. Returns `None` when no
+/// free alternative fits (rank 0).
 pub(super) fn place(
     types: &[&DataType],
     count: usize,
@@ -125,7 +125,7 @@ pub(super) fn place(
 }
 
 /// Returns the number of alternatives of a union type. A first child of type `Null` is not an alternative.
-pub fn alternative_count(data_type: &DataType) -> Option<usize> {
+pub(super) fn alternative_count(data_type: &DataType) -> Option<usize> {
     let DataType::Union(fields, _) = data_type else { return None };
     let none = fields.iter().next().is_some_and(|(_, child)| child.data_type() == &DataType::Null);
     Some(fields.len() - usize::from(none))

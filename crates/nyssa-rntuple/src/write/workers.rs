@@ -27,7 +27,7 @@ impl Workers {
     /// Runs `run` for every task. The results are in the order of the tasks.
     ///
     /// # Errors
-    /// The error of one failed task, and `Cancelled`.
+    /// `Cancelled`; the error of a failed task.
     pub(super) fn map<T: Sync, R: Send>(
         &mut self,
         tasks: &[T],

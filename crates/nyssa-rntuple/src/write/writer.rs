@@ -52,7 +52,7 @@ pub struct Writer {
     schema: Schema,
     extra_types: Vec<ExtraType>,
     options: RNTupleWriteOptions,
-    /// The header, which is written with the first cluster. Before that the schema may change.
+    /// The header, which is written with the first cluster. Until then the schema may change.
     header: Option<(Header, EnvelopePosition)>,
     /// The number of elements of each column in the committed clusters.
     elements: Vec<u64>,
@@ -66,11 +66,11 @@ pub struct Writer {
     compressor: Compressor,
     report: WriteReport,
     represented: represent::Represented,
-    /// The parts that stay, if the RNTuple was already in the file.
+    /// The parts that stay unchanged, if the RNTuple was already in the file.
     resumed: Option<Resumed>,
 }
 
-/// The parts of an existing RNTuple that stay.
+/// The parts of an existing RNTuple that stay unchanged.
 struct Resumed {
     cycle: u16,
     version: FormatVersion,
@@ -81,7 +81,7 @@ struct Resumed {
 }
 
 impl Writer {
-    /// Starts the RNTuple `path` (directories with slashes, then the name) as the only one of `file`.
+    /// Starts the RNTuple `path` (directories with slashes, then the name) as the only RNTuple of `file`.
     ///
     /// # Errors
     /// `InvalidArgument` for options, names or a schema that cannot be written.
@@ -96,10 +96,11 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Starts the RNTuple `path` in a file that can have others. [`SharedFile::finish`] ends the file.
+    /// Starts the RNTuple `path` in a file that can contain other objects. [`SharedFile::finish`] ends the file.
     ///
     /// # Errors
-    /// The errors of [`Writer::create`], and `InvalidArgument` when the file already has that path.
+    /// `InvalidArgument` for options, names or a schema that cannot be written, and when the file already has that
+    /// path.
     pub fn attach(
         file: &SharedFile,
         path: &str,
@@ -205,10 +206,10 @@ impl Writer {
         Ok(())
     }
 
-    /// Extends the schema between clusters, with new fields, representations and projections. Before the
-    /// first cluster everything may change. After it, new fields read as zeros (empty collections, invalid
-    /// variants) in earlier entries, and go into the footer. Returns what `extend` returns. After an error
-    /// the schema is unchanged.
+    /// Extends the schema between clusters, with new fields, representations and projections. Before the first
+    /// cluster everything may change. After it, new fields read as zeros (empty collections, invalid variants) in
+    /// earlier entries, and go into the footer. Returns the result of `extend`. After an error the schema is
+    /// unchanged.
     ///
     /// # Errors
     /// `InvalidArgument` while a cluster is open, when a written field or column has changed, for new members
@@ -240,7 +241,7 @@ impl Writer {
             .iter()
             .any(|column| (column.field.0 as usize) < self.schema.fields.len());
         if represented {
-            // Old columns get a new suppressed column beside them, which their page lists must have.
+            // Old columns get a new suppressed column beside them, which their page lists must contain.
             for cluster in &mut self.clusters {
                 let ranges = std::mem::take(&mut cluster.columns);
                 cluster.columns = complete(&schema, ranges.into_iter().map(Some).collect());
@@ -252,11 +253,12 @@ impl Writer {
     }
 
     /// Adds a representation of a field for later clusters. Each cluster has the columns of one representation.
-    /// Returns the ids of the columns. See [`Schema::add_representation`].
+    /// Returns the ids of the columns.
     ///
     /// # Errors
-    /// The errors of [`Writer::extend_schema`]; `InvalidArgument` when the field has several columns or lies in
-    /// a collection, and a cluster group (see [`RNTupleWriteOptions::clusters_per_group`]) is already written.
+    /// `InvalidArgument` while a cluster is open, for columns that do not fit the field, and when the field has
+    /// several columns or lies in a collection, and a cluster group (see [`RNTupleWriteOptions::clusters_per_group`])
+    /// is already written.
     pub fn add_representation(
         &mut self,
         field: FieldId,
@@ -285,8 +287,8 @@ impl Writer {
     /// Stores all pages of a column of the open cluster, at once and in the order of the calls.
     ///
     /// # Errors
-    /// `InvalidArgument` when no cluster is open, the column was already put or does not exist, or its pages
-    /// have another number of elements; the errors of the sink.
+    /// `InvalidArgument` when no cluster is open, the column was already put or does not exist, or its pages have
+    /// another number of elements; an error if the sink cannot be written.
     pub fn put(&mut self, column: SealedColumn) -> Result<()> {
         let id = column.column;
         self.put_column(column).at(|place| {
@@ -359,7 +361,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes the page list of the clusters that have none yet.
+    /// Writes the page list of the clusters without a page list.
     fn commit_group(&mut self) -> Result<()> {
         let _span = tracing::trace_span!("commit").entered();
         let clusters = std::mem::take(&mut self.clusters);
@@ -379,7 +381,7 @@ impl Writer {
     /// Links a finished attribute set. Its entry ranges must lie inside this RNTuple when it is finished.
     ///
     /// # Errors
-    /// `InvalidArgument` for a second set of the same name.
+    /// `InvalidArgument` for a second set of one name.
     pub fn link(&mut self, set: FinishedSet) -> Result<()> {
         if self.attribute_sets.iter().any(|known| known.link.name == set.link.name) {
             return Err(Error::invalid_argument(format!(
@@ -394,8 +396,8 @@ impl Writer {
     /// Writes page lists, footer and anchor. Also ends the file if this writer owns it.
     ///
     /// # Errors
-    /// `InvalidArgument` when a cluster is open or an attribute has a range that is not in the RNTuple; the
-    /// errors of the sink.
+    /// `InvalidArgument` when a cluster is open or an attribute has a range that is not in the RNTuple; an error if
+    /// the sink cannot be written.
     pub fn finish(mut self) -> Result<WriteReport> {
         let cycle = self.resumed.as_ref().map(|resumed| resumed.cycle);
         let anchor = self.write_footer()?;
@@ -417,8 +419,8 @@ impl Writer {
         Ok(self.report)
     }
 
-    /// Does the same as [`Writer::finish`] for an attribute set: no directory lists its anchor. Returns the
-    /// position and size of the anchor.
+    /// Writes page lists, footer and anchor of an attribute set: no directory lists its anchor. Returns the position
+    /// and size of the anchor.
     pub(super) fn finish_unlisted(mut self) -> Result<(u64, usize)> {
         let anchor = self.write_footer()?.serialize();
         let offset =
@@ -492,11 +494,15 @@ impl Writer {
 
 /// A column of one cluster whose pages are stored.
 pub struct StoredColumn {
+    /// The id of the column.
     pub column: ColumnId,
+    /// The number of elements.
     pub elements: u64,
+    /// The last offset of an offset column, which the next cluster continues.
     pub last_offset: Option<u64>,
     /// ROOT's compression setting.
     pub compression: u32,
+    /// The pages, in order.
     pub pages: Vec<PageInfo>,
 }
 

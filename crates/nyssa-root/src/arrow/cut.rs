@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 /// offsets start at 0, and fields of one collection share them.
 #[derive(Default)]
 pub struct Cutter {
-    /// The new offsets, by address, first list and number of lists of the old ones.
+    /// The new offsets, by address, first list and number of lists of the old offsets.
     known: HashMap<(usize, usize, usize), OffsetBuffer<i64>>,
 }
 

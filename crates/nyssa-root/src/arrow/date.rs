@@ -1,5 +1,6 @@
-//! Unpacks the dates of `TDatime`, which have 32 bits. From the highest bit on, 6 are the years since 1995, 4 the month,
-//! 5 the day, 5 the hour, 6 the minute and 6 the second. A date is a time of the writer's clock without a time zone.
+//! Converts the dates of `TDatime`, which have 32 bits. From the highest bit on, 6 are the years since 1995, 4 the
+//! month, 5 the day, 5 the hour, 6 the minute and 6 the second. A date is a time of the writer's clock without a time
+//! zone.
 
 use std::fmt;
 
@@ -23,18 +24,18 @@ pub struct Date {
 }
 
 impl Date {
-    /// Makes the field of packed dates.
+    /// Makes the field of dates as `TDatime` stores them.
     pub fn field(name: &str) -> Field {
         typed_field(Field::new(name, DataType::UInt32, false), CLASS)
     }
 
-    /// Returns whether a field has packed dates.
+    /// Returns whether a field has dates as `TDatime` stores them.
     pub fn is_in(field: &Field) -> bool {
         field.data_type() == &DataType::UInt32
             && field.metadata().get(STRING.0).is_some_and(|name| name == CLASS)
     }
 
-    /// Unpacks a date. Returns `None` for a date that does not exist, such as the 30th of February.
+    /// Converts a date from its 32 bits.
     pub fn unpack(packed: u32) -> Option<Self> {
         let part = |low: u32, bits: u32| packed >> low & ((1 << bits) - 1);
         let date = Self {
@@ -83,12 +84,12 @@ impl fmt::Display for Date {
     }
 }
 
-/// Converts packed dates to seconds since 1970. Dates that do not exist become null.
+/// Converts dates of `TDatime` to seconds since 1970. Dates that do not exist become null.
 pub(super) fn timestamps(packed: &UInt32Array) -> TimestampSecondArray {
     packed.iter().map(|number| number.and_then(Date::unpack).map(Date::seconds)).collect()
 }
 
-/// Returns the seconds since 1970 of packed dates. Nulls, and dates that do not exist, give `None`.
+/// Returns the seconds since 1970 of dates of `TDatime`. Nulls, and dates that do not exist, give `None`.
 pub fn date_seconds(array: &ArrayRef) -> impl Iterator<Item = Option<i64>> + '_ {
     let packed = array.as_primitive_opt::<UInt32Type>();
     packed.into_iter().flatten().map(|number| number.and_then(Date::unpack).map(Date::seconds))
@@ -104,7 +105,7 @@ mod tests {
 
     #[test]
     fn known_dates() {
-        // The expected numbers are those of `date --utc --date=... +%s`.
+        // The expected numbers come from `date --utc --date=... +%s`.
         for (number, seconds, text) in [
             (packed(2024, 2, 29, [12, 34, 56]), 1_709_210_096, "2024-02-29 12:34:56"),
             (packed(1995, 1, 1, [0; 3]), 788_918_400, "1995-01-01 00:00:00"),

@@ -14,7 +14,7 @@ use crate::error::{Error, Result, ResultExt};
 
 /// Returns whether a field is a `LargeBinary` that is marked as a string.
 pub fn is_string(field: &Field) -> bool {
-    // Strings in `std::optional<std::string>` are the only other ones.
+    // Only strings in `std::optional<std::string>` are neither.
     let is_text = |name: &String| name == STRING.1 || name.ends_with("std::string>");
     field.data_type() == &DataType::LargeBinary
         && field.metadata().get(STRING.0).is_some_and(is_text)

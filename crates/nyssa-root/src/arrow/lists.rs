@@ -12,10 +12,12 @@ use arrow_schema::DataType;
 
 use crate::error::{Error, Result};
 
-/// Offsets of 32 or 64 bits. Some functions need offsets that were checked to never decrease.
+/// Offsets of 32 or 64 bits. Some functions require checked offsets, which never decrease.
 #[derive(Clone, Debug)]
 pub enum Offsets {
+    /// Offsets of 32 bits.
     Small(ScalarBuffer<i32>),
+    /// Offsets of 64 bits.
     Large(ScalarBuffer<i64>),
 }
 
@@ -48,7 +50,7 @@ impl Offsets {
         Self::Large(std::iter::once(0).chain(ends).collect())
     }
 
-    /// Returns the list that has item `at`. Items are counted from the first item of the first list.
+    /// Returns the list that contains item `at`. Items are counted from the first item of the first list.
     pub fn row(&self, at: usize) -> usize {
         let item = self.get(0).saturating_add_unsigned(at as u64);
         let ends = match self {
@@ -66,6 +68,7 @@ impl Offsets {
         }
     }
 
+    /// Returns an offset. Returns 0 if there is no offset with this index.
     pub fn get(&self, index: usize) -> i64 {
         match self {
             Self::Small(offsets) => offsets.get(index).copied().map_or(0, i64::from),
@@ -73,6 +76,7 @@ impl Offsets {
         }
     }
 
+    /// Returns the number of offsets, which is one more than the number of lists.
     #[allow(clippy::len_without_is_empty, reason = "there is always a first offset")]
     pub fn len(&self) -> usize {
         match self {
@@ -94,8 +98,8 @@ impl Offsets {
 }
 
 /// Combines offsets so that the result is negative if an offset (except the first) is negative or is smaller
-/// than the one before. It reads all offsets with vector instructions, which is faster than to stop at the
-/// first bad one.
+/// than the previous offset. It reads all offsets with vector instructions, which is faster than to stop at the
+/// first bad offset.
 fn grow<T: Copy + Default + BitOr<Output = T>>(offsets: &[T], minus: impl Fn(T, T) -> T) -> T {
     let signs = |signs, pair: &[T]| signs | pair[1] | minus(pair[1], pair[0]);
     offsets.windows(2).fold(T::default(), signs)

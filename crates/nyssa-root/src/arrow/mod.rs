@@ -10,13 +10,13 @@
 //! | fixed arrays | `FixedSizeList`, nested for several dimensions |
 //! | records | `Struct` |
 //! | cardinality | `UInt32` / `UInt64` |
-//! | `std::optional`, `std::unique_ptr` | the type of the value, nullable; `LargeList` of 0 or 1 items around what has no nulls of its own or may be null itself |
+//! | `std::optional`, `std::unique_ptr` | the type of the value, nullable; `LargeList` of 0 or 1 items around types without nulls and types that may be null themselves |
 //! | `std::variant` | dense `Union`: type id 0 is the child [`NONE`], type id n the n-th alternative, named as its subfield |
 //! | objects serialised by ROOT's streamer | `LargeBinary` whose field carries the metadata [`STREAMER`] |
 //!
-//! An optional variant is a list of 0 or 1 unions, since [`NONE`] is a variant without a value, which is not the same
-//! as no variant.
-//! Nothing else is nullable, except that unions are marked so for the sake of [`NONE`]. List items are named `item`.
+//! An optional variant is a list of 0 or 1 unions: [`NONE`] is a variant without a value, which differs from an
+//! absent variant. Nothing else is nullable, except that unions are marked nullable because of [`NONE`]. List items
+//! are named `item`.
 
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ pub fn is_link(field: &Field) -> bool {
     field.metadata().get(STRING.0).is_some_and(|name| name == LINK)
 }
 
-/// Makes a field of objects of `class` that are kept as bytes.
+/// Makes a field of objects of `class` that are stored as bytes.
 pub fn streamer_field(name: &str, class: &str) -> Field {
     Field::new(name, DataType::LargeBinary, false)
         .with_metadata([(STREAMER.to_owned(), class.to_owned())])

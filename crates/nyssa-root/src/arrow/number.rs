@@ -1,5 +1,5 @@
 //! Contains the table of the types of numbers: their names in C++, Arrow types, sizes and ranges. The macros
-//! run code for each of the types. All other lists of number types derive from this one.
+//! run code for each of the types. All other lists of number types derive from this table.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ macro_rules! with_number {
     }};
 }
 
-/// Does the same as [`with_number`], but for integers only. Floats have a body of their own, too.
+/// Runs the body for the type of a [`Number`] that is an integer. Booleans and floats each have a body of their own.
 #[macro_export]
 macro_rules! with_integer {
     ($number:expr, $type:ident => $body:expr, bool => $bits:expr, float => $floats:expr) => {{
@@ -71,8 +71,7 @@ macro_rules! with_integer {
     }};
 }
 
-/// Does the same as [`with_integer`], but for an Arrow type. Types that are not integers have a body of their
-/// own.
+/// Runs the body for an Arrow type that is an integer. Other types have a body of their own.
 #[macro_export]
 macro_rules! with_integer_type {
     ($data_type:expr, $type:ident => $body:expr, _ => $other:expr) => {
@@ -84,8 +83,8 @@ macro_rules! with_integer_type {
     };
 }
 
-/// Declares an enum of numbers with a variant for each type. The first parameter is the type that holds
-/// booleans. The second one is a generic type that holds all other numbers.
+/// Declares an enum of numbers with a variant for each type. The first parameter is the type that holds booleans. The
+/// second parameter is a generic type that holds all other numbers.
 #[macro_export]
 macro_rules! numbers_enum {
     ($(#[$meta:meta])* $vis:vis enum $name:ident $(<$life:lifetime>)? { Bool($bits:ty), $of:ident }) => {
@@ -177,7 +176,7 @@ macro_rules! numbers_of {
 
 pub use {each_number, numbers_enum, numbers_of, with_integer, with_integer_type, with_number};
 
-/// A number in memory, with its big-endian bytes and its value as a count.
+/// A number in memory that can be read and written as big-endian bytes and used as a count.
 pub trait Native: Copy {
     /// Reads the numbers that are stored big-endian in `bytes`.
     fn read_be(bytes: &[u8]) -> impl Iterator<Item = Self>;
@@ -339,7 +338,7 @@ impl Number {
 mod tests {
     use super::*;
 
-    /// The ranges are those of C++'s `std::numeric_limits`.
+    /// The ranges come from C++'s `std::numeric_limits`.
     #[test]
     fn what_each_type_holds() {
         for (number, name, size, integers) in [

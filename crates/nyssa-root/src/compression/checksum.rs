@@ -10,10 +10,9 @@ const ZSTD_DESCRIPTOR: usize = 4;
 /// The bit of the frame header descriptor that says that a checksum follows the data.
 const ZSTD_CHECKSUM: u8 = 1 << 2;
 
-/// Returns whether decompression notices any changed byte in the block `input`, whose content has `size` bytes.
-/// zlib streams end with an Adler-32, LZ4 chunks begin with an XXH64, and most xz streams have a check. zstd
-/// frames have a checksum only if the writer asked for it, which ROOT does not do. Stored bytes and old deflate
-/// streams have none.
+/// Returns whether decompression notices any changed byte in the block `input`, whose content has `size` bytes. zlib
+/// streams end with an Adler-32, LZ4 chunks begin with an XXH64, and most xz streams have a check. zstd frames have a
+/// checksum only if the writer requested it, which ROOT does not do. Stored bytes and old deflate streams have none.
 pub fn has_checksum(input: &[u8], size: usize) -> bool {
     let mut all = input.len() != size;
     let framed = walk(input, size, |header, payload| {

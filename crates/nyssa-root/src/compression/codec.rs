@@ -7,7 +7,7 @@ use super::{Algorithm, Compression};
 /// A parameter of libzstd (`ZSTD_cParameter`).
 pub use zstd_safe::CParameter as ZstdParameter;
 
-/// The lowest level of libdeflate whose streams are not larger than those of ROOT's level 1.
+/// The lowest level of libdeflate whose streams are not larger than streams of ROOT's level 1.
 const ZLIB_LEAST: i32 = 3;
 
 /// A compression algorithm with the parameters of its library. Any version of ROOT with the algorithm can read

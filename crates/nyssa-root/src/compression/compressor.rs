@@ -7,14 +7,14 @@ use super::{Codec, Compression, lz4, lzma, zlib, zstd};
 use crate::error::{Error, Result};
 
 /// The largest buffer that a compressor keeps, in bytes. Only a block of several chunks needs more.
-const MOST_KEPT: usize = 2 * MAX_CHUNK_SIZE;
+const MAX_BUFFER: usize = 2 * MAX_CHUNK_SIZE;
 
 /// A compressor of blocks with one codec. It keeps the state of the library for the next block. Each thread
 /// needs its own.
 pub struct Compressor {
     setting: u32,
     state: State,
-    /// A buffer with the largest size that a compressed chunk may have. The chunk is copied from it.
+    /// A buffer that is large enough for any compressed chunk. The chunk is copied from it.
     output: Vec<u8>,
 }
 
@@ -27,7 +27,7 @@ enum State {
 }
 
 impl Compressor {
-    /// Makes a compressor that does the same as ROOT with this setting.
+    /// Makes a compressor with the codec that ROOT uses for this setting.
     ///
     /// # Errors
     /// `LimitExceeded` if the library cannot allocate its state.
@@ -64,7 +64,7 @@ impl Compressor {
     }
 
     /// Adds a checksum of their content to frames of zstd, which every decoder checks. It has 4 bytes. The other
-    /// algorithms always have one. The pages and envelopes of RNTuples have their own.
+    /// algorithms always add a checksum. The pages and envelopes of RNTuples have their own checksums.
     ///
     /// # Errors
     /// `LimitExceeded` if the library refuses.
@@ -89,12 +89,12 @@ impl Compressor {
         self.compress_planes(input, 0, out)
     }
 
-    /// Does the same as [`Compressor::compress`] for an input of planes of `plane` bytes each (split
-    /// encodings). A block of zstd then ends at the end of each plane, so that each plane has its own entropy
-    /// tables. NanoAOD becomes about 2 % smaller without cost. 0 means that there are no planes.
+    /// Appends the block of `input`, which consists of planes of `plane` bytes each (split encodings), to `out`. A
+    /// block of zstd ends at the end of each plane, so that each plane has its own entropy tables. This makes NanoAOD
+    /// about 2 % smaller without cost. 0 means that there are no planes.
     ///
     /// # Errors
-    /// The errors of [`Compressor::compress`].
+    /// `LimitExceeded` if the library fails (out of memory). `out` does not change then.
     pub fn compress_planes(&mut self, input: &[u8], plane: usize, out: &mut Vec<u8>) -> Result<()> {
         if !self.planes_if_smaller(input, plane, out)? {
             out.extend_from_slice(input);
@@ -102,21 +102,21 @@ impl Compressor {
         Ok(())
     }
 
-    /// Appends the block of `input` to `out`, if it is smaller. Returns whether it is. Otherwise `input` itself is to be
-    /// stored, and `out` does not change.
+    /// Appends the block of `input` to `out` if the block is smaller. Returns whether it is smaller. If not, the
+    /// caller stores `input` itself, and `out` does not change.
     ///
     /// # Errors
-    /// The errors of [`Compressor::compress`].
+    /// `LimitExceeded` if the library fails (out of memory).
     pub fn compress_if_smaller(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<bool> {
         self.planes_if_smaller(input, 0, out)
     }
 
-    /// Appends the chunk of `input`, which has planes of `plane` bytes each, to those of the bytes before it. A reader
-    /// takes several chunks together as one block. Returns `false` if the chunk would not be smaller than its content,
-    /// as ROOT demands it, or the content too large for one chunk.
+    /// Appends the chunk of `input`, which has planes of `plane` bytes each, behind earlier chunks. A reader takes
+    /// several chunks together as one block. Returns `false` if the chunk would not be smaller than its content, as
+    /// ROOT demands it, or if the content is too large for one chunk.
     ///
     /// # Errors
-    /// Those of [`Compressor::compress`].
+    /// `LimitExceeded` if the library fails (out of memory).
     pub fn append_chunk(&mut self, input: &[u8], plane: usize, out: &mut Vec<u8>) -> Result<bool> {
         if input.len() > MAX_CHUNK_SIZE {
             return Ok(false);
@@ -136,7 +136,7 @@ impl Compressor {
                 false => out.extend_from_slice(&framed),
             }
         }
-        if framed.capacity() <= MOST_KEPT {
+        if framed.capacity() <= MAX_BUFFER {
             self.output = framed;
         }
         smaller

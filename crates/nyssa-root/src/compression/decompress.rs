@@ -8,8 +8,8 @@ use super::frame::{CHUNK_HEADER_SIZE, ChunkHeader, MAX_CHUNK_SIZE, Method};
 use super::{lz4, lzma, zlib, zstd};
 use crate::error::{Error, Result};
 
-/// The largest factor by which metadata of more than one chunk may grow. In 765 trees and anchors of real files it is at
-/// most 66; zlib can reach 1032 with zeros.
+/// The largest factor by which metadata of more than one chunk may grow. In 765 trees and anchors of real files the
+/// factor is at most 66; zlib can reach 1032 with zeros.
 const MAX_METADATA_RATIO: usize = 512;
 
 thread_local! {
@@ -44,7 +44,7 @@ pub fn decompress(input: &[u8], out: &mut [u8]) -> Result<()> {
 /// allocated chunk by chunk, so that a wrong size in a damaged file takes no more memory than the chunks need.
 ///
 /// # Errors
-/// The errors of [`decompress`]; `LimitExceeded` if there is not enough memory.
+/// `OutOfSpecification` or `Checksum` if the block is damaged; `LimitExceeded` if there is not enough memory.
 pub fn decompress_to_vec(input: &[u8], size: usize, what: &str) -> Result<Vec<u8>> {
     check_content_size(input, size)?;
     if input.len() == size {
@@ -56,7 +56,7 @@ pub fn decompress_to_vec(input: &[u8], size: usize, what: &str) -> Result<Vec<u8
         walk(input, size, |header, payload| {
             let start = out.len();
             if out.capacity() - start < header.content {
-                // Memory grows with the chunks that are there, and never beyond what all of them need.
+                // Memory grows with the existing chunks, and never beyond the need of all chunks.
                 let more = header.content.max(start).min(size.saturating_sub(start));
                 out.try_reserve_exact(more.max(header.content)).map_err(|_| {
                     Error::limit(format!("cannot allocate {more} bytes for {what}"))
@@ -73,7 +73,8 @@ pub fn decompress_to_vec(input: &[u8], size: usize, what: &str) -> Result<Vec<u8
 /// proportion is refused before it is decompressed, so that a small file of zeros cannot take gigabytes.
 ///
 /// # Errors
-/// `LimitExceeded` for a block that would grow out of all proportion; the errors of [`decompress_to_vec`].
+/// `LimitExceeded` for a block that would grow out of all proportion or if there is not enough memory;
+/// `OutOfSpecification` or `Checksum` if the block is damaged.
 pub fn decompress_metadata(input: &[u8], size: usize, what: &str) -> Result<Vec<u8>> {
     let most = input.len().saturating_mul(MAX_METADATA_RATIO).max(MAX_CHUNK_SIZE);
     if size > most {
@@ -103,7 +104,7 @@ fn chunks(input: &[u8], mut out: &mut [u8], decoders: &mut Decoders) -> Result<(
 /// allocated.
 ///
 /// # Errors
-/// `OutOfSpecification` in the same cases as [`decompress`].
+/// `OutOfSpecification` if the framing is wrong or the sizes do not add up to `size`.
 pub fn check_content_size(input: &[u8], size: usize) -> Result<()> {
     if input.len() == size { Ok(()) } else { walk(input, size, |_, _| Ok(())) }
 }

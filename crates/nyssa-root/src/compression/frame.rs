@@ -45,7 +45,7 @@ pub(super) struct ChunkHeader {
 
 impl ChunkHeader {
     /// Reads a header. `position` is its offset in the block, for error messages.
-    pub fn parse(bytes: [u8; CHUNK_HEADER_SIZE], position: usize) -> Result<Self> {
+    pub(super) fn parse(bytes: [u8; CHUNK_HEADER_SIZE], position: usize) -> Result<Self> {
         let [t0, t1, version, c0, c1, c2, u0, u1, u2] = bytes;
         let method = Method::ALL.into_iter().find(|method| method.tag().0 == [t0, t1]);
         let Some(method) = method else {
@@ -70,7 +70,7 @@ impl ChunkHeader {
     }
 
     /// Returns the bytes of the header, or `None` if a size does not fit into 3 bytes.
-    pub fn to_bytes(self) -> Option<[u8; CHUNK_HEADER_SIZE]> {
+    pub(super) fn to_bytes(self) -> Option<[u8; CHUNK_HEADER_SIZE]> {
         let ([t0, t1], version) = self.method.tag();
         let [c0, c1, c2] = size_bytes(self.compressed)?;
         let [u0, u1, u2] = size_bytes(self.content)?;

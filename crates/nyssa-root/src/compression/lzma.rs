@@ -17,7 +17,7 @@ const GROWTH: usize = 32 << 10;
 /// Decodes one xz stream and verifies its checks.
 pub(super) fn decompress(payload: &[u8], out: &mut [u8]) -> Result<()> {
     match decode(payload, out, 0) {
-        // Only the check of the content is wrong.
+        // The content is decoded, but its checksum is wrong.
         Err(error)
             if error.kind() == Kind::OutOfSpecification
                 && decode(payload, out, IGNORE_CHECK).is_ok() =>
@@ -78,7 +78,7 @@ pub(super) fn compress(preset: u32, input: &[u8], out: &mut Vec<u8>) -> Result<(
     }
 }
 
-/// Returns the size of the dictionary of the preset, but at most a quarter of the input. A larger one takes
+/// Returns the size of the dictionary of the preset, but at most a quarter of the input. A larger dictionary takes
 /// memory of the reader for little gain. ROOT chooses the same.
 fn dictionary_size(preset: u32, input: usize) -> u32 {
     const SMALLEST: u32 = 4096;

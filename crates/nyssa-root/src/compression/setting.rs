@@ -33,8 +33,8 @@ impl Compression {
     /// No compression.
     pub const NONE: Self = Self { algorithm: Algorithm::Zstd, level: 0 };
 
-    /// Returns the compression of a number that a file states (`fCompress`); `None` for -1, which is that of the file, and
-    /// for unknown numbers.
+    /// Returns the compression of a number that a file states (`fCompress`). Returns `None` for unknown numbers and
+    /// for -1, which means the setting of the file.
     pub fn of_setting(setting: i64) -> Option<Self> {
         let level = u8::try_from(setting % 100).ok()?.min(9);
         let algorithm = match setting / 100 {

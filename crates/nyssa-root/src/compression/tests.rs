@@ -132,7 +132,7 @@ fn corrupt_framing_is_named() {
     );
 }
 
-/// Returns `block` with a header and a target that say `size` bytes.
+/// Returns `block` with `size` as the size in the header and of the target.
 fn resized(hex: &str, size: u8) -> (Vec<u8>, usize) {
     let mut block = bytes(hex);
     block[6] = size;

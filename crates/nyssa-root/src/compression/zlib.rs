@@ -19,7 +19,7 @@ impl Default for Decoder {
 
 impl Decoder {
     /// Decodes a zlib stream (RFC 1950) and checks its Adler-32.
-    pub fn zlib(&mut self, payload: &[u8], out: &mut [u8]) -> Result<()> {
+    pub(super) fn zlib(&mut self, payload: &[u8], out: &mut [u8]) -> Result<()> {
         let result = self.0.zlib_decompress(payload, out);
         if result == Err(DecompressionError::BadData) {
             self.check_adler_32(payload, out)?;
@@ -44,7 +44,7 @@ impl Decoder {
     }
 
     /// Decodes a raw deflate stream (RFC 1951).
-    pub fn deflate(&mut self, payload: &[u8], out: &mut [u8]) -> Result<()> {
+    pub(super) fn deflate(&mut self, payload: &[u8], out: &mut [u8]) -> Result<()> {
         exact("deflate", self.0.deflate_decompress(payload, out), out.len())
     }
 }
@@ -71,7 +71,7 @@ pub(super) struct Encoder(libdeflater::Compressor);
 
 impl Encoder {
     /// Makes an encoder with a `level` of libdeflate from 0 to 12.
-    pub fn new(level: i32) -> Result<Self> {
+    pub(super) fn new(level: i32) -> Result<Self> {
         let level = CompressionLvl::new(level).map_err(|_| {
             Error::invalid_argument(format!("zlib level {level} is not one of 0 to 12"))
         })?;
@@ -79,7 +79,7 @@ impl Encoder {
     }
 
     /// Appends the stream of `input` to `out`.
-    pub fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    pub(super) fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
         out.resize(start + self.0.zlib_compress_bound(input.len()), 0);
         let size = self

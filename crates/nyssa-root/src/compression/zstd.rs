@@ -14,13 +14,13 @@ use crate::error::{Error, Result};
 pub(super) struct Decoder(DCtx<'static>);
 
 impl Decoder {
-    pub fn new() -> Result<Self> {
+    pub(super) fn new() -> Result<Self> {
         let context = DCtx::try_create().ok_or_else(no_memory)?;
         Ok(Self(context))
     }
 
     /// Decodes one or more frames.
-    pub fn decompress(&mut self, payload: &[u8], out: &mut [u8]) -> Result<()> {
+    pub(super) fn decompress(&mut self, payload: &[u8], out: &mut [u8]) -> Result<()> {
         match self.0.decompress(out, payload) {
             Ok(size) if size == out.len() => Ok(()),
             Ok(size) => Err(wrong_size("zstd", size as u64, out.len())),
@@ -51,7 +51,7 @@ pub(super) struct Encoder {
 
 impl Encoder {
     /// Makes an encoder with a `level` of libzstd and more `parameters`.
-    pub fn new(level: CompressionLevel, parameters: &[CParameter]) -> Result<Self> {
+    pub(super) fn new(level: CompressionLevel, parameters: &[CParameter]) -> Result<Self> {
         let (least, most) = (zstd_safe::min_c_level(), zstd_safe::max_c_level());
         if !(least..=most).contains(&level) {
             return Err(Error::invalid_argument(format!(
@@ -71,7 +71,7 @@ impl Encoder {
     }
 
     /// Adds checksums to the frames that come.
-    pub fn add_checksums(&mut self) -> Result<()> {
+    pub(super) fn add_checksums(&mut self) -> Result<()> {
         let set = self.context.set_parameter(CParameter::ChecksumFlag(true));
         set.map(drop).map_err(|code| {
             Error::limit(format!("zstd refuses checksums: {}", get_error_name(code)))
@@ -80,7 +80,7 @@ impl Encoder {
 
     /// Appends the frame of `input` to `out`. A block ends at the end of each plane of `plane` bytes. 0 means
     /// that there are no planes.
-    pub fn compress(&mut self, input: &[u8], plane: usize, out: &mut Vec<u8>) -> Result<()> {
+    pub(super) fn compress(&mut self, input: &[u8], plane: usize, out: &mut Vec<u8>) -> Result<()> {
         let block = block_size(plane);
         if block != self.block {
             self.context.set_parameter(CParameter::MaxBlockSize(block)).map_err(|code| {
@@ -102,7 +102,7 @@ impl Encoder {
 #[cfg(test)]
 impl Encoder {
     /// Returns the number of bytes that the library has allocated.
-    pub fn allocated(&self) -> usize {
+    pub(crate) fn allocated(&self) -> usize {
         self.context.sizeof()
     }
 }

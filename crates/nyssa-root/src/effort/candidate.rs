@@ -6,7 +6,7 @@ use super::codecs::{STRONG_LEVEL, entropy, fast, optimal, short_matches, strong}
 use super::{Effort, level};
 use crate::compression::{Algorithm, Codec, Compression};
 
-/// The lowest level of ROOT whose effort is not less than that of the strong codec.
+/// The lowest level of ROOT with at least the effort of the strong codec.
 const STRONG_FROM: u8 = 3;
 
 /// A codec that takes more than these seconds for each byte is not tried everywhere.
@@ -15,12 +15,13 @@ const HARD: f64 = 2.0e-8;
 /// A codec and its cost: the nominal seconds that one core needs for each byte before compression.
 #[derive(Clone, Debug)]
 pub struct Candidate {
+    /// The codec.
     pub codec: Arc<Codec>,
     /// The name in reports.
     pub name: String,
     /// The cost for elements stored as byte planes.
     split: f64,
-    /// The cost for other elements.
+    /// The cost for elements that are not split.
     unsplit: f64,
     /// Whether this codec is best for noise. In noise, codecs that search more find almost nothing.
     pub(super) for_noise: bool,
@@ -33,12 +34,12 @@ impl Candidate {
     }
 
     /// Returns the codec that the options name for a column. It is the only candidate.
-    pub(super) fn asked_for(codec: &Arc<Codec>) -> Self {
+    pub(super) fn requested(codec: &Arc<Codec>) -> Self {
         let (codec, name) = (Arc::clone(codec), "asked for".to_owned());
         Self { codec, name, split: 8.0e-9, unsplit: 8.0e-9, for_noise: false }
     }
 
-    /// Returns whether this codec takes so much time that it is tried only where another one has found something.
+    /// Returns whether this codec takes so much time that it is tried only if another codec has saved something.
     pub(super) fn is_hardest(&self) -> bool {
         self.split > HARD
     }
@@ -49,9 +50,8 @@ impl Candidate {
     }
 }
 
-/// Returns the candidates for which time is worth more than size: the one that is taken if nothing is known,
-/// and the others. Only zstd has candidates of different effort. With another algorithm there is nothing to
-/// choose.
+/// Returns the candidates for which time is worth more than size: the candidate to take without a sample, and the
+/// others. Only zstd has candidates of different effort. With another algorithm there is nothing to choose.
 pub(super) fn for_time(compression: Compression) -> Option<(Candidate, Vec<Candidate>)> {
     if compression.algorithm != Algorithm::Zstd || compression.level == 0 {
         return None;
@@ -68,8 +68,8 @@ pub(super) fn for_time(compression: Compression) -> Option<(Candidate, Vec<Candi
     Some((Candidate::new(fast(), "fast", 1.25e-9, 2.6e-9), others))
 }
 
-/// Returns the candidates for the baskets of trees, as [`for_time`]. Their numbers are not split, so that parts of them
-/// repeat, and short matches may pay.
+/// Returns the candidates for the baskets of trees: the candidate to take without a sample, and the others. The
+/// numbers are not split, so parts of them repeat, and short matches may pay.
 pub(super) fn for_baskets(compression: Compression) -> Option<(Candidate, Vec<Candidate>)> {
     let (first, mut others) = for_time(compression)?;
     if (STRONG_FROM..=STRONG_LEVEL).contains(&compression.level) {
@@ -78,10 +78,11 @@ pub(super) fn for_baskets(compression: Compression) -> Option<(Candidate, Vec<Ca
     Some((first, others))
 }
 
-/// Returns the candidates where size is worth more than time: that which is tried first, and others, which each try
-/// harder than the one before. `None` where nothing is compressed. Only zstd knows effort: with another algorithm the
-/// only candidate is ROOT's own codec. ROOT's level 5 is none of them: it takes much more time than the strong codec, and
-/// saves almost nothing that optimal parsing does not save (docs/decisions/0021).
+/// Returns the candidates if size is worth more than time: the candidate that is tried first, and others that each
+/// try harder than the previous candidate. Returns `None` if nothing is compressed. Only zstd has candidates of
+/// different effort: with another algorithm the only candidate is ROOT's own codec. ROOT's level 5 is not a
+/// candidate: it takes much more time than the strong codec, and saves almost nothing more than optimal parsing
+/// (docs/decisions/0021).
 pub(super) fn for_size(
     compression: Compression,
     effort: Effort,
@@ -135,7 +136,7 @@ mod tests {
         assert!(sizes(&[7; 100_000]).iter().all(|size| *size < 100));
     }
 
-    /// Tests that codecs take no more memory than they say. The memory budget depends on it.
+    /// Tests that codecs take no more memory than they state. The memory budget depends on it.
     #[test]
     fn codecs_take_no_more_memory_than_they_say() {
         let bytes: Vec<u8> = noise().take(1 << 20).map(|bits| (bits >> 7 & 15) as u8).collect();

@@ -12,10 +12,11 @@ use crate::error::Result;
 /// The fraction of the sample that another form must save at least, for [`Objective::Size`].
 const MIN_GAIN: f64 = 0.01;
 
-/// The hardest candidate is tried where others have saved at least this part of the price of its time.
+/// The hardest candidate is tried only if other candidates have saved at least this fraction of the price of their
+/// time.
 const SAVED_BEFORE: f64 = 0.5;
 
-/// The aim of a choice: time or size.
+/// The objective of a choice: time or size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Objective {
     /// Time: CPU time is spent only if it saves enough bytes.
@@ -80,17 +81,22 @@ pub struct SampleSize {
 pub struct Best<'a> {
     /// The index of the form.
     pub form: usize,
+    /// The candidate.
     pub candidate: &'a Candidate,
     /// The size of the sample.
     pub size: SampleSize,
+    /// The choice, for reports.
     pub chosen: Chosen,
 }
 
 /// A choice that was made with a sample, for reports.
 #[derive(Clone, Debug)]
 pub struct Chosen {
+    /// The name of the effort.
     pub effort: String,
+    /// The reason of the choice.
     pub reason: &'static str,
+    /// The forms and efforts that were tried.
     pub tried: Vec<Trial>,
 }
 
@@ -141,13 +147,13 @@ impl Chooser {
         Self { objective, first, others, root }
     }
 
-    /// Returns a chooser of the same forms with one codec only.
+    /// Returns a chooser with the same forms and only one codec.
     pub fn with_codec(&self, codec: &Arc<Codec>) -> Self {
-        let (objective, first) = (self.objective, Candidate::asked_for(codec));
+        let (objective, first) = (self.objective, Candidate::requested(codec));
         Self { objective, first, others: Vec::new(), root: Arc::clone(codec) }
     }
 
-    /// Returns the objective.
+    /// Returns the objective of the choice.
     pub fn objective(&self) -> Objective {
         self.objective
     }
@@ -186,11 +192,11 @@ impl Chooser {
         Best { form: 0, candidate, size, chosen }
     }
 
-    /// Returns the best of `forms` and of the candidates. The first form is the default. `seal` seals the
-    /// sample with a candidate, in the form with an index.
+    /// Returns the best of `forms` and of the candidates. The first form is the default. `seal` compresses the sample
+    /// with a candidate, in the form with an index.
     ///
     /// # Errors
-    /// The errors of `seal`.
+    /// Returns an error if `seal` fails.
     pub fn choose(
         &self,
         forms: &[SplitForm],
@@ -200,10 +206,11 @@ impl Chooser {
         self.choose_codec(forms, best, seal)
     }
 
-    /// Returns the best of `forms` with the first candidate, as [`Chooser::choose`].
+    /// Returns the best of `forms` with the first candidate. The first form is the default. `seal` compresses the
+    /// sample with a candidate, in the form with an index.
     ///
     /// # Errors
-    /// The errors of `seal`.
+    /// Returns an error if `seal` fails.
     pub fn choose_form(
         &self,
         forms: &[SplitForm],
@@ -242,7 +249,7 @@ impl Chooser {
     /// Returns the best of the candidates for the form of `best`.
     ///
     /// # Errors
-    /// The errors of `seal`.
+    /// Returns an error if `seal` fails.
     pub fn choose_codec<'a>(
         &'a self,
         forms: &[SplitForm],
@@ -257,7 +264,7 @@ impl Chooser {
             if best.candidate.for_noise || self.cost(other, &none, split) >= cost {
                 continue;
             }
-            // Trying hardest pays only where trying harder has saved something.
+            // The hardest candidate pays only if a less hard candidate has saved something.
             let seconds = other.seconds(split) - best.candidate.seconds(split);
             let price = self.objective.bytes_per_second() * best.size.uncompressed * seconds;
             let saved = first.saturating_sub(best.size.compressed) as f64;
@@ -283,7 +290,7 @@ impl Chooser {
 }
 
 impl Best<'_> {
-    /// Returns the bytes of the sample after compression, for each byte before it.
+    /// Returns the number of compressed bytes for each byte of the sample.
     pub fn ratio(&self) -> f64 {
         self.size.compressed as f64 / self.size.uncompressed.max(1.0)
     }

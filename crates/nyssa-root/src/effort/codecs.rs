@@ -7,9 +7,9 @@ use crate::compression::{Codec, Compression, ZstdParameter};
 /// The highest level of ROOT at which [`strong`] saves more than the level itself.
 pub(super) const STRONG_LEVEL: u8 = 6;
 
-/// Returns a codec that codes single bytes by their frequency and hardly searches for matches. In noise a match
-/// is found only by chance, and takes more space than the literals that it replaces. Repeated bytes are still
-/// found.
+/// Returns a codec that codes single bytes by their frequency and hardly searches for matches. In noise a match is
+/// found only by chance, and takes more space than the literals that it replaces. The search still finds repeated
+/// bytes.
 pub(super) fn entropy() -> Codec {
     Codec::Zstd {
         level: 1,
@@ -39,8 +39,8 @@ pub(super) fn fast() -> Codec {
     }
 }
 
-/// Returns a codec that uses the best of several matches at each place, and no short matches. Above
-/// [`STRONG_LEVEL`] it is the level itself, which is stronger.
+/// Returns a codec that uses the best of several matches at each place, and no short matches. Above [`STRONG_LEVEL`]
+/// the codec is the level itself, which is stronger.
 pub(super) fn strong(compression: Compression) -> Codec {
     if compression.level > STRONG_LEVEL {
         return Codec::from(compression);
@@ -57,7 +57,8 @@ pub(super) fn strong(compression: Compression) -> Codec {
     }
 }
 
-/// Returns a codec that uses matches of four bytes and more, and looks whether a better one starts at the next byte.
+/// Returns a codec that uses matches of four bytes and more, and looks whether a better match starts at the next
+/// byte.
 pub(super) fn short_matches() -> Codec {
     Codec::Zstd {
         level: 1,

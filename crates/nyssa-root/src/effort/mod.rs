@@ -4,19 +4,19 @@
 //! sample ──► sealed in each form, with one codec after the other ──► bytes + price of the time ──► the best
 //! ```
 //!
-//! Only this module knows the candidates, and how many bytes a second of CPU time must save. A writer seals the
-//! samples that [`Chooser::choose`] asks for, one after the other. The times of the candidates are fixed numbers. So
+//! Only this module knows the candidates, and how many bytes a second of CPU time must save. A writer compresses the
+//! samples that [`Chooser::choose`] requests, one after the other. The times of the candidates are fixed numbers. So
 //! the choice depends only on the data, and the output is the same on every machine.
 
-mod asked;
 mod candidate;
 mod chooser;
 mod codecs;
+mod options;
 
-pub use asked::{CompressionChoice, Effort};
 pub use candidate::Candidate;
 pub use chooser::Trial;
 pub use chooser::{Best, Chooser, Chosen, Objective, SampleSize, SplitForm};
+pub use options::{CompressionChoice, Effort};
 
 /// Returns the name of the effort of a compression setting of ROOT. It is empty if nothing is compressed.
 pub fn level(setting: u32) -> String {

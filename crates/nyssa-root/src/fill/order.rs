@@ -7,7 +7,7 @@ use crate::error::Error;
 /// The order in which the clusters of fill contexts become entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// The order in which they are completed. No cluster waits.
+    /// The order in which the clusters are completed. No cluster waits.
     #[default]
     Completion,
     /// One cluster of each context in turn, in the order in which the contexts were made. Finished contexts are

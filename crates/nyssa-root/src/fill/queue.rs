@@ -1,4 +1,4 @@
-//! Queues clusters. They are kept in memory as far as they fit, and otherwise in a temporary file.
+//! Queues clusters. They stay in memory if they fit, and otherwise go to a temporary file.
 
 use nyssa_io::Spill;
 
@@ -30,15 +30,15 @@ pub(super) struct Queue {
 
 impl Queue {
     /// Makes a queue with at most `max_bytes` bytes in memory.
-    pub fn new(max_bytes: u64) -> Self {
+    pub(super) fn new(max_bytes: u64) -> Self {
         Self { held: 0, max_bytes, spill: Spill::default() }
     }
 
     /// Puts a cluster into the queue.
     ///
     /// # Errors
-    /// The errors of the temporary file.
-    pub fn push<C: Buffers>(&mut self, mut cluster: C) -> Result<Queued<C>> {
+    /// `Io` if the temporary file cannot be written.
+    pub(super) fn push<C: Buffers>(&mut self, mut cluster: C) -> Result<Queued<C>> {
         if self.held + cluster.bytes() <= self.max_bytes {
             self.held += cluster.bytes();
             return Ok(Queued { cluster, spilled: None });
@@ -56,8 +56,8 @@ impl Queue {
     /// Takes a cluster from the queue, unchanged.
     ///
     /// # Errors
-    /// The errors of the temporary file.
-    pub fn pop<C: Buffers>(&mut self, waiting: Queued<C>) -> Result<C> {
+    /// `Io` if the temporary file cannot be read.
+    pub(super) fn pop<C: Buffers>(&mut self, waiting: Queued<C>) -> Result<C> {
         let Queued { mut cluster, spilled } = waiting;
         let Some((mut offset, sizes)) = spilled else {
             self.held = self.held.saturating_sub(cluster.bytes());

@@ -9,21 +9,22 @@ use crate::error::{Error, Result};
 
 /// The writer that takes the clusters of the contexts.
 pub trait TurnsWriter {
-    /// A complete cluster, sealed.
+    /// A complete cluster, compressed.
     type Cluster: Buffers;
 
-    /// The name of what is written, in messages.
+    /// The name of the object that is written, for messages.
     const OBJECT: &'static str;
 
-    /// Writes a cluster behind all others.
+    /// Writes a cluster after all earlier clusters.
     ///
     /// # Errors
-    /// The errors of the sink.
+    /// Returns an error if the sink cannot be written.
     fn commit(&mut self, cluster: Self::Cluster) -> Result<()>;
 }
 
 /// The options of [`Turns`].
 pub struct TurnsOptions {
+    /// The order of the clusters.
     pub order: Order,
     /// The maximum number of contexts at one time.
     pub max_contexts: usize,
@@ -52,14 +53,14 @@ struct State<W: TurnsWriter> {
     begun: bool,
 }
 
-/// The state of one context that the writer knows.
+/// The state of one context, as the writer knows it.
 struct ContextState<C> {
     finished: bool,
     waiting: VecDeque<Queued<C>>,
 }
 
 impl<W: TurnsWriter> Turns<W> {
-    /// Begins with no context.
+    /// Starts without contexts.
     pub fn new(writer: W, options: TurnsOptions) -> Self {
         let TurnsOptions { order, max_contexts, memory } = options;
         let state = State {
@@ -81,7 +82,7 @@ impl<W: TurnsWriter> Turns<W> {
     /// Adds a context.
     ///
     /// # Errors
-    /// `InvalidArgument` for more contexts than there may be, and in a fixed order after clusters were written.
+    /// `InvalidArgument` for more contexts than allowed, and in a fixed order after clusters were written.
     pub fn place(self: &Arc<Self>) -> Result<Place<W>> {
         let mut state = self.state();
         state.check()?;
@@ -104,15 +105,15 @@ impl<W: TurnsWriter> Turns<W> {
         Ok(Place { turns: Arc::clone(self), slot, left: false })
     }
 
-    /// Fails after an error, and after the end.
+    /// Checks that the object can still be filled.
     ///
     /// # Errors
-    /// `InvalidArgument`.
+    /// `InvalidArgument` after an error and after the end.
     pub fn check(&self) -> Result<()> {
         self.state().check()
     }
 
-    /// Lets all contexts end with an error.
+    /// Stops all contexts with an error.
     pub fn fail(&self, why: String) {
         self.state().fail(why);
     }
@@ -120,14 +121,14 @@ impl<W: TurnsWriter> Turns<W> {
     /// Runs `work` on the writer, while no cluster is written.
     ///
     /// # Errors
-    /// Those of [`Turns::check`], and those of `work`.
+    /// `InvalidArgument` after an error and after the end; an error if `work` fails.
     pub fn with<T>(&self, work: impl FnOnce(&mut W) -> Result<T>) -> Result<T> {
         let mut state = self.state();
         state.check()?;
         work(state.writer.as_mut().ok_or_else(ended::<W>)?)
     }
 
-    /// Returns the writer, which has the clusters of all contexts.
+    /// Returns the writer, which has received the clusters of all contexts.
     ///
     /// # Errors
     /// `InvalidArgument` when a context is not finished, was dropped with entries in it, or failed.
@@ -150,7 +151,7 @@ impl<W: TurnsWriter> Turns<W> {
     }
 }
 
-/// The place of one context among all.
+/// The place of one context among all contexts.
 pub struct Place<W: TurnsWriter> {
     turns: Arc<Turns<W>>,
     slot: usize,
@@ -166,7 +167,7 @@ impl<W: TurnsWriter> Place<W> {
     /// Hands over a complete cluster. It is written now, or when its turn comes.
     ///
     /// # Errors
-    /// The errors of the sink, and those of [`Turns::check`].
+    /// `InvalidArgument` after an error and after the end; an error if the sink cannot be written.
     pub fn commit(&mut self, cluster: W::Cluster) -> Result<()> {
         let mut state = self.turns.state();
         state.check()?;
@@ -182,10 +183,10 @@ impl<W: TurnsWriter> Place<W> {
         state.take_turns()
     }
 
-    /// Ends the context, which has no entries left.
+    /// Ends the context. It must have no entries left.
     ///
     /// # Errors
-    /// The errors of the sink, for clusters whose turn comes thereby.
+    /// Returns an error if the sink cannot be written. Clusters that waited for this context are written now.
     pub fn leave(&mut self) -> Result<()> {
         self.left = true;
         let mut state = self.turns.state();
@@ -207,7 +208,7 @@ impl<W: TurnsWriter> Place<W> {
         if lost > 0 || broken {
             self.turns.fail(format!("a fill context was dropped with {lost} entries in it"));
         }
-        // The state keeps an error, which `finish` then returns.
+        // The state stores an error, which `finish` returns later.
         let _ = self.leave();
     }
 }
@@ -228,8 +229,7 @@ impl<W: TurnsWriter> State<W> {
         self.failed.get_or_insert(why);
     }
 
-    /// Writes a cluster. The writer is taken out of the state meanwhile. It is not put back after an error or a
-    /// panic.
+    /// Writes a cluster. Meanwhile the writer is not in the state. It is not put back after an error or a panic.
     fn write(&mut self, cluster: W::Cluster) -> Result<()> {
         let mut writer = self.writer.take().ok_or_else(ended::<W>)?;
         let written = writer.commit(cluster);

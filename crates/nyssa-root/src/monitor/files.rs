@@ -21,8 +21,9 @@ impl Files {
     /// Creates the table with its header. A table and a summary of an earlier monitor are replaced.
     ///
     /// # Errors
-    /// The same as [`super::Monitor::start`].
-    pub fn create(path: &Path) -> Result<Self> {
+    /// `Unsupported` for a URL; `InvalidArgument` if the file exists and no monitor wrote it; `Io` if the files
+    /// cannot be written.
+    pub(super) fn create(path: &Path) -> Result<Self> {
         if nyssa_io::is_remote(path) {
             let why = "the files of a monitor are written to this machine";
             return Err(Error::unsupported(format!("{why}, not to {}", path.display())));
@@ -40,8 +41,8 @@ impl Files {
     /// Adds a row to the table.
     ///
     /// # Errors
-    /// The errors of the system.
-    pub fn row(&mut self, usage: &Usage) -> Result<()> {
+    /// `Io` if the table cannot be written.
+    pub(super) fn row(&mut self, usage: &Usage) -> Result<()> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
         let mut line = now.to_string();
         for (column, &number) in COLUMNS.iter().zip(usage.values()) {
@@ -52,11 +53,11 @@ impl Files {
         self.line(&line)
     }
 
-    /// Replaces the summary. A program that reads it meanwhile sees the old or the new one.
+    /// Replaces the summary. A program that reads it meanwhile sees the old or the new summary.
     ///
     /// # Errors
-    /// The errors of the system.
-    pub fn summary(&self, summary: &Summary) -> Result<()> {
+    /// `Io` if the summary cannot be written.
+    pub(super) fn summary(&self, summary: &Summary) -> Result<()> {
         let mut text = serde_json::to_string_pretty(summary)
             .map_err(|error| Error::limit("the summary has no JSON form").with_source(error))?;
         text.push('\n');

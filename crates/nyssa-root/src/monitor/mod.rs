@@ -1,7 +1,7 @@
-//! Records what this process and its children use, at regular times, in the two files that prmon writes.
+//! Records the resources of this process and its children, at regular times, in the two files of prmon.
 //!
 //! [HSF/prmon](https://github.com/HSF/prmon) runs beside a job; [`Monitor`] runs in the job itself. Names, units and
-//! forms are prmon's, so that its programs and those of batch systems read the files. `docs/monitor.md` lists them.
+//! forms are prmon's, so that prmon's programs and batch systems can read the files. `docs/monitor.md` lists them.
 
 mod columns;
 mod files;
@@ -51,8 +51,8 @@ impl Monitor {
     /// earlier monitor are replaced.
     ///
     /// # Errors
-    /// `Unsupported` on other systems than Linux, and for a URL; `InvalidArgument` if the file exists and no
-    /// monitor wrote it; the errors of the system if the files cannot be written.
+    /// `Unsupported` on other systems than Linux, and for a URL; `InvalidArgument` if the file exists and no monitor
+    /// wrote it; `Io` if the files cannot be written.
     pub fn start(path: &Path, interval: Duration) -> Result<Self> {
         if !cfg!(target_os = "linux") {
             return Err(Error::unsupported(
@@ -73,8 +73,7 @@ impl Monitor {
     /// Takes the last row, and returns the summary.
     ///
     /// # Errors
-    /// `InvalidArgument` in a fork of the process that started it; the errors of the system if the files could
-    /// not be written.
+    /// `InvalidArgument` in a fork of the process that started it; `Io` if the files could not be written.
     pub fn finish(mut self) -> Result<Summary> {
         self.end().unwrap_or_else(|| {
             Err(Error::invalid_argument(
@@ -111,7 +110,7 @@ impl Drop for Monitor {
 struct Recorder {
     files: Files,
     begun: Instant,
-    /// The values at the start of the monitor. Rows count from them.
+    /// The values when the monitor started. Rows count from them.
     first: Usage,
     summary: Summary,
 }
@@ -126,7 +125,7 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// Takes a row each `interval`, and one when the other end of the channel goes.
+    /// Takes a row after each `interval`, and a last row when the other end of the channel closes.
     fn run(mut self, interval: Duration, stopped: &Receiver<()>) -> Result<Summary> {
         loop {
             let ended = stopped.recv_timeout(interval) != Err(RecvTimeoutError::Timeout);

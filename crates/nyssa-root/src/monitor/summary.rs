@@ -22,8 +22,7 @@ impl Summary {
         Self { machine: Machine::this(), ..Self::default() }
     }
 
-    /// Adds a row. A value that only grows may not become less when a child has ended that no process waited
-    /// for.
+    /// Adds a row. A value that only grows must not shrink when a child ends and no process waits for it.
     pub(super) fn add(&mut self, usage: &mut Usage) {
         self.rows += 1;
         let columns = self.largest.iter_mut().zip(&mut self.sums).zip(&COLUMNS);
@@ -89,7 +88,7 @@ fn rounded(value: f64, digits: i32) -> serde_json::Number {
     serde_json::Number::from_f64(rounded).unwrap_or_else(|| 0.into())
 }
 
-/// A JSON object with an entry for each column that has one.
+/// A JSON object with an entry for each column that has a value.
 struct Section<F>(F);
 
 impl<T: Serialize, F: Fn(usize, &Column) -> Option<T>> Serialize for Section<F> {

@@ -1,4 +1,4 @@
-//! Reads what a process and all its children use at one moment, as the kernel counts it in `/proc`.
+//! Reads the resources that a process and all its children use at one moment, from `/proc`.
 
 use std::fs;
 use std::time::Duration;
@@ -9,16 +9,16 @@ use crate::error::{Error, Result};
 /// The largest number of processes that one row counts.
 const MAX_PROCESSES: usize = 10_000;
 
-/// One row: the values of all columns. Those of children that have ended are in those of their parents.
+/// One row: the values of all columns. The values of a parent include its children that have ended.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Usage([f64; COUNT]);
 
 impl Usage {
-    /// Returns what is used now. Times and counters begin with the processes and with the machine.
+    /// Returns the current usage. Times and counters start with the processes and with the machine.
     ///
     /// # Errors
     /// `Unsupported` if the kernel does not report on this process.
-    pub fn now() -> Result<Self> {
+    pub(super) fn now() -> Result<Self> {
         let mut usage = Self::default();
         let mut open = vec!["self".to_owned()];
         let mut seen = 0;
@@ -39,17 +39,17 @@ impl Usage {
     }
 
     /// Returns the values in the order of the columns.
-    pub fn values(&self) -> &[f64; COUNT] {
+    pub(super) fn values(&self) -> &[f64; COUNT] {
         &self.0
     }
 
     /// Returns the values in the order of the columns, to be changed.
-    pub fn values_mut(&mut self) -> &mut [f64; COUNT] {
+    pub(super) fn values_mut(&mut self) -> &mut [f64; COUNT] {
         &mut self.0
     }
 
-    /// Subtracts what had been used at the `first` moment, and sets the time that has passed since then.
-    pub fn count_from(&mut self, first: &Self, passed: Duration) {
+    /// Subtracts the usage at the `first` moment, and sets the time that has passed since then.
+    pub(super) fn count_from(&mut self, first: &Self, passed: Duration) {
         for ((value, first), column) in self.0.iter_mut().zip(first.0).zip(&COLUMNS) {
             if column.behaviour != Behaviour::Level {
                 *value = (*value - first).max(0.0);
@@ -73,7 +73,7 @@ impl Usage {
         self.add("nthreads", stat.threads as f64);
         self.add("vmem", stat.virtual_bytes as f64 / 1024.0);
         self.add_memory(process);
-        // Only the owner may read it.
+        // Only the owner may read this file.
         let io = fs::read_to_string(format!("/proc/{process}/io")).unwrap_or_default();
         for (name, value) in io.lines().filter_map(|line| line.split_once(':')) {
             if let Ok(value) = value.trim().parse::<u64>() {
@@ -141,12 +141,12 @@ fn page_bytes() -> u64 {
     4096
 }
 
-/// Returns what the kernel says about the processors and the memory of the machine.
+/// Returns the processors and the memory of the machine, from the kernel.
 pub(super) fn machine() -> [String; 2] {
     ["/proc/cpuinfo", "/proc/meminfo"].map(|file| fs::read_to_string(file).unwrap_or_default())
 }
 
-/// The numbers of `/proc/<process>/stat`, with those of children that have ended.
+/// The numbers of `/proc/<process>/stat`, including children that have ended.
 #[derive(Debug, PartialEq, Eq)]
 struct Stat {
     user: u64,

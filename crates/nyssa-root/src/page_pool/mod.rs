@@ -1,11 +1,11 @@
 //! Keeps decompressed pages and baskets that two reads have in common (a page pool, in the words of ROOT).
 //!
 //! A page may hold entries of two neighbouring reads. Such reads share one [`PagePool`] through their
-//! [`Context`](crate::Context): the first read keeps the page and the second one finds it. Every page
-//! and basket that fits into memory is then fetched, checked and decompressed once. The packed bytes of those of a
-//! far source that may not fit are kept on the local disk, so that they are fetched once, too.
+//! [`Context`](crate::Context): the first read keeps the page and the second read finds it. Every page and basket that
+//! fits into memory is then fetched, checked and decompressed once. If pages of a remote source may not fit into
+//! memory, their compressed bytes are kept on the local disk, so that they are fetched once, too.
 
-mod packed;
+mod compressed;
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -14,13 +14,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nyssa_io::Source;
 
-use self::packed::PackedFile;
-pub use self::packed::PackedPage;
+use self::compressed::CompressedFile;
+pub use self::compressed::CompressedPage;
 
 /// The identity of a page or basket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
-    /// The reader that opened the page or basket, see [`PagePool::new_owner`].
+    /// The number of the reader that opened the page or basket, see [`PagePool::new_owner`].
     pub owner: u64,
     /// The number of the column or branch.
     pub column: u64,
@@ -33,7 +33,7 @@ pub struct Key {
 pub enum NeededLater {
     /// No: the last entry of the page is among the entries of this read.
     No,
-    /// Yes: the page also has entries that come after those of this read.
+    /// Yes: the page also has entries that come after the entries of this read.
     Yes,
 }
 
@@ -41,12 +41,12 @@ pub enum NeededLater {
 pub struct PagePool(Mutex<Inner>);
 
 struct Inner {
-    kept: HashMap<Key, CacheEntry>,
-    /// The packed pages and baskets on the local disk.
-    packed: HashMap<Key, PackedEntry>,
-    packed_bytes: u64,
-    packed_file: PackedFile,
-    /// Whether the limit may become smaller than what is kept.
+    pages: HashMap<Key, CacheEntry>,
+    /// The compressed pages and baskets on the local disk.
+    compressed: HashMap<Key, CompressedEntry>,
+    compressed_bytes: u64,
+    compressed_file: CompressedFile,
+    /// Whether the limit may become smaller than the pages in the pool.
     shrinks: bool,
     bytes: u64,
     most: u64,
@@ -64,29 +64,29 @@ struct CacheEntry {
     turn: u64,
 }
 
-struct PackedEntry {
-    page: PackedPage,
+struct CompressedEntry {
+    page: CompressedPage,
     turn: u64,
 }
 
-/// The maximum number of bytes of packed pages and baskets on the local disk.
-const PACKED_BYTES: u64 = 4 << 30;
+/// The maximum number of bytes of compressed pages and baskets on the local disk.
+const COMPRESSED_BYTES: u64 = 4 << 30;
 
-/// Returns whether packed pages of a source are kept on the local disk: fetching them again would wait for a server,
-/// and no cache has them.
-pub fn keeps_packed(source: &Arc<dyn Source>) -> bool {
-    let is_far = nyssa_io::is_remote(source.name()) || !source.limits().is_near();
-    is_far && source.unpacked().is_none()
+/// Returns whether compressed pages of a source are kept on the local disk: fetching them again would wait for a
+/// server, and no cache has them.
+pub fn keeps_compressed(source: &Arc<dyn Source>) -> bool {
+    let is_remote = nyssa_io::is_remote(source.name()) || !source.limits().is_near();
+    is_remote && source.unpacked().is_none()
 }
 
 impl PagePool {
     /// Makes an empty cache that will hold `most` bytes at most.
     pub fn new(most: u64) -> Self {
         Self(Mutex::new(Inner {
-            kept: HashMap::new(),
-            packed: HashMap::new(),
-            packed_bytes: 0,
-            packed_file: PackedFile::default(),
+            pages: HashMap::new(),
+            compressed: HashMap::new(),
+            compressed_bytes: 0,
+            compressed_file: CompressedFile::default(),
             shrinks: false,
             bytes: 0,
             most,
@@ -103,7 +103,7 @@ impl PagePool {
         NEXT.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Returns the bytes that are kept, plus the bytes that did not fit.
+    /// Returns the bytes in the pool, plus the bytes that did not fit.
     pub fn wanted(&self) -> u64 {
         let inner = self.lock();
         inner.bytes.saturating_add(inner.refused)
@@ -114,20 +114,20 @@ impl PagePool {
         self.lock().largest
     }
 
-    /// Sets the limit to `most` bytes. If more is kept now, everything is dropped: keeping a part would
-    /// save little.
+    /// Sets the limit to `most` bytes. If the pool holds more now, everything is dropped: keeping a part would save
+    /// little.
     pub fn set_most(&self, most: u64) {
         let mut inner = self.lock();
         inner.most = most;
         inner.shrinks = true;
         if inner.bytes > most {
-            inner.kept.clear();
+            inner.pages.clear();
             inner.bytes = 0;
         }
     }
 
-    /// Sets which pages and baskets are kept: every one if `all` is true, because the same entries will be read
-    /// again, and otherwise only those that have later entries.
+    /// Sets which pages and baskets are pages: all of them if `all` is true, because the same entries will be read
+    /// again. Otherwise only pages and baskets with later entries are kept.
     pub fn keep_all(&self, all: bool) {
         self.lock().all = all;
     }
@@ -140,29 +140,29 @@ impl PagePool {
     ) -> Option<Arc<T>> {
         let mut inner = self.lock();
         let turn = inner.turn;
-        let kept = inner.kept.get_mut(key)?;
+        let kept = inner.pages.get_mut(key)?;
         kept.turn = turn;
         let opened = Arc::clone(&kept.opened);
-        if let Some(packed) = inner.packed.get_mut(key) {
-            packed.turn = turn;
+        if let Some(compressed) = inner.compressed.get_mut(key) {
+            compressed.turn = turn;
         }
         if needed_later == NeededLater::No && !inner.all {
             inner.remove(key);
-            inner.remove_packed(key);
+            inner.remove_compressed(key);
         }
         opened.downcast().ok()
     }
 
-    /// Finds the packed form of the page or basket `key` on the local disk. It is dropped from there unless a later
-    /// read needs it.
-    pub fn find_packed(&self, key: &Key, needed_later: NeededLater) -> Option<PackedPage> {
+    /// Finds the compressed form of the page or basket `key` on the local disk. The form is dropped from there unless
+    /// a later read needs it.
+    pub fn find_compressed(&self, key: &Key, needed_later: NeededLater) -> Option<CompressedPage> {
         let mut inner = self.lock();
         let turn = inner.turn;
-        let packed = inner.packed.get_mut(key)?;
-        packed.turn = turn;
-        let page = packed.page.clone();
+        let compressed = inner.compressed.get_mut(key)?;
+        compressed.turn = turn;
+        let page = compressed.page.clone();
         if !page.is_here() || needed_later == NeededLater::No && !inner.all {
-            inner.remove_packed(key);
+            inner.remove_compressed(key);
         }
         page.is_here().then_some(page)
     }
@@ -186,40 +186,41 @@ impl PagePool {
         let (bytes, turn) = (bytes as u64, inner.turn);
         if inner.bytes.saturating_add(bytes) <= inner.most {
             inner.bytes += bytes;
-            inner.kept.insert(key, CacheEntry { opened, bytes, turn });
+            inner.pages.insert(key, CacheEntry { opened, bytes, turn });
         }
     }
 
-    /// Keeps the packed form of a page or basket on the local disk, if a later read needs it and memory may have no
-    /// room for the decompressed form until then. This is for sources behind a network. If the disk is full, the page
-    /// is fetched again.
-    pub fn keep_packed(&self, key: Key, packed: &[u8], needed_later: NeededLater) {
+    /// Keeps the compressed form of a page or basket on the local disk, if a later read needs it and memory may have
+    /// no room for the decompressed form until then. This is for sources behind a network. If the disk is full, the
+    /// page is fetched again.
+    pub fn keep_compressed(&self, key: Key, compressed: &[u8], needed_later: NeededLater) {
         let mut inner = self.lock();
         let is_wanted = inner.all || needed_later == NeededLater::Yes;
-        let stays = inner.kept.contains_key(&key) && !inner.shrinks;
-        let is_full = inner.packed_bytes.saturating_add(packed.len() as u64) > PACKED_BYTES;
-        if !is_wanted || stays || is_full || inner.packed.contains_key(&key) {
+        let stays = inner.pages.contains_key(&key) && !inner.shrinks;
+        let is_full =
+            inner.compressed_bytes.saturating_add(compressed.len() as u64) > COMPRESSED_BYTES;
+        if !is_wanted || stays || is_full || inner.compressed.contains_key(&key) {
             return;
         }
-        if let Ok(page) = inner.packed_file.append(packed) {
-            inner.packed_bytes += page.size();
+        if let Ok(page) = inner.compressed_file.append(compressed) {
+            inner.compressed_bytes += page.size();
             let turn = inner.turn;
-            inner.packed.insert(key, PackedEntry { page, turn });
+            inner.compressed.insert(key, CompressedEntry { page, turn });
         }
     }
 
-    /// Drops what no read has opened or used since the last call.
+    /// Drops the pages that no read has opened or used since the last call.
     pub fn turn(&self) {
         let mut inner = self.lock();
-        let Inner { kept, bytes, turn, refused, packed, packed_bytes, .. } = &mut *inner;
-        packed.retain(|_, one| {
-            let used = one.turn == *turn;
-            *packed_bytes -= if used { 0 } else { one.page.size() };
+        let Inner { pages, bytes, turn, refused, compressed, compressed_bytes, .. } = &mut *inner;
+        compressed.retain(|_, entry| {
+            let used = entry.turn == *turn;
+            *compressed_bytes -= if used { 0 } else { entry.page.size() };
             used
         });
-        kept.retain(|_, one| {
-            let used = one.turn == *turn;
-            *bytes -= if used { 0 } else { one.bytes };
+        pages.retain(|_, entry| {
+            let used = entry.turn == *turn;
+            *bytes -= if used { 0 } else { entry.bytes };
             used
         });
         *turn += 1;
@@ -233,14 +234,14 @@ impl PagePool {
 
 impl Inner {
     fn remove(&mut self, key: &Key) {
-        if let Some(kept) = self.kept.remove(key) {
+        if let Some(kept) = self.pages.remove(key) {
             self.bytes -= kept.bytes;
         }
     }
 
-    fn remove_packed(&mut self, key: &Key) {
-        if let Some(packed) = self.packed.remove(key) {
-            self.packed_bytes -= packed.page.size();
+    fn remove_compressed(&mut self, key: &Key) {
+        if let Some(compressed) = self.compressed.remove(key) {
+            self.compressed_bytes -= compressed.page.size();
         }
     }
 }
@@ -291,25 +292,25 @@ mod tests {
     }
 
     #[test]
-    fn packed_pages_stay_on_disk_until_they_end() {
+    fn compressed_pages_stay_on_disk_until_they_end() {
         let page_pool = PagePool::new(10);
-        page_pool.keep_packed(key(1), b"one", NeededLater::No);
-        assert!(page_pool.find_packed(&key(1), NeededLater::Yes).is_none());
-        // What stays in memory is not written.
+        page_pool.keep_compressed(key(1), b"one", NeededLater::No);
+        assert!(page_pool.find_compressed(&key(1), NeededLater::Yes).is_none());
+        // Pages that stay in memory are not written.
         page_pool.keep(key(1), Arc::new(1u8), 1);
-        page_pool.keep_packed(key(1), b"one", NeededLater::Yes);
-        assert!(page_pool.find_packed(&key(1), NeededLater::Yes).is_none());
-        // It may not stay there if the limit may shrink.
+        page_pool.keep_compressed(key(1), b"one", NeededLater::Yes);
+        assert!(page_pool.find_compressed(&key(1), NeededLater::Yes).is_none());
+        // The page may not stay in memory if the limit may shrink.
         page_pool.set_most(10);
-        page_pool.keep_packed(key(1), b"one", NeededLater::Yes);
-        page_pool.keep_packed(key(2), b"second", NeededLater::Yes);
+        page_pool.keep_compressed(key(1), b"one", NeededLater::Yes);
+        page_pool.keep_compressed(key(2), b"second", NeededLater::Yes);
         page_pool.set_most(0);
         page_pool.turn();
-        let found = page_pool.find_packed(&key(1), NeededLater::Yes).unwrap();
+        let found = page_pool.find_compressed(&key(1), NeededLater::Yes).unwrap();
         assert_eq!(&found.read().unwrap()[..], b"one");
         page_pool.turn();
-        assert!(page_pool.find_packed(&key(2), NeededLater::Yes).is_none());
-        assert!(page_pool.find_packed(&key(1), NeededLater::No).is_some());
-        assert!(page_pool.find_packed(&key(1), NeededLater::No).is_none());
+        assert!(page_pool.find_compressed(&key(2), NeededLater::Yes).is_none());
+        assert!(page_pool.find_compressed(&key(1), NeededLater::No).is_some());
+        assert!(page_pool.find_compressed(&key(1), NeededLater::No).is_none());
     }
 }

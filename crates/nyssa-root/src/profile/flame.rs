@@ -9,11 +9,11 @@ use super::{seconds, stage};
 pub struct Flame {
     /// The name of the stage. The root has none.
     pub stage: &'static str,
-    /// The time with all that is inside, in seconds.
+    /// The time in seconds, including the stages inside.
     pub seconds: f64,
     /// The number of spans.
     pub calls: u64,
-    /// The stages inside it, from the one that took most time.
+    /// The stages inside it, sorted by time, the longest first.
     pub inside: Vec<Flame>,
 }
 
@@ -51,7 +51,7 @@ impl Flame {
         &mut self.inside[at]
     }
 
-    /// Adds the times of what is inside, and sorts it.
+    /// Adds the times of the stages inside, and sorts them.
     fn finish(&mut self) {
         self.inside.iter_mut().for_each(Self::finish);
         self.seconds += self.inside.iter().map(|child| child.seconds).sum::<f64>();

@@ -4,21 +4,21 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The largest number of spans of all threads that are kept one by one. More are in the sums alone.
+/// The largest number of spans of all threads that are recorded singly. Further spans count only in the sums.
 pub(super) const MAX_EVENTS: u64 = 1_000_000;
 
 /// A place in the tree of spans: a stage inside other stages, for one column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Node {
-    /// The index of the node of the span around it.
+    /// The index of the node of the surrounding span.
     pub parent: Option<usize>,
     pub stage: &'static str,
     /// The index of the column in [`Log::columns`].
     pub column: Option<usize>,
-    /// Whether the span itself names the column, and not one around it.
+    /// Whether the span itself names the column, and not a surrounding span.
     pub names_column: bool,
     pub calls: u64,
-    /// The time in the spans, and not in spans inside them, in nanoseconds.
+    /// The time in the spans in nanoseconds, without the spans inside them.
     pub own: u64,
     pub bytes_in: u64,
     pub bytes_out: u64,
@@ -57,7 +57,7 @@ struct Open {
     id: u64,
     node: usize,
     start: u64,
-    /// The time in spans inside it that have ended.
+    /// The time of the spans inside it that have ended.
     inner: u64,
     bytes_in: u64,
     bytes_out: u64,
@@ -72,7 +72,7 @@ pub(super) struct Log {
     pub events: Vec<Event>,
     /// The number of spans that are not in `events`.
     pub left_out: u64,
-    /// Whether the profile is over.
+    /// Whether the profile has ended.
     pub ended: bool,
     places: HashMap<(Option<usize>, &'static str, Option<usize>), usize>,
     by_name: HashMap<String, usize>,
@@ -81,18 +81,18 @@ pub(super) struct Log {
 }
 
 impl Log {
-    pub fn new(thread: String) -> Self {
+    pub(super) fn new(thread: String) -> Self {
         Self { thread, ..Self::default() }
     }
 
-    pub fn make(&mut self, id: u64, stage: &'static str, values: Values) {
+    pub(super) fn make(&mut self, id: u64, stage: &'static str, values: Values) {
         if !self.ended {
             self.made.push(Made { id, stage, values });
         }
     }
 
-    /// Adds values to a span that was made or runs.
-    pub fn record(&mut self, id: u64, values: &Values) {
+    /// Adds values to a span that was made or that runs.
+    pub(super) fn record(&mut self, id: u64, values: &Values) {
         let made = self.made.iter_mut().rev().find(|made| made.id == id);
         if let Some(made) = made {
             made.values.bytes_in += values.bytes_in;
@@ -103,7 +103,7 @@ impl Log {
         }
     }
 
-    pub fn begin(&mut self, id: u64, now: u64) {
+    pub(super) fn begin(&mut self, id: u64, now: u64) {
         let Some(at) = self.made.iter().rposition(|made| made.id == id) else { return };
         let Made { stage, values, .. } = self.made.swap_remove(at);
         let node = self.node(stage, values.column);
@@ -111,8 +111,8 @@ impl Log {
         self.open.push(Open { id, node, start: now, inner: 0, bytes_in, bytes_out });
     }
 
-    /// Ends the innermost span. `events` counts those of all threads.
-    pub fn end(&mut self, id: u64, now: u64, events: &AtomicU64) {
+    /// Ends the innermost span. `events` counts the spans of all threads.
+    pub(super) fn end(&mut self, id: u64, now: u64, events: &AtomicU64) {
         if self.open.last().is_none_or(|open| open.id != id) {
             return;
         }
@@ -137,12 +137,12 @@ impl Log {
     }
 
     /// Forgets a span that never began.
-    pub fn drop(&mut self, id: u64) {
+    pub(super) fn drop(&mut self, id: u64) {
         self.made.retain(|made| made.id != id);
     }
 
-    /// Returns the index of the node of a span that begins now. A span without a column is for that of the span around
-    /// it.
+    /// Returns the index of the node of a span that begins now. A span without a column takes the column of the
+    /// surrounding span.
     fn node(&mut self, stage: &'static str, column: Option<String>) -> usize {
         let parent = self.open.last().map(|open| open.node);
         let names_column = column.is_some();
@@ -177,7 +177,7 @@ impl Log {
     }
 
     /// Returns the name of the column of a node.
-    pub fn column_of(&self, node: &Node) -> Option<&str> {
+    pub(super) fn column_of(&self, node: &Node) -> Option<&str> {
         self.columns.get(node.column?).map(String::as_str)
     }
 }

@@ -9,7 +9,7 @@ use crate::monitor::resident_bytes;
 
 /// The time between two samples at the start.
 const INTERVAL: Duration = Duration::from_millis(5);
-/// The largest number of samples. When it is reached, every second one is dropped, and the interval is doubled.
+/// The largest number of samples. When it is reached, every second sample is dropped, and the interval is doubled.
 const MAX_SAMPLES: usize = 4096;
 
 /// The nanoseconds since the start of the profile, and the resident bytes.
@@ -31,7 +31,7 @@ impl Sampler {
         Some(Self { stop, thread })
     }
 
-    /// Takes the last sample, and returns all.
+    /// Takes the last sample, and returns all samples.
     pub fn finish(self) -> Vec<Sample> {
         drop(self.stop);
         self.thread.join().unwrap_or_default()

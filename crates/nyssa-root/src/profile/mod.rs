@@ -1,8 +1,7 @@
 //! Measures where the time and the memory of this process go, while a [`Profiler`] runs.
 //!
-//! The stages of the work are spans of the crate `tracing`, each in one place of the code. A span is a page, a
-//! basket or a column, and never an entry. While no profiler runs, a span is the load of one number that says so
-//! (decision 0022).
+//! The stages of the work are spans of the crate `tracing`, each in one place of the code. A span is a page, a basket
+//! or a column, and never an entry. While no profiler runs, a span costs the load of one number (decision 0022).
 
 mod flame;
 mod log;
@@ -22,7 +21,7 @@ use recorder::Recording;
 pub use flame::Flame;
 pub use report::{ColumnTime, MemoryUse, ProfileReport, StageTime, ThreadTime};
 
-/// A profiler of this process. It runs until it is finished or dropped. There is one at a time.
+/// A profiler of this process. It runs until it is finished or dropped. Only one profiler can run at a time.
 pub struct Profiler {
     recording: Recording,
     sampler: Option<Sampler>,
@@ -42,7 +41,8 @@ impl Profiler {
         Ok(Self { recording, sampler: Sampler::start(begun), cpu: nyssa_io::cpu_time() })
     }
 
-    /// Ends the profiler, and returns what it has measured. Work that still goes on in other threads is not in it.
+    /// Ends the profiler, and returns its measurements. The result does not include work that still runs in other
+    /// threads.
     pub fn finish(self) -> ProfileReport {
         let cpu = nyssa_io::cpu_time().zip(self.cpu).map(|(now, begin)| now.saturating_sub(begin));
         let (passed, logs) = self.recording.finish();

@@ -19,13 +19,13 @@ use crate::error::{Error, Result};
 /// The crates whose spans are recorded.
 const OURS: &str = "nyssa";
 
-/// The number of the profile that runs, or 0.
+/// The number of the running profile, or 0.
 static RUNNING: AtomicU64 = AtomicU64::new(0);
-/// The profile that runs.
+/// The running profile.
 static CURRENT: Mutex<Option<Arc<Logs>>> = Mutex::new(None);
 /// The number of the last span.
 static LAST_SPAN: AtomicU64 = AtomicU64::new(0);
-/// Whether spans come to this module. A program can have one subscriber of all threads, for ever.
+/// Whether spans come to this module. A program can have only one subscriber for all threads, and it stays for ever.
 static INSTALLED: OnceLock<bool> = OnceLock::new();
 
 thread_local! {
@@ -48,15 +48,16 @@ struct Logs {
     events: AtomicU64,
 }
 
-/// A profile that runs until this is finished or dropped.
+/// A running profile. Ends when it is finished or dropped.
 pub(super) struct Recording(Arc<Logs>);
 
 impl Recording {
     /// Starts to record.
     ///
     /// # Errors
-    /// Those of [`super::Profiler::start`].
-    pub fn start(begun: Instant) -> Result<Self> {
+    /// `InvalidArgument` if another profiler runs; `Unsupported` if the program has a `tracing` subscriber of its
+    /// own.
+    pub(super) fn start(begun: Instant) -> Result<Self> {
         let mut current = CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
         if current.is_some() {
             return Err(runs_already());
@@ -75,7 +76,7 @@ impl Recording {
     }
 
     /// Ends the recording. Returns the time that it took, and the logs of the threads that had spans.
-    pub fn finish(self) -> (Duration, Vec<Log>) {
+    pub(super) fn finish(self) -> (Duration, Vec<Log>) {
         let passed = self.0.begun.elapsed();
         self.stop();
         let logs = std::mem::take(&mut *lock(&self.0.logs));
@@ -114,7 +115,7 @@ fn on_log(work: impl FnOnce(&mut Log, u64, &AtomicU64)) {
     if number == 0 {
         return;
     }
-    // The log of a thread that ends is gone.
+    // The log of a thread that ends is dropped.
     let _ = LOG.try_with(|mine| {
         let mut mine = mine.borrow_mut();
         if mine.as_ref().is_none_or(|mine| mine.logs.number != number) {
@@ -149,7 +150,7 @@ impl Subscriber for Recorder {
         metadata.is_span() && metadata.target().starts_with(OURS)
     }
 
-    /// Returns the level of spans that are made. While no profile runs, it is none.
+    /// Returns the level of spans that are made. The level is none while no profile runs.
     fn max_level_hint(&self) -> Option<LevelFilter> {
         let runs = RUNNING.load(Ordering::Acquire) != 0;
         Some(if runs { LevelFilter::TRACE } else { LevelFilter::OFF })

@@ -10,26 +10,26 @@ use super::memory::Sample;
 use super::stage::{meaning, order};
 use super::{nanoseconds, seconds};
 
-/// The result of a profile. The times of stages, columns and threads are without those of the spans inside them, so
-/// that each sum is the time that the threads were busy or waited.
+/// The result of a profile. The times of stages, columns and threads do not include the spans inside them, so that
+/// each sum is the time that the threads were busy or waited.
 #[derive(Debug, Serialize)]
 pub struct ProfileReport {
     /// The wall-clock time in seconds.
     pub seconds: f64,
-    /// The CPU time of all threads of the process in seconds, where the system reports it. It has what is in no stage, too.
-    /// Stages that wait, for bytes or for a core, take no CPU time.
+    /// The CPU time of all threads of the process in seconds, where the system reports it. It includes work outside
+    /// the stages. Stages that wait, for bytes or for a core, take no CPU time.
     pub cpu_seconds: Option<f64>,
     /// The sum of the times of all stages in all threads, in seconds.
     pub busy_seconds: f64,
     /// The stages, in the order of the data.
     pub stages: Vec<StageTime>,
-    /// The columns, from the one that took most time. What belongs to no column is not here.
+    /// The columns, sorted by time, the longest first. Work that belongs to no column is not included.
     pub columns: Vec<ColumnTime>,
-    /// The threads, from the one that was busy for longest. Threads of the same name are one.
+    /// The threads, sorted by busy time, the longest first. Threads of one name count as one thread.
     pub threads: Vec<ThreadTime>,
     /// The resident memory of the process, where the system reports on it.
     pub memory: Option<MemoryUse>,
-    /// The number of spans that are in the sums, and not in traces, since there were too many.
+    /// The number of spans that are only in the sums and not in traces, since there were too many.
     pub spans_left_out: u64,
     /// The spans of each thread.
     #[serde(skip)]
@@ -51,9 +51,9 @@ pub struct StageTime {
     pub calls: u64,
     /// The number of bytes that the stage got.
     pub bytes_in: u64,
-    /// The number of bytes that it made.
+    /// The number of bytes that the stage made.
     pub bytes_out: u64,
-    /// The larger of both numbers by the time, where both are known.
+    /// The throughput: the larger of both numbers of bytes, divided by the time, if both are known.
     pub bytes_per_second: Option<f64>,
 }
 
@@ -94,7 +94,7 @@ pub struct MemoryUse {
     pub peak_bytes: u64,
     /// The time of the peak in seconds after the start.
     pub peak_seconds: f64,
-    /// What the threads did at that time: the stages, each with the number of threads.
+    /// The work of the threads at that time: the stages, each with its number of threads.
     pub at_peak: BTreeMap<&'static str, u64>,
     /// Times in seconds after the start, with the bytes at these times.
     pub samples: Vec<(f64, u64)>,
@@ -196,7 +196,7 @@ impl ProfileReport {
     }
 }
 
-/// Returns the bytes per second of a stage that makes bytes of bytes.
+/// Returns the bytes per second of a stage whose input and output are both counted in bytes.
 fn rate(sums: &Sums) -> Option<f64> {
     let bytes = sums.bytes_in.max(sums.bytes_out);
     (bytes > 0 && sums.own > 0).then(|| bytes as f64 / seconds(sums.own))
@@ -225,7 +225,7 @@ mod tests {
     use super::super::log::Values;
     use super::*;
 
-    /// Returns the log of a thread with one page, in which something was unpacked.
+    /// Returns the log of a thread with one page, in which something was decompressed.
     fn log(thread: &str, column: &str, begin: u64) -> Log {
         let (mut log, events) = (Log::new(thread.to_owned()), AtomicU64::new(0));
         log.make(1, "page", Values { column: Some(column.to_owned()), ..Values::default() });

@@ -107,7 +107,7 @@ impl ProfileReport {
 /// Returns the begins and ends of the spans of a thread in their order.
 fn turns(log: &Log, frames: &mut Frames) -> Vec<Turn> {
     let mut order: Vec<(usize, &Event)> = log.events.iter().enumerate().collect();
-    // A span is kept when it ends, after those inside it.
+    // A span is stored when it ends, after the spans inside it.
     order.sort_by_key(|(number, event)| (event.start, Reverse(event.end), Reverse(*number)));
     let mut turns = Vec::with_capacity(2 * order.len());
     let mut open: Vec<Turn> = Vec::new();
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn spans_begin_and_end_in_the_order_of_a_stack() {
         let (mut log, events) = (Log::new("one".to_owned()), AtomicU64::new(0));
-        // The inner span takes the whole time of the outer one, by the resolution of the clock.
+        // The inner span takes the whole time of the outer span, by the resolution of the clock.
         for (outer, begin) in [(1, 0), (3, 10)] {
             log.make(outer, "page", Values { column: Some("pt".to_owned()), ..Values::default() });
             log.begin(outer, begin);

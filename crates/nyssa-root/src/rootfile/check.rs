@@ -1,4 +1,4 @@
-//! Checks what a file says about itself: its header, its directories and its free space. ROOT refuses files where these
+//! Checks the structure of a file: its header, its directories and its free space. ROOT refuses files where these
 //! contradict each other, or does not show all of their objects.
 
 use std::collections::{HashMap, HashSet};
@@ -15,24 +15,24 @@ use crate::rootfile::free_segments::FreeSegment;
 use crate::rootfile::key::KeyEntry;
 use crate::rootfile::scan::{INFO_CLASS, SHORTEST_RECORD, Scan, gap_at};
 
-/// What lies in a file besides the objects that its directories list.
+/// The content of a file besides the objects that its directories list.
 #[derive(Debug)]
 pub struct Unlisted {
-    /// The keys of the other objects.
+    /// The keys of objects that no directory lists.
     pub keys: Vec<KeyEntry>,
-    /// The listed keys whose records have another name, with this name.
+    /// The listed keys whose records have another name, and this name.
     pub renamed: Vec<(KeyEntry, BString)>,
-    /// The listed keys whose records have another title, with this title.
+    /// The listed keys whose records have another title, and this title.
     pub retitled: Vec<(KeyEntry, BString)>,
-    /// The byte where no record begins, though one ends there. What lies behind it was not looked at.
+    /// The byte where a record ends, but no record begins. The bytes behind it were not checked.
     pub lost: Option<u64>,
 }
 
 impl RootFile {
-    /// Checks the directory records, the lists of keys and the list of free segments. Returns what is wrong.
+    /// Checks the directory records, the lists of keys and the list of free segments. Returns the problems.
     ///
     /// # Errors
-    /// `Io`.
+    /// `Io` if the file cannot be read.
     pub fn check_container(&self) -> Result<Vec<Error>> {
         let mut wrong = Vec::new();
         if self.was_recovered() {
@@ -69,12 +69,13 @@ impl RootFile {
         Ok(wrong)
     }
 
-    /// Goes through the records of the file, and returns the keys of objects that are not among the `listed` ones, and those
-    /// that have another name there. Objects that an update wrote again are not returned: a key of this name, class and cycle
-    /// is listed. A file that uproot changed keeps old records in its free segments, where nothing is looked for.
+    /// Goes through the records of the file, and returns the keys of objects that are not among the `listed` ones,
+    /// and those that have another name there. Objects that an update wrote again are not returned: a key of this
+    /// name, class and cycle is listed. A file that uproot changed keeps old records in its free segments, which are
+    /// not searched.
     ///
     /// # Errors
-    /// `Io`.
+    /// `Io` if the file cannot be read.
     pub fn unlisted(&self, listed: &[KeyEntry]) -> Result<Unlisted> {
         let header = self.header();
         let mut free = match self.free_segments() {
@@ -104,7 +105,7 @@ impl RootFile {
         Ok(Unlisted { keys, renamed, retitled, lost })
     }
 
-    /// Returns the error of a check, unless it concerns more than the file.
+    /// Returns the error of a check. An error that concerns more than the file ends the checks.
     fn damage(&self, checked: Result<()>) -> Result<Option<Error>> {
         match checked.in_file(self.name()) {
             Err(error) if error.kind().is_damage() => Ok(Some(error)),
@@ -163,11 +164,11 @@ impl RootFile {
         )))
     }
 
-    /// Reads and decompresses the object of a key, and checks all that the key of its record says.
+    /// Reads and decompresses the object of a key, and checks all statements of the key of its record.
     ///
     /// # Errors
-    /// The errors of [`RootFile::payload`]; `OutOfSpecification` when the key says that it is at another place, or has another
-    /// size.
+    /// `OutOfSpecification` when the record lies beyond the file, the key states another place or size, or the
+    /// compressed data is damaged.
     pub fn check_object(&self, entry: &KeyEntry) -> Result<()> {
         let record = self.record(entry).and_then(|record| {
             parse_own(&record, entry.seek)?;
@@ -198,8 +199,9 @@ impl RootFile {
         self.check_list(&directory, &entry.path, free)
     }
 
-    /// Refuses a list with a key that belongs to another directory, and a list that is followed by the key of an object
-    /// that is there: its number of keys is wrong. uproot leaves the keys of deleted objects there, whose space is free.
+    /// Refuses a list with a key that belongs to another directory, and a list that is followed by the key of an
+    /// existing object: its number of keys is wrong. uproot leaves the keys of deleted objects there, whose space is
+    /// free.
     fn check_list(&self, directory: &Directory, path: &str, free: &[FreeSegment]) -> Result<()> {
         if !has_keys(directory) {
             return Ok(());
@@ -233,7 +235,7 @@ impl RootFile {
         }
     }
 
-    /// Returns whether the record of a key is the one of its object, and of no other object that took its place.
+    /// Returns whether the record of a key belongs to its object, and not to another object that took its place.
     fn is_at_its_place(&self, key: &KeyEntry) -> bool {
         let strings = key.seek.saturating_add(key.keylen.into());
         let record = read_one(self.source(), key.seek..strings);
@@ -242,7 +244,7 @@ impl RootFile {
     }
 }
 
-/// Returns the `listed` keys whose records among `scanned` differ in a text, with the text of the record.
+/// Returns the `listed` keys whose text differs from their record among `scanned`, with the text of the record.
 fn differing(
     listed: &[KeyEntry],
     scanned: &[KeyEntry],
@@ -256,7 +258,7 @@ fn differing(
     differing.collect()
 }
 
-/// Parses the key of a record, and refuses one that is not where the record lies, or not as long as it says.
+/// Parses the key of a record. Refuses a key whose place or length differs from its record.
 fn parse_own(record: &[u8], seek: u64) -> Result<KeyEntry> {
     let start = Cursor::new(record, seek);
     let own = KeyEntry::parse_whole(&mut start.clone())?;
@@ -269,7 +271,7 @@ fn parse_own(record: &[u8], seek: u64) -> Result<KeyEntry> {
     )))
 }
 
-/// Returns what tells a key from the others of a file.
+/// Returns the fields that distinguish a key from the other keys of a file.
 fn identity(key: &KeyEntry) -> (u64, &BStr, &str, u16) {
     (key.parent, key.name.as_ref(), &key.class, key.cycle)
 }

@@ -10,7 +10,7 @@ use crate::rootfile::key::KeyEntry;
 const LARGE_VERSION: u16 = 1000;
 
 /// The path and the keys of each directory that was listed, by the position of its key.
-pub type Lists = HashMap<u64, (String, Vec<KeyEntry>)>;
+pub(super) type Lists = HashMap<u64, (String, Vec<KeyEntry>)>;
 
 /// The record of a directory. It says where the key list of the directory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,16 +58,17 @@ impl Directory {
 ///
 /// # Errors
 /// `OutOfSpecification` when the list ends early or a key contradicts itself.
-pub fn parse_keys(record: &[u8], seek: u64, directory: &str) -> Result<Vec<KeyEntry>> {
+pub(super) fn parse_keys(record: &[u8], seek: u64, directory: &str) -> Result<Vec<KeyEntry>> {
     parse_list(record, seek, directory).map(|(keys, _)| keys)
 }
 
-/// Parses a key list record as [`parse_keys`] does, and returns the first key behind the last one, too, if there is one.
-/// uproot leaves zeros there, or keys that it deleted.
+/// Parses a key list record at byte `seek` of its file: a key, the number of keys, the keys. Also returns the first
+/// key after the last listed key, if there is any. uproot leaves zeros there, or keys that it deleted. `directory` is
+/// the path of the directory, which is empty at the top.
 ///
 /// # Errors
-/// Those of [`parse_keys`].
-pub fn parse_list(
+/// `OutOfSpecification` when the list ends early or a key contradicts itself.
+pub(super) fn parse_list(
     record: &[u8],
     seek: u64,
     directory: &str,

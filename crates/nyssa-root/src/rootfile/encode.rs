@@ -10,7 +10,7 @@ pub(crate) fn string(out: &mut Vec<u8>, text: &str) -> Result<()> {
     text_bytes(out, text.as_bytes())
 }
 
-/// Does the same as [`string`] for text that may have any bytes.
+/// Appends a `TString` whose text may have any bytes: one length byte, or 255 and a 32-bit length.
 pub fn text_bytes(out: &mut Vec<u8>, text: &[u8]) -> Result<()> {
     match u8::try_from(text.len()) {
         Ok(len) if len < 255 => out.push(len),

@@ -39,7 +39,7 @@ pub(super) struct Inner {
     eager_info: Option<Bytes>,
     /// The parsed streamer info record.
     infos: OnceLock<Arc<dyn Any + Send + Sync>>,
-    /// The result of the search for records, if the file needed one.
+    /// The result of the search for records, if the file needed the search.
     scan: OnceLock<Arc<Scan>>,
     /// The keys of other directories, once they are read.
     pub(super) lists: Mutex<Lists>,
@@ -48,13 +48,12 @@ pub(super) struct Inner {
 }
 
 impl RootFile {
-    /// Opens a file with two requests: one for the start of the file and one for its top key list. From a
-    /// source with latency, one request brings the start and the end of the file, which mostly hold all that
-    /// is needed next.
+    /// Opens a file with two requests: one for the start of the file and one for its top key list. From a source with
+    /// latency, one request brings the start and the end of the file, which mostly contain all that is needed next.
     ///
     /// # Errors
-    /// `OutOfSpecification` when it is not a ROOT file, is truncated, was not closed and has no complete
-    /// object, or its top directory is damaged; `Io`.
+    /// `OutOfSpecification` when it is not a ROOT file, is truncated, was not closed and has no complete object, or
+    /// its top directory is damaged; `Io` if the file cannot be read.
     pub fn open(source: Arc<dyn Source>) -> Result<Self> {
         let _span = tracing::trace_span!("open").entered();
         let name = source.name().to_owned();
@@ -77,7 +76,7 @@ impl RootFile {
             let scan = Scan::of(&source, header.begin..size, &[])?;
             let keys = scan.keys_in(top.seek, "");
             if keys.is_empty() {
-                return Err(scan::nothing_found());
+                return Err(scan::no_object());
             }
             let info = scan.info.as_ref();
             (header.seek_info, header.nbytes_info) =
@@ -105,13 +104,13 @@ impl RootFile {
         Ok(Self(Arc::new(inner)))
     }
 
-    /// Returns whether the file was not closed. Its objects were then found by going through its records; an
-    /// object that was not complete when its writer ended is missing.
+    /// Returns whether the file was not closed. nyssa has then searched its records for objects. An object that was
+    /// not complete when its writer ended is missing.
     pub fn was_recovered(&self) -> bool {
         self.0.recovered
     }
 
-    /// Reads the keys of all records of the file, only once, and returns what it finds.
+    /// Reads the keys of all records of the file, only once, and returns the result.
     pub(super) fn scan(&self) -> Result<Arc<Scan>> {
         if let Some(scan) = self.0.scan.get() {
             return Ok(scan.clone());
@@ -126,7 +125,7 @@ impl RootFile {
         &self.0.source
     }
 
-    /// Returns the options by which the file was opened.
+    /// Returns the options with which the file was opened.
     pub fn options(&self) -> OpenOptions {
         self.0.source.options().cloned().unwrap_or_default()
     }
@@ -145,13 +144,13 @@ impl RootFile {
     /// it is no ROOT file.
     ///
     /// # Errors
-    /// `Io`.
+    /// `Io` if the file cannot be read.
     pub fn identity(source: &Arc<dyn Source>) -> Result<Option<[u8; 16]>> {
         Ok(Header::uuid_of(&read_one(source, 0..source.size().min(FIRST_READ))?))
     }
 
-    /// Returns what tells this version of the file from others: what its server says, or else its UUID and the time of
-    /// its last change.
+    /// Returns an identity of this version of the file: the identity that its server states, or else its UUID and the
+    /// time of its last change.
     pub fn version(&self) -> String {
         let stamp = || {
             let uuid = u128::from_be_bytes(self.0.header.uuid);
@@ -163,7 +162,7 @@ impl RootFile {
     /// Returns the title of the file.
     ///
     /// # Errors
-    /// `OutOfSpecification` for a damaged first key; `Io`.
+    /// `OutOfSpecification` for a damaged first key; `Io` if the file cannot be read.
     pub fn title(&self) -> Result<String> {
         let begin = self.0.header.begin;
         let end = begin.saturating_add(self.0.header.nbytes_name.into());
@@ -174,7 +173,7 @@ impl RootFile {
     /// Returns the keys of the top directory, in the order of the file, with all cycles. It does no I/O.
     ///
     /// # Errors
-    /// None today: a damaged list of keys is found by [`RootFile::open`].
+    /// Never fails: [`RootFile::open`] has checked the list of keys.
     pub fn keys(&self) -> Result<Vec<KeyEntry>> {
         Ok(self.0.keys.clone())
     }
@@ -185,25 +184,26 @@ impl RootFile {
     /// `OutOfSpecification` when the record lies beyond the file or disagrees with its key, or its
     /// compressed data is damaged.
     pub fn payload(&self, entry: &KeyEntry) -> Result<Vec<u8>> {
-        self.unpacked(entry, decompress_to_vec).in_file(self.name()).in_object(&entry.path)
+        self.decompressed(entry, decompress_to_vec).in_file(self.name()).in_object(&entry.path)
     }
 
     /// Reads and decompresses an object that describes other data, as a tree does.
     ///
     /// # Errors
-    /// The errors of [`Self::payload`]; `LimitExceeded` for one that grows out of all proportion.
+    /// `OutOfSpecification` when the record lies beyond the file or disagrees with its key, or its compressed data is
+    /// damaged; `LimitExceeded` for an object that grows out of all proportion.
     pub fn metadata(&self, entry: &KeyEntry) -> Result<Vec<u8>> {
-        self.unpacked(entry, decompress_metadata).in_file(self.name()).in_object(&entry.path)
+        self.decompressed(entry, decompress_metadata).in_file(self.name()).in_object(&entry.path)
     }
 
-    fn unpacked(&self, entry: &KeyEntry, decompress: Decompress) -> Result<Vec<u8>> {
+    fn decompressed(&self, entry: &KeyEntry, decompress: Decompress) -> Result<Vec<u8>> {
         decompress_record(&self.record(entry)?, entry, decompress)
     }
 
-    /// Reads the object of a key as it is stored, mostly compressed.
+    /// Reads the object of a key in its stored form, which is mostly compressed.
     ///
     /// # Errors
-    /// The same as [`RootFile::payload`], except for damage inside the compressed data.
+    /// `OutOfSpecification` when the record lies beyond the file or disagrees with its key.
     pub fn stored(&self, entry: &KeyEntry) -> Result<Bytes> {
         let record = self.record(entry).in_file(self.name()).in_object(&entry.path)?;
         Ok(record.slice(usize::from(entry.keylen).min(record.len())..))
@@ -215,7 +215,8 @@ impl RootFile {
         self.check_record(read_one(&self.0.source, range)?, entry)
     }
 
-    /// Refuses a record that does not agree with its key. It may have another name, but then no other key may have it.
+    /// Refuses a record that does not agree with its key. The record may have another name if no other key has this
+    /// name.
     fn check_record(&self, record: Bytes, entry: &KeyEntry) -> Result<Bytes> {
         let own = KeyEntry::parse(&mut Cursor::new(&record, entry.seek))?;
         let is_renamed = || own.seek == entry.seek && !self.is_listed_twice(entry.seek);
@@ -247,7 +248,7 @@ impl RootFile {
     /// are fetched ahead.
     ///
     /// # Errors
-    /// The errors of `take`.
+    /// Returns an error if `take` fails.
     pub(crate) fn records(
         &self,
         entries: &[&KeyEntry],
@@ -280,10 +281,11 @@ impl RootFile {
             .in_file(self.name())
     }
 
-    /// Returns what `make` makes of the streamer info record. All clones of this file share one result.
+    /// Returns the value that `make` computes from the streamer info record. All clones of this file share one
+    /// result.
     ///
     /// # Errors
-    /// The errors of [`RootFile::streamer_info`] and of `make`.
+    /// `OutOfSpecification` when the streamer info record is damaged; an error if `make` fails.
     pub(crate) fn made_of_streamer_info<T: Any + Send + Sync>(
         &self,
         make: impl FnOnce(Option<(Vec<u8>, u16)>) -> Result<T>,
@@ -344,15 +346,15 @@ impl RootFile {
 /// Decompresses a block to a content of a size.
 type Decompress = fn(&[u8], usize, &str) -> Result<Vec<u8>>;
 
-/// The record of a key as it is stored.
+/// The record of a key in its stored form.
 pub(crate) struct Record {
     bytes: Bytes,
     entry: KeyEntry,
 }
 
 impl Record {
-    /// Returns the object as it is stored, mostly compressed.
-    pub fn stored(&self) -> Bytes {
+    /// Returns the object in its stored form, which is mostly compressed.
+    pub(crate) fn stored(&self) -> Bytes {
         self.bytes.slice(usize::from(self.entry.keylen).min(self.bytes.len())..)
     }
 
@@ -360,7 +362,7 @@ impl Record {
     ///
     /// # Errors
     /// `OutOfSpecification` when its compressed data is damaged.
-    pub fn payload(&self) -> Result<Vec<u8>> {
+    pub(crate) fn payload(&self) -> Result<Vec<u8>> {
         decompress_record(&self.bytes, &self.entry, decompress_to_vec)
     }
 }

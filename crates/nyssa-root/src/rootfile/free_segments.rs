@@ -16,13 +16,13 @@ pub struct FreeSegment {
     pub last: u64,
 }
 
-/// Parses the free segments record, which starts with its key. As in ROOT, the first segment that ends behind the `end`
-/// of the file is the last one. The record may be longer: ROOT makes it before it finds the place for it, which can
+/// Parses the free segments record, which starts with its key. As in ROOT, the first segment that ends behind the
+/// `end` of the file is the last segment. The record may be longer: ROOT makes it before it chooses its place, which can
 /// take up a whole segment. The bytes behind the last segment are then zero.
 ///
 /// # Errors
 /// `OutOfSpecification` when a segment ends before it begins or bytes are missing.
-pub fn parse(record: &[u8], seek: u64, end: u64) -> Result<Vec<FreeSegment>> {
+pub(super) fn parse(record: &[u8], seek: u64, end: u64) -> Result<Vec<FreeSegment>> {
     let mut cursor = Cursor::new(record, seek);
     let key = KeyEntry::parse(&mut cursor)?;
     cursor.seek(usize::from(key.keylen))?;

@@ -4,7 +4,7 @@ use crate::cursor::Cursor;
 use crate::error::{Error, Result};
 
 /// The version from which on a file stores 64-bit positions.
-pub const LARGE_FILE_VERSION: i32 = 1_000_000;
+pub(super) const LARGE_FILE_VERSION: i32 = 1_000_000;
 
 /// The size in bytes of the header with 64-bit positions. The header with 32-bit positions is shorter.
 const MAX_SIZE: usize = 75;

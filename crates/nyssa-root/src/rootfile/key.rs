@@ -17,7 +17,7 @@ pub struct KeyEntry {
     pub path: String,
     /// The name of the object, which may have any bytes.
     pub name: BString,
-    /// The cycle. Among the objects of one name, the one with the highest cycle is the newest.
+    /// The cycle. The highest cycle among the objects of one name is the newest object.
     pub cycle: u16,
     /// The class of the object.
     pub class: String,
@@ -25,7 +25,7 @@ pub struct KeyEntry {
     pub title: BString,
     /// The position of the record, in bytes.
     pub seek: u64,
-    /// The position of the directory that it belongs to.
+    /// The position of the directory that contains the object.
     pub parent: u64,
     /// The size in bytes of the record, which includes this header.
     pub nbytes: u32,
@@ -42,7 +42,7 @@ pub struct KeyEntry {
 }
 
 impl KeyEntry {
-    /// Parses a key header. `path` becomes that of an object at the top.
+    /// Parses a key header. The `path` is the path of an object at the top.
     ///
     /// # Errors
     /// `OutOfSpecification` when bytes are missing or sizes contradict each other.
@@ -65,11 +65,11 @@ impl KeyEntry {
         Ok(key)
     }
 
-    /// Parses a key that has nothing behind its strings, and whose size agrees with them. The keys of baskets have more, and
-    /// in the list of a directory a key keeps its size when ROOT changes its name or title.
+    /// Parses a key that has nothing behind its strings, and whose size agrees with them. Keys of baskets have more,
+    /// and a key in the list of a directory keeps its size when ROOT changes its name or title.
     ///
     /// # Errors
-    /// Those of [`KeyEntry::parse`]; `OutOfSpecification` when it has another size.
+    /// `OutOfSpecification` when bytes are missing, sizes contradict each other, or the key has another size.
     pub fn parse_whole(cursor: &mut Cursor<'_>) -> Result<Self> {
         let start = cursor.clone();
         let key = Self::parse(cursor)?;
@@ -85,7 +85,7 @@ impl KeyEntry {
         Ok(key)
     }
 
-    /// Parses a key that may lack its sizes, for example that of a basket kept in memory.
+    /// Parses a key that may lack its sizes, for example the key of a basket in memory.
     pub(crate) fn parse_fields(cursor: &mut Cursor<'_>) -> Result<Self> {
         let nbytes = cursor.be_u32()?;
         let version = cursor.be_u16()?;
@@ -142,8 +142,8 @@ impl KeyEntry {
         (1995 + bits(26, 6), bits(22, 4), bits(17, 5), bits(12, 5), bits(6, 6), bits(0, 6))
     }
 
-    /// Returns whether `other` describes the same record, but for its name. The key in the list of a directory and the
-    /// key at the record must agree; only their names may differ, because ROOT changes the name in the list alone
+    /// Returns whether `other` describes the same record. The key in the list of a directory and the key at the
+    /// record must agree; only their names may differ, because ROOT changes the name in the list alone
     /// (`TKey::SetName`).
     pub fn agrees_with(&self, other: &Self) -> bool {
         (self.nbytes, self.objlen, self.keylen, self.cycle)

@@ -15,7 +15,7 @@ use crate::rootfile::name;
 /// The maximum depth of directories. A file with deeper directories is taken as damaged.
 const MAX_DEPTH: usize = 64;
 
-/// The number of names that an error lists when no name is similar to the one asked for.
+/// The number of names that an error lists when no name is similar to the requested name.
 const LISTED_NAMES: usize = 5;
 
 impl RootFile {
@@ -29,11 +29,11 @@ impl RootFile {
         lost.into_iter().next().map_or(Ok(keys), Err)
     }
 
-    /// Does the same as [`RootFile::walk`], but continues where a directory cannot be listed. Returns the keys
-    /// and the errors of these directories.
+    /// Lists the keys of all directories. A directory comes before its contents. Returns the keys, and an error for
+    /// each directory that cannot be listed.
     ///
     /// # Errors
-    /// `Io`.
+    /// `Io` if the file cannot be read.
     pub fn list_all(&self) -> Result<(Vec<KeyEntry>, Vec<Error>)> {
         let mut contents: HashMap<u64, Vec<KeyEntry>> = HashMap::new();
         let mut lost = Vec::new();
@@ -80,10 +80,10 @@ impl RootFile {
         Ok(lists)
     }
 
-    /// Finds the key of `path`: `dir/name` or `dir/name;cycle`. Without a cycle, it finds the newest one.
+    /// Finds the key of `path`: `dir/name` or `dir/name;cycle`. Without a cycle, it finds the newest cycle.
     ///
-    /// A slash is between directories, as for ROOT and uproot. The path of every listed key finds this key. If there
-    /// is no such key, the part of the path behind the deepest directory is taken as the name of a key as it is, with
+    /// Slashes separate directories, as in ROOT and uproot. The path of every listed key finds this key. If there is
+    /// no such key, the part of the path after the deepest directory is taken literally as the name of a key, with
     /// its slashes and semicolons.
     ///
     /// # Errors
@@ -95,17 +95,17 @@ impl RootFile {
         }
     }
 
-    /// Finds the key of a path that starts in the directory `directory`, by the rules of [`RootFile::find`]. `directory` is
-    /// the path of a listed key, or empty at the top. Returns `None` if there is no such key.
+    /// Finds the key of a path that starts in the directory `directory`, as `dir/name` or `dir/name;cycle`.
+    /// `directory` is the path of a listed key, or empty at the top. Returns `None` if there is no such key.
     ///
     /// # Errors
-    /// `OutOfSpecification` when a directory on the way is damaged; `Io`.
+    /// `OutOfSpecification` when a directory on the way is damaged; `Io` if the file cannot be read.
     pub fn look_up(&self, directory: &str, path: &str) -> Result<Option<KeyEntry>> {
         let mut keys = self.0.keys.clone();
         for part in directory.split('/').filter(|part| !part.is_empty()) {
             let directories = keys.iter().filter(|key| key.is_directory());
             let Some(directory) = newest_of(directories, part) else { return Ok(None) };
-            keys = self.list_one(directory)?;
+            keys = self.list_directory(directory)?;
         }
         self.look_up_in(&keys, path.trim_matches('/'), 0)
     }
@@ -115,14 +115,15 @@ impl RootFile {
             && let Some((first, below)) = path.split_once('/')
             && let directories = keys.iter().filter(|key| key.is_directory())
             && let Some(directory) = newest_of(directories, first)
-            && let Some(found) = self.look_up_in(&self.list_one(directory)?, below, depth + 1)?
+            && let Some(found) =
+                self.look_up_in(&self.list_directory(directory)?, below, depth + 1)?
         {
             return Ok(Some(found));
         }
         Ok(newest_of(keys.iter(), path).cloned())
     }
 
-    fn list_one(&self, directory: &KeyEntry) -> Result<Vec<KeyEntry>> {
+    fn list_directory(&self, directory: &KeyEntry) -> Result<Vec<KeyEntry>> {
         Ok(self.list(std::slice::from_ref(directory))?.pop().unwrap_or_default())
     }
 
@@ -180,7 +181,7 @@ impl RootFile {
             let listed = if has_keys(directory) { records.next() } else { None };
             let keys = match listed {
                 Some((range, record)) => directory::parse_keys(&record, range.start, &entry.path),
-                None => self.found_in(entry, directory),
+                None => self.scan_directory(entry, directory),
             };
             out.push(keys.in_object(&entry.path)?);
         }
@@ -188,7 +189,7 @@ impl RootFile {
     }
 
     /// Finds the keys of a directory that has no key list.
-    fn found_in(&self, entry: &KeyEntry, directory: &Directory) -> Result<Vec<KeyEntry>> {
+    fn scan_directory(&self, entry: &KeyEntry, directory: &Directory) -> Result<Vec<KeyEntry>> {
         let keys = self.scan()?.keys_in(entry.seek, &entry.path);
         // ROOT writes no list for a directory that stays empty.
         let is_stated = directory.seek_keys != 0 || directory.nbytes_keys != 0;
@@ -265,7 +266,7 @@ fn flatten(keys: &[KeyEntry], contents: &mut HashMap<u64, Vec<KeyEntry>>, out: &
 }
 
 /// Returns the key that a text means in a directory: a name with a cycle, or the newest cycle of a name. The name is
-/// first read as it is in paths, and then as it is in the file.
+/// first read in the form of paths, and then literally.
 fn newest_of<'k>(
     keys: impl Iterator<Item = &'k KeyEntry> + Clone,
     text: &str,

@@ -10,7 +10,7 @@
 //! fEND
 //! ```
 //!
-//! All numbers are big-endian. Positions are 32-bit, or 64-bit where a record's version says so:
+//! All numbers are big-endian. Positions are 32-bit, or 64-bit where a record's version requires it:
 //! file version ≥ 1,000,000; key, directory and free segment version > 1000.
 
 mod check;

@@ -1,6 +1,6 @@
-//! Names of keys in paths. A name may have any bytes: slashes, semicolons, bytes that are no UTF-8. In a path, slashes
-//! are between directories and a semicolon is before the cycle. So those in names are written as the numbers of their
-//! bytes, such as `%2F`, and different names never look the same:
+//! Names of keys in paths. A name may have any bytes: slashes, semicolons, bytes that are no UTF-8. In a path,
+//! slashes separate directories and a semicolon precedes the cycle. So these characters in names are written as the
+//! numbers of their bytes, such as `%2F`, and different names never look the same:
 //!
 //! | in the name | in a path |
 //! |---|---|
@@ -10,13 +10,13 @@
 //! | `%` before what looks like one of these, as in `%2F` | `%25`, as in `%252F` |
 //! | the whole name of a directory, if it is empty | `%00` |
 //!
-//! All other names, also those with other percent signs, are in paths as they are.
+//! All other names, also names with other percent signs, are written literally.
 
 use std::fmt::Write;
 
 use bstr::BString;
 
-/// What stands for the empty name of a directory. Nothing between two slashes would not be seen as a name.
+/// The text for the empty name of a directory. Without it, nothing would be visible between two slashes.
 const UNNAMED: &str = "%00";
 
 /// Returns the text that stands for a name in a path.
@@ -78,7 +78,7 @@ pub fn join(directory: &str, name: &[u8]) -> String {
 }
 
 /// Returns the path of a directory in a directory.
-pub fn join_directory(directory: &str, name: &[u8]) -> String {
+pub(super) fn join_directory(directory: &str, name: &[u8]) -> String {
     if name.is_empty() { below(directory, UNNAMED) } else { join(directory, name) }
 }
 
@@ -86,7 +86,7 @@ fn below(directory: &str, part: &str) -> String {
     if directory.is_empty() { part.to_owned() } else { format!("{directory}/{part}") }
 }
 
-/// Returns the byte whose number is at the start of a text, if [`part_of`] writes that byte so.
+/// Returns the byte whose number starts a text, if [`part_of`] writes this byte as a number.
 fn escaped(text: &[u8]) -> Option<u8> {
     let [b'%', high, low, ..] = text else { return None };
     let digit = |byte: u8| match byte {

@@ -1,8 +1,8 @@
-//! Finds the records of a file without its lists, one after the other, as `TFile::Recover` does. So files are recovered
-//! whose writer ended before it closed them, and keys are found that no list has.
+//! Finds the records of a file without its lists, one after the other, as `TFile::Recover` does. This recovers files
+//! whose writer ended before it closed them, and finds keys that no list has.
 //!
-//! The first record follows the header, and each record follows the one before. A record begins with its
-//! size, which is negative for free space. A record names the directory that it belongs to.
+//! The first record follows the header, and each record follows the previous record. A record begins with its size,
+//! which is negative for free space. A record names its directory.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::rootfile::key::KeyEntry;
 
 /// The number of bytes that are read of each record. This is enough for nearly every key.
 const KEY_BYTES: u64 = 512;
-/// The maximum size of a key with its three strings. A longer one is not taken for a key.
+/// The maximum size of a key with its three strings. A longer text is not taken for a key.
 const LONGEST_KEY: u64 = 1 << 16;
 /// The minimum size of a record: a key without names.
 pub(super) const SHORTEST_RECORD: u64 = 26;
@@ -47,12 +47,16 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// Goes through the records in `range`, and reads only their keys. It stops at the first record that is not complete.
-    /// Nothing is looked for in the `free` segments, which are sorted.
+    /// Goes through the records in `range`, and reads only their keys. It stops at the first record that is not
+    /// complete. It skips the `free` segments, which are sorted.
     ///
     /// # Errors
-    /// `Io`.
-    pub fn of(source: &Arc<dyn Source>, range: Range<u64>, free: &[FreeSegment]) -> Result<Self> {
+    /// `Io` if the file cannot be read.
+    pub(super) fn of(
+        source: &Arc<dyn Source>,
+        range: Range<u64>,
+        free: &[FreeSegment],
+    ) -> Result<Self> {
         let mut scan = Self { end: range.start, ..Self::default() };
         while let Some(left) =
             range.end.checked_sub(scan.end).filter(|&left| left >= SHORTEST_RECORD)
@@ -97,18 +101,18 @@ impl Scan {
     }
 
     /// Returns the keys of objects and directories, in the order of the file.
-    pub fn keys(&self) -> &[KeyEntry] {
+    pub(super) fn keys(&self) -> &[KeyEntry] {
         &self.keys
     }
 
     /// Returns the keys of the directory whose record is at byte `directory`. `path` is the path of the directory.
-    pub fn keys_in(&self, directory: u64, path: &str) -> Vec<KeyEntry> {
+    pub(super) fn keys_in(&self, directory: u64, path: &str) -> Vec<KeyEntry> {
         let keys = self.keys.iter().filter(|key| key.parent == directory);
         keys.map(|key| KeyEntry { path: key.path_in(path), ..key.clone() }).collect()
     }
 }
 
-/// Returns the free segment with byte `at`, if there is one among sorted segments.
+/// Returns the free segment that contains byte `at`, if there is any among the sorted segments.
 pub(super) fn gap_at(free: &[FreeSegment], at: u64) -> Option<&FreeSegment> {
     let after = free.partition_point(|gap| gap.first <= at);
     free[..after].last().filter(|gap| gap.last >= at)
@@ -127,7 +131,7 @@ fn is_record(source: &Arc<dyn Source>, key: &KeyEntry) -> Result<bool> {
 }
 
 /// Returns the error for a file that has no key list and no complete object.
-pub(super) fn nothing_found() -> Error {
+pub(super) fn no_object() -> Error {
     Error::out_of_spec(
         "the file has no list of keys: it was not closed, and no object in it is complete",
     )

@@ -12,9 +12,9 @@ impl SharedFile {
     /// last part of `path` is the name of the object. Directories before it are created.
     ///
     /// # Errors
-    /// `InvalidArgument` for a path that cannot name an object, or names a directory or something that is still being
-    /// written; `Unsupported` for classes and members that cannot be written; `LimitExceeded` for objects of more than
-    /// 1 GiB; the sink's errors.
+    /// `InvalidArgument` for a path that cannot name an object, or names a directory or an object that is still being
+    /// written; `Unsupported` for classes and members that cannot be written; `LimitExceeded` for objects of more
+    /// than 1 GiB; an error if the sink cannot be written.
     pub fn write_object(
         &self,
         path: &str,
@@ -44,14 +44,15 @@ impl SharedFile {
     /// the next cycle of its name here.
     ///
     /// # Errors
-    /// Those of [`SharedFile::write_object`]; `Unsupported` for objects that hold positions in their file, and for those
-    /// whose references cannot be found; the errors of reading the object.
+    /// `InvalidArgument` for a path that cannot name an object, or names a directory or an object that is still being
+    /// written; `Unsupported` for objects that hold positions in their file, and for objects whose references cannot
+    /// be found; an error if reading or writing fails.
     pub fn copy_object(&self, path: &str, file: &RootFile, key: &KeyEntry) -> Result<()> {
         let (dir, name) = self.place(path)?;
-        self.with(|out| ObjectCopy::copy_one(file, key, out, dir, name))
+        self.with(|out| ObjectCopy::copy_object(file, key, out, dir, name))
     }
 
-    /// Checks that the file does not describe the classes in values of these C++ types with other members than `infos`.
+    /// Checks that the file describes the classes in values of these C++ types with the same members as `infos`.
     ///
     /// # Errors
     /// `Unsupported` with the first such class; `InvalidArgument` when the file is finished.
@@ -67,7 +68,7 @@ impl SharedFile {
         reason.map_or(Ok(()), |reason| Err(Error::unsupported(reason)))
     }
 
-    /// Creates a directory, and those above it.
+    /// Creates a directory, and its parents.
     ///
     /// # Errors
     /// `InvalidArgument` if an object has the name of a directory, or the file is finished.
@@ -79,7 +80,8 @@ impl SharedFile {
     /// does not change.
     ///
     /// # Errors
-    /// The errors of [`SharedFile::make_directory`]; `InvalidArgument` for a key that is not the key of a directory.
+    /// `InvalidArgument` if an object has the name of a directory, the file is finished, or the key does not belong
+    /// to a directory.
     pub fn copy_directory(&self, path: &str, key: &KeyEntry) -> Result<()> {
         if !key.is_directory() {
             return Err(Error::invalid_argument(format!("{} is no directory", key.path)));
@@ -91,11 +93,11 @@ impl SharedFile {
         })
     }
 
-    /// Takes an object out of the list of its directory: the newest cycle of `dir/name`, the one of `dir/name;2`, or all
-    /// of `dir/name;*`. A directory goes with all that is in it. The bytes stay in the file.
+    /// Takes an object out of the list of its directory: the newest cycle of `dir/name`, cycle 2 of `dir/name;2`, or
+    /// all cycles of `dir/name;*`. A directory is removed with its content. The bytes stay in the file.
     ///
     /// # Errors
-    /// `NotFound`; `InvalidArgument` for what is still being written, and for a cycle that is no number.
+    /// `NotFound`; `InvalidArgument` for an object that is still being written, and for a cycle that is no number.
     pub fn delete(&self, path: &str) -> Result<()> {
         let (path, cycle) = match path.trim_matches('/').rsplit_once(';') {
             None => (path.trim_matches('/'), Cycles::Newest),
@@ -130,7 +132,7 @@ impl SharedFile {
         Ok((dir, name))
     }
 
-    /// Refuses the path of what is still being written, or of a directory with such things.
+    /// Refuses the path of an object that is still being written, or of a directory with such objects.
     fn check_not_open(&self, path: &str) -> Result<()> {
         let below = |open: &&String| {
             open.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

@@ -1,5 +1,5 @@
-//! Reads numbers as ROOT's streamers write them. All numbers are big-endian, and a `long` always has 8 bytes. The comment of a
-//! member says how `Float16_t` and `Double32_t` are packed (`TStreamerElement`, "GetRange").
+//! Reads numbers as ROOT's streamers write them. All numbers are big-endian, and a `long` always has 8 bytes. The
+//! comment of a member says how `Float16_t` and `Double32_t` are stored (`TStreamerElement`, "GetRange").
 
 use crate::arrow::Number;
 use crate::type_name;
@@ -43,8 +43,8 @@ pub struct Quantization {
     pub min: f64,
     /// The number of steps in an interval of length 1.
     pub factor: f64,
-    /// The number of bits of an integer, 2 to 32. With less than 32, the highest value of the range is one more than
-    /// these bits hold.
+    /// The number of bits of an integer, 2 to 32. With less than 32, the highest value of the range is one step more
+    /// than these bits can hold.
     pub bits: u32,
 }
 
@@ -108,8 +108,7 @@ impl Basic {
         }
     }
 
-    /// Returns the type code and the C++ type of a number in memory. If there are several, returns the first
-    /// ones.
+    /// Returns the type code and the C++ type of a number in memory. If there are several, returns the first pair.
     pub fn described(number: Number) -> Option<(i32, &'static str)> {
         TYPES.iter().find(|(.., known)| *known == number).map(|&(code, name, _)| (code, name))
     }
@@ -156,7 +155,7 @@ impl Basic {
         }
     }
 
-    /// Unpacks one floating-point number (`TBufferFile::ReadWithFactor`, `ReadWithNbits`).
+    /// Decodes one floating-point number (`TBufferFile::ReadWithFactor`, `ReadWithNbits`).
     pub fn unpack(self, bytes: &[u8]) -> f64 {
         match (self, bytes) {
             (Self::Ranged { min, factor, .. }, &[a, b, c, d]) => {
@@ -174,8 +173,8 @@ impl Basic {
         }
     }
 
-    /// Appends the packed form of the floating-point number that is nearest to `value`
-    /// (`TBufferFile::WriteDouble32`, `WriteFloat16`).
+    /// Appends the stored form of the floating-point number that is nearest to `value` (`TBufferFile::WriteDouble32`,
+    /// `WriteFloat16`).
     pub fn pack(self, value: f64, out: &mut Vec<u8>) {
         match self {
             // A float cast saturates, and NaN becomes 0.
@@ -199,7 +198,7 @@ impl Basic {
     }
 }
 
-/// Returns the packing that the comment of a member asks for by `[min,max]` or `[min,max,bits]`. Without these,
+/// Returns the stored form that the comment of a member requests by `[min,max]` or `[min,max,bits]`. Without these,
 /// the mantissa has `default` bits.
 fn packed(title: &str, default: Option<u32>, number: Number) -> Option<Basic> {
     let truncated = |bits: u32| Basic::Truncated { bits, number };

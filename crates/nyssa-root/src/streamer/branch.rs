@@ -1,7 +1,7 @@
-//! Decodes the entries of a branch of a TTree. They are whole objects, or one member of the objects of a class.
+//! Decodes the entries of a branch of a TTree: whole objects, or one member of the objects of a class.
 //!
-//! Each entry of a split branch has the bytes that the member has in the object. Each entry of a branch of a split
-//! collection has this member of all items in turn, as containers that are streamed member by member have it.
+//! Each entry of a split branch has the bytes of the member in the object. Each entry of a branch of a split
+//! collection has this member of all items in turn, like a container that is streamed member by member.
 //!
 //! Source: `TBranchElement::ReadLeavesMember`, `ReadLeavesCollectionMember`.
 
@@ -19,12 +19,12 @@ use super::{ObjectLayout, Origin, number};
 use crate::error::Result;
 use crate::streamer::basic::Basic;
 
-/// The number of values in each entry, which the bytes of an entry do not say.
+/// The number of values in each entry, which the bytes of an entry do not contain.
 #[derive(Clone, Copy, Debug)]
 pub enum Counts<'a> {
     /// One value for each entry.
     One,
-    /// As many values for each entry as the collection has items. There is one number for each entry.
+    /// Each entry has as many values as the collection has items, given here for each entry.
     Items(&'a [usize]),
 }
 
@@ -33,8 +33,7 @@ pub struct Values(ColumnBuilder);
 
 impl Values {
     /// Reserves memory for `more` times as many values as there are, but at most `limit` bytes in each buffer.
-    /// If there is not enough memory, nothing happens, since the values ask for it again when they are
-    /// appended.
+    /// Nothing happens if there is not enough memory: appending the values requests it again.
     pub fn reserve(&mut self, more: f64, limit: usize) {
         self.0.reserve(more, limit);
     }
@@ -76,7 +75,7 @@ impl ObjectLayout {
         matches!(self.node, Node::Number(Basic::Bits))
     }
 
-    /// Returns the name of the member that holds the lengths of the arrays, if there is one.
+    /// Returns the name of the member that holds the lengths of the arrays, if any.
     pub fn counter(&self) -> Option<&str> {
         match &self.node {
             Node::Counted(counted) => Some(&counted.name),
@@ -94,13 +93,14 @@ impl ObjectLayout {
         Values(ColumnBuilder::new(&self.shape))
     }
 
-    /// Decodes the entries of a branch, which are at `ranges` of `bytes`, and appends their values. If another
-    /// member holds the lengths of the arrays, `lengths` has them, one for each value. `origin` says from where references
-    /// of an entry count.
+    /// Decodes the entries of a branch, which are at `ranges` of `bytes`, and appends their values. If another member
+    /// holds the lengths of the arrays, `lengths` has them, one for each value. `origin` is the point from which
+    /// references of an entry count.
     ///
     /// # Errors
-    /// The errors are those of [`ObjectLayout::decode_from`], with entries counted from `first`. The values
-    /// must not be used after an error.
+    /// `OutOfSpecification` with the entry, counted from `first`, if its bytes do not match the streamer info;
+    /// `Unsupported` for class versions without streamer info; `LimitExceeded` for too many repeated references. The
+    /// values must not be used after an error.
     #[allow(clippy::too_many_arguments)]
     pub fn decode_entries(
         &self,

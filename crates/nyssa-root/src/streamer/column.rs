@@ -81,7 +81,7 @@ impl Numbers {
 
 impl ColumnBuilder {
     /// Makes an empty column.
-    pub fn new(shape: &Shape) -> Self {
+    pub(super) fn new(shape: &Shape) -> Self {
         match shape {
             Shape::Number(number) | Shape::Quantized(_, number) => {
                 Self::Number(Numbers::new(*number))
@@ -114,7 +114,7 @@ impl ColumnBuilder {
     }
 
     /// Returns the number of values.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match self {
             Self::Number(numbers) => numbers.len(),
             Self::Bytes { offsets, .. } | Self::List { offsets, .. } => offsets.len() - 1,
@@ -125,7 +125,7 @@ impl ColumnBuilder {
     }
 
     /// Returns the number of values, including lists and records, that [`Self::push_default`] appends.
-    pub fn default_size(&self) -> usize {
+    pub(super) fn default_size(&self) -> usize {
         match self {
             Self::Number(_) | Self::Bytes { .. } | Self::List { .. } | Self::Union { .. } => 1,
             Self::Fixed { size, item, .. } => {
@@ -139,7 +139,7 @@ impl ColumnBuilder {
     }
 
     /// Appends zero, an empty list or string, or null.
-    pub fn push_default(&mut self) {
+    pub(super) fn push_default(&mut self) {
         match self {
             Self::Number(numbers) => numbers.push_zero(),
             Self::Bytes { data, offsets, valid } => {
@@ -168,7 +168,7 @@ impl ColumnBuilder {
     }
 
     /// Appends a string or raw bytes. Other columns do not change.
-    pub fn push_bytes(&mut self, bytes: &[u8]) {
+    pub(super) fn push_bytes(&mut self, bytes: &[u8]) {
         if let Self::Bytes { data, offsets, valid } = self {
             data.extend_from_slice(bytes);
             offsets.push(data.len() as i64);
@@ -178,7 +178,7 @@ impl ColumnBuilder {
 
     /// Reserves memory for `more` times as many values as there are, but at most `limit` bytes in each buffer.
     /// If there is not enough memory, nothing happens.
-    pub fn reserve(&mut self, more: f64, limit: usize) {
+    pub(super) fn reserve(&mut self, more: f64, limit: usize) {
         match self {
             Self::Number(numbers) => {
                 each_number!(Numbers, numbers, values => room(values, more, limit),
@@ -206,7 +206,7 @@ impl ColumnBuilder {
     }
 
     /// Returns the number in the record at `row` as a count. `path` leads to the member.
-    pub fn count(&self, path: &[usize], row: usize) -> Option<i64> {
+    pub(super) fn count(&self, path: &[usize], row: usize) -> Option<i64> {
         match (self, path) {
             (Self::Number(numbers), []) => numbers.count(row),
             (Self::Record { members, .. }, [first, rest @ ..]) => {
@@ -220,7 +220,7 @@ impl ColumnBuilder {
     ///
     /// # Errors
     /// `LimitExceeded` if a union has more values than Arrow can count.
-    pub fn finish(self, shape: &Shape) -> Result<ArrayRef> {
+    pub(super) fn finish(self, shape: &Shape) -> Result<ArrayRef> {
         Ok(match (self, shape) {
             (Self::Number(numbers), _) => numbers.finish(),
             (Self::Bytes { data, offsets, mut valid }, shape) => {

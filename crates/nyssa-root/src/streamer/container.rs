@@ -3,7 +3,7 @@
 use crate::streamer::basic::Basic;
 use crate::type_name;
 
-/// The type of a container, or of the items of one.
+/// The type of a container, or of its items.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Item {
     /// Numbers.
@@ -32,7 +32,7 @@ const MAX_DEPTH: usize = 16;
 impl Item {
     /// Parses a type name such as `vector<vector<float> >`. Returns `None` for a container that nyssa does not
     /// know.
-    pub fn parse(name: &str) -> Option<Self> {
+    pub(super) fn parse(name: &str) -> Option<Self> {
         Self::parse_nested(name, 0)
     }
 
@@ -49,7 +49,7 @@ impl Item {
         if name == "TString" {
             return Some(Self::RootText);
         }
-        // A string behind a pointer is streamed like any other. It is empty for a null pointer.
+        // A string behind a pointer is streamed like any other string. It is empty for a null pointer.
         if matches!(name, "string" | "string*") || name.starts_with("basic_string<char") {
             return Some(Self::Text);
         }

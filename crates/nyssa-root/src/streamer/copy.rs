@@ -21,7 +21,7 @@ use crate::streamer::processes::{OTHER_PROCESS, PROCESS_ID, has_references};
 use crate::streamer::standalone;
 use crate::streamer::values::relocate;
 
-/// The class names of RNTuples: the name of today and the name of experimental versions.
+/// The class names of RNTuples: the current name and the name of experimental versions.
 const RNTUPLES: [&str; 2] = ["ROOT::RNTuple", "ROOT::Experimental::RNTuple"];
 /// The names of the classes that hold baskets.
 const TREES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
@@ -64,7 +64,7 @@ impl ObjectCopy {
     /// an object, or for a directory with all objects in it.
     ///
     /// # Errors
-    /// The errors of [`RootFile::list_all`]; `Io`.
+    /// `Io` if the file cannot be read.
     pub fn plan(file: &RootFile, exclude: &[&str]) -> Result<Self> {
         let infos = file.streamer_infos()?;
         let mut carry =
@@ -102,7 +102,7 @@ impl ObjectCopy {
     /// Returns the title of the file.
     ///
     /// # Errors
-    /// Those of [`RootFile::title`].
+    /// `OutOfSpecification` for a damaged first key; `Io` if the file cannot be read.
     pub fn title(&self) -> Result<String> {
         self.file.title()
     }
@@ -129,7 +129,8 @@ impl ObjectCopy {
     /// change. Call this before other objects are written into the directories.
     ///
     /// # Errors
-    /// `InvalidArgument` if `out` has another object with the name of a directory; `Io`.
+    /// `InvalidArgument` if `out` has another object with the name of a directory; `Io` if the output cannot be
+    /// written.
     pub fn write_directories(&self, out: &mut RootFileWriter) -> Result<()> {
         let mut directories = self.objects.iter().filter(|entry| entry.is_directory());
         directories.try_for_each(|entry| {
@@ -137,18 +138,18 @@ impl ObjectCopy {
         })
     }
 
-    /// Writes the objects into `out`, and adds the streamer infos of this file to those of `out`. Returns the
+    /// Writes the objects into `out`, and adds the streamer infos of this file to `out`. Returns the
     /// objects that could not be copied because `out` has an object with the same name or describes their classes
     /// in another way, because their references cannot be found, or because they are damaged.
     ///
     /// # Errors
-    /// `Io`.
+    /// `Io` if the objects cannot be read or written.
     pub fn write(&self, out: &mut RootFileWriter) -> Result<Vec<Refused>> {
         if self.objects.is_empty() {
             return Ok(Vec::new());
         }
         let mut refused = Vec::new();
-        // A process that is there already needs no copy, and its references are right.
+        // A process that is already in the output needs no copy, and its references are right.
         let is_there = |entry: &KeyEntry| {
             entry.class == PROCESS_ID && out.title_at(&entry.path) == Some(entry.title.as_ref())
         };
@@ -182,7 +183,7 @@ impl ObjectCopy {
         self.file.records(&entries, |record| {
             let Some((number, entry)) = rest.next() else { return Ok(()) };
             let reason =
-                match record.and_then(|record| self.write_one(out, entry, &record, &clashes)) {
+                match record.and_then(|record| self.write_planned(out, entry, &record, &clashes)) {
                     Err(error) if is_of_one_object(&error) => Some(error.message().to_owned()),
                     written => written.in_file(self.file.name()).in_object(&entry.path)?,
                 };
@@ -199,11 +200,11 @@ impl ObjectCopy {
         self.objects.retain(|key| key.is_directory() || !paths.contains(&*key.path));
     }
 
-    /// Returns those objects of `keys` that cannot stand in a file with the classes `others`, by their paths, with the
+    /// Returns the objects of `keys` that cannot be in a file with the classes `others`, by their paths, with the
     /// reasons.
     ///
     /// # Errors
-    /// The errors of reading the objects.
+    /// Returns an error if an object cannot be read.
     pub fn described_otherwise(
         file: &RootFile,
         keys: &[KeyEntry],
@@ -224,7 +225,7 @@ impl ObjectCopy {
     /// Writes an object of a key of `file` with other bytes, but with the same references and key.
     ///
     /// # Errors
-    /// `Unsupported` if its references have to move and cannot be found; the sink's errors.
+    /// `Unsupported` if its references have to move and cannot be found; an error if the sink cannot be written.
     pub fn write_changed(
         file: &RootFile,
         key: &KeyEntry,
@@ -248,13 +249,14 @@ impl ObjectCopy {
         out.write_stored(split(&key.path).0, &KeyEntry { objlen, ..key.clone() }, &stored, small)
     }
 
-    /// Copies one object into the directory `dir` of `out`, with a name that it may have there already: it then gets the
-    /// next cycle. The streamer infos of the file go with it, and the processes if it has references.
+    /// Copies one object into the directory `dir` of `out`, where an object may have its name already: the copy then
+    /// gets the next cycle. The streamer infos of the file go with it, and the processes if it has references.
     ///
     /// # Errors
-    /// `Unsupported` for a directory, for objects that hold positions in their file, and for those whose references
-    /// cannot be found or mean something else in `out`; `InvalidArgument` for a name that a directory has; the errors of reading and writing.
-    pub(crate) fn copy_one(
+    /// `Unsupported` for a directory, for objects that hold positions in their file, and for objects whose references
+    /// cannot be found or mean something else in `out`; `InvalidArgument` for a name that a directory has; an error
+    /// if reading or writing fails.
+    pub(crate) fn copy_object(
         file: &RootFile,
         key: &KeyEntry,
         out: &mut RootFileWriter,
@@ -264,7 +266,7 @@ impl ObjectCopy {
         let infos = file.streamer_infos()?;
         let copy = Self { file: file.clone(), infos, objects: Vec::new(), refused: Vec::new() };
         let copied = match copy.bring_processes(key, out) {
-            Ok(true) => copy.one(key, out, dir, name),
+            Ok(true) => copy.write_new(key, out, dir, name),
             Ok(false) => Ok(()),
             Err(error) => Err(error),
         };
@@ -272,8 +274,8 @@ impl ObjectCopy {
         out.add_streamer_infos(&file.streamer_list()?)
     }
 
-    /// Makes the references of an object mean in `out` what they mean in its file. Returns whether the object is still to
-    /// be copied, which a process that is there is not.
+    /// Gives the references of an object in `out` the meaning that they have in its file. Returns whether the object
+    /// must still be copied, which is not so for a process that `out` already has.
     fn bring_processes(&self, key: &KeyEntry, out: &mut RootFileWriter) -> Result<bool> {
         if key.class == PROCESS_ID {
             return Ok(out.title_at(&key.path) != Some(key.title.as_ref()));
@@ -290,13 +292,19 @@ impl ObjectCopy {
                     let message = format!("this {} cannot be copied: {OTHER_PROCESS}", key.class);
                     return Err(Error::unsupported(message));
                 }
-                None => self.one(process, out, "", &process.path)?,
+                None => self.write_new(process, out, "", &process.path)?,
             }
         }
         Ok(true)
     }
 
-    fn one(&self, key: &KeyEntry, out: &mut RootFileWriter, dir: &str, name: &str) -> Result<()> {
+    fn write_new(
+        &self,
+        key: &KeyEntry,
+        out: &mut RootFileWriter,
+        dir: &str,
+        name: &str,
+    ) -> Result<()> {
         let refuse = |reason: &str| {
             Error::unsupported(format!("this {} cannot be copied: {reason}", key.class))
         };
@@ -330,7 +338,7 @@ impl ObjectCopy {
         out.write_stored(dir, &place, &stored, small)
     }
 
-    fn write_one(
+    fn write_planned(
         &self,
         out: &mut RootFileWriter,
         entry: &KeyEntry,
@@ -349,7 +357,7 @@ impl ObjectCopy {
         Ok(None)
     }
 
-    /// Returns the bytes of the object for a key of `keylen` bytes, or the reason why there are none.
+    /// Returns the bytes of the object for a key of `keylen` bytes, or the reason why they cannot be made.
     fn stored(
         &self,
         out: &RootFileWriter,
@@ -412,7 +420,7 @@ fn holds_positions(entry: &KeyEntry) -> bool {
     RNTUPLES.contains(&&*entry.class) || TREES.contains(&&*entry.class)
 }
 
-/// Returns the reason why an object that may hold branches is not copied, if there is one.
+/// Returns the reason why an object that may hold branches is not copied, if any.
 fn reason_against(payload: Result<Vec<u8>>) -> Result<Option<String>> {
     let payload = match payload {
         Err(error) if is_of_one_object(&error) => return Ok(Some(error.message().to_owned())),

@@ -1,7 +1,7 @@
 //! Writes one new object with all objects that it points to, by the streamer infos of their classes. It is the opposite
 //! of `values`, for objects that nyssa makes itself, such as a `TTree`.
 //!
-//! A [`Draft`] has only the members that are not zero. The streamer infos say what else is written, and in which order.
+//! A [`Draft`] has only the members that are not zero. The streamer infos define all members and their order.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -177,7 +177,7 @@ struct Writer<'i> {
 }
 
 impl Writer<'_> {
-    /// Appends a byte count and what `fill` appends.
+    /// Appends a byte count and the bytes that `fill` appends.
     fn counted(&mut self, fill: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         let start = self.out.len();
         self.out.extend_from_slice(&[0; 4]);
@@ -214,7 +214,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Writes the version of a class. A class without one has its checksum instead.
+    /// Writes the version of a class. A class without a version has its checksum instead.
     fn version(&mut self, info: &ClassInfo) {
         if info.name == WITHOUT_VERSION {
             self.out.extend_from_slice(&[0; 2]);
@@ -382,7 +382,7 @@ impl Writer<'_> {
         encode::size(&mut self.out, len, "list")
     }
 
-    /// Writes a `TObjArray`, with what `draft` has beside the items.
+    /// Writes a `TObjArray`, with the members that `draft` has beside the items.
     fn array(&mut self, items: &[Target], draft: Option<&Draft>) -> Result<()> {
         let lower = match draft.and_then(|draft| draft.members.get("fLowerBound")) {
             Some(Given::Int(lower)) => *lower,
@@ -395,7 +395,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Writes a `TList` or `THashList`, with what `draft` has beside the items.
+    /// Writes a `TList` or `THashList`, with the members that `draft` has beside the items.
     fn list(&mut self, class: &str, items: &[Target], draft: Option<&Draft>) -> Result<()> {
         self.described.insert(class.to_owned());
         let options = match draft.and_then(|draft| draft.members.get(OPTIONS)) {
@@ -445,7 +445,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Returns the tag of what is written next. Positions count from the start of the key.
+    /// Returns the tag of the next object. Positions count from the start of the key.
     fn tag(&self) -> u32 {
         (self.keylen + self.out.len()) as u32 + TAG_OFFSET
     }

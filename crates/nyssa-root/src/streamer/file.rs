@@ -1,4 +1,4 @@
-//! Reads the streamer infos of a ROOT file, and the objects of its keys by them.
+//! Reads the streamer infos of a ROOT file, and the objects of its keys.
 
 use std::sync::Arc;
 
@@ -43,8 +43,9 @@ impl RootFile {
     /// Reads the object of a key, with all objects that it points to.
     ///
     /// # Errors
-    /// The errors of [`RootFile::metadata`]; `Unsupported` if the file does not describe the class;
-    /// `OutOfSpecification` with class, member and byte if the bytes do not match the streamer info.
+    /// `OutOfSpecification` with class, member and byte if the bytes do not match the streamer info, or if the record
+    /// is damaged; `Unsupported` if the file does not describe the class; `LimitExceeded` for an object that grows
+    /// out of all proportion.
     pub fn object(&self, entry: &KeyEntry) -> Result<Object> {
         let infos = self.streamer_infos()?;
         let payload = self.metadata(entry)?;
@@ -68,8 +69,8 @@ impl RootFileWriter {
     /// Adds the streamer infos that the list of the file does not have yet.
     ///
     /// # Errors
-    /// An error if the file is changed in place and its list is damaged or too old; `LimitExceeded` for a list
-    /// of more than 1 GiB.
+    /// `OutOfSpecification` or `Unsupported` if the file is changed in place and its list is damaged or too old;
+    /// `LimitExceeded` for a list of more than 1 GiB.
     pub fn add_streamer_infos(&mut self, infos: &StreamerList) -> Result<()> {
         let known =
             self.streamer_info().map(|(payload, keylen)| StreamerList::parse(payload, keylen));

@@ -23,9 +23,9 @@ use crate::cursor::Cursor;
 use crate::error::{Error, Kind, Result};
 use crate::streamer::info::known;
 
-/// The largest number of layouts that are kept.
+/// The largest number of stored layouts.
 const MAX_LAYOUTS: usize = 256;
-/// The largest number of classes in one object whose shape is not that of their newest version.
+/// The largest number of classes in one object whose shape is not the shape of their newest version.
 const MAX_CHOSEN: usize = 64;
 
 /// An object with the objects that its pointers lead to.
@@ -35,8 +35,8 @@ pub struct ObjectGraph {
     objects: Vec<Linked>,
 }
 
-/// Objects of one class as the rows of an array, whose type is that of a [`ObjectLayout`] with numbers for pointers
-/// ([`crate::arrow::link_field`]).
+/// Objects of one class as the rows of an array. The array has the type of an [`ObjectLayout`] with numbers for
+/// pointers ([`crate::arrow::link_field`]).
 #[derive(Clone, Debug)]
 pub struct ObjectTable {
     /// The class.
@@ -91,7 +91,8 @@ impl ObjectGraph {
         &self.tables
     }
 
-    /// Returns the places of all objects. Pointers have their numbers, which count from 1. The whole object is the first.
+    /// Returns the places of all objects. A pointer has the number of its object, counted from 1. The whole object is
+    /// the first.
     pub fn objects(&self) -> &[Linked] {
         &self.objects
     }
@@ -130,16 +131,17 @@ impl KnownLayouts {
 }
 
 impl ObjectGraph {
-    /// Reads an object of a class and all objects that it leads to. References are counted from `origin` bytes before
-    /// its payload.
+    /// Reads an object of a class and all objects that its pointers lead to. References are counted from `origin`
+    /// bytes before its payload.
     ///
     /// # Errors
-    /// The errors of [`super::ObjectReader::read`] without those of its file.
+    /// `Unsupported` if the class has no streamer info or its own streamer; `OutOfSpecification` with class, member
+    /// and byte of the object if the bytes do not match the streamer info.
     pub fn read(infos: &StreamerInfos, class: &str, payload: &[u8], origin: u16) -> Result<Self> {
         Self::read_with(&KnownLayouts::default(), infos, class, payload, origin)
     }
 
-    /// Reads an object as [`ObjectGraph::read`] does, by the layouts that are known.
+    /// Reads an object of a class and all objects that its pointers lead to, with the layouts that are known.
     pub(super) fn read_with(
         layouts: &KnownLayouts,
         infos: &StreamerInfos,
@@ -175,10 +177,10 @@ impl Walk<'_> {
             }
             self.graph.objects.resize(self.decoder.objects(), Linked::Null);
             let mut groups: BTreeMap<Shaped, Vec<Pending>> = BTreeMap::new();
-            for one in pending {
-                let chosen = self.version_of(&one).map(|version| (one.class.clone(), version));
-                let shaped = (one.class.clone(), chosen.into_iter().collect());
-                groups.entry(shaped).or_default().push(one);
+            for item in pending {
+                let chosen = self.version_of(&item).map(|version| (item.class.clone(), version));
+                let shaped = (item.class.clone(), chosen.into_iter().collect());
+                groups.entry(shaped).or_default().push(item);
             }
             groups.into_iter().try_for_each(|(shaped, group)| self.group(shaped, &group))?;
             for (number, class, reason) in self.decoder.take_skipped() {
@@ -240,11 +242,11 @@ impl Walk<'_> {
 
     /// Makes a table of objects.
     fn table(&mut self, layout: &Arc<ObjectLayout>, class: &str, group: &[Pending]) -> Result<()> {
-        // Those of a group that could not be decoded are of no use.
+        // The objects of a group that could not be decoded are of no use.
         self.decoder.take_inside();
         let mut column = ColumnBuilder::new(&layout.shape);
-        for one in group {
-            self.decoder.pending(layout, one, &mut column)?;
+        for item in group {
+            self.decoder.pending(layout, item, &mut column)?;
         }
         let array = column.finish(&layout.shape)?;
         let table = self.graph.tables.len();
@@ -273,15 +275,15 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Notes that objects are not decoded. An error of the whole object is returned.
+    /// Records that objects are not decoded. Returns an error that concerns the whole object.
     fn undecoded(&mut self, group: &[Pending], error: Error) -> Result<()> {
         if error.kind() != Kind::Unsupported || group.iter().any(|one| one.first == 1) {
             return Err(error);
         }
-        for one in group {
-            let (class, reason) = (one.class.clone(), error.message().to_owned());
+        for item in group {
+            let (class, reason) = (item.class.clone(), error.message().to_owned());
             let undecoded = Linked::Undecoded(Undecoded { class, reason });
-            for number in (one.first..).take(one.count()) {
+            for number in (item.first..).take(item.count()) {
                 self.place(number, undecoded.clone());
             }
         }

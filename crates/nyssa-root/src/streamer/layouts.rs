@@ -66,15 +66,15 @@ impl<'a> Layouts<'a> {
     /// of this version and no header. Containers always have a header.
     ///
     /// # Errors
-    /// The errors of [`ObjectLayout::compile`].
+    /// `Unsupported` with class and member if a member cannot be read or a class has no streamer info.
     pub fn whole(&mut self, type_name: &str, version: Option<(i32, u32)>) -> Result<ObjectLayout> {
         self.compiler.fresh().whole(type_name, version).map(ObjectLayout::new)
     }
 
-    /// Makes the layout of the objects of a class; see [`ObjectLayout::compile`].
+    /// Makes the layout of the objects of a class.
     ///
     /// # Errors
-    /// The errors of [`ObjectLayout::compile`].
+    /// `Unsupported` with class and member if a member cannot be read or a class has no streamer info.
     pub fn object(&mut self, class: &str) -> Result<ObjectLayout> {
         self.compiler.fresh().root(&[class]).map(ObjectLayout::new)
     }
@@ -82,7 +82,8 @@ impl<'a> Layouts<'a> {
     /// Makes the layout of a branch with one member of a class.
     ///
     /// # Errors
-    /// The errors of [`ObjectLayout::compile`]; `OutOfSpecification` if the class has no such member.
+    /// `Unsupported` with class and member if a member cannot be read or a class has no streamer info;
+    /// `OutOfSpecification` if the class has no such member.
     pub fn member(&mut self, member: Member<'_>) -> Result<ObjectLayout> {
         self.compiler.fresh().element(member).map(ObjectLayout::new)
     }
@@ -90,7 +91,7 @@ impl<'a> Layouts<'a> {
     /// Makes the layout of a branch with a `TClonesArray` of objects of the class `item`.
     ///
     /// # Errors
-    /// The errors of [`ObjectLayout::compile`].
+    /// `Unsupported` with class and member if a member cannot be read or a class has no streamer info.
     pub fn clones(&mut self, item: &str) -> Result<ObjectLayout> {
         self.compiler.fresh().clones(item).map(ObjectLayout::new)
     }

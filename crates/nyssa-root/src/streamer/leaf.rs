@@ -29,7 +29,7 @@ pub struct LeafNumbers {
 }
 
 impl LeafNumbers {
-    /// Returns the packing of numbers that the title of a `TLeafD32` (`double`) or `TLeafF16` asks for.
+    /// Returns the stored form of numbers that the title of a `TLeafD32` (`double`) or `TLeafF16` requests.
     pub fn packed(title: &str, double: bool) -> Option<Basic> {
         let range = title.rfind('[').map_or("", |at| &title[at..]);
         Basic::from_code(if double { DOUBLE32 } else { FLOAT16 }, range)

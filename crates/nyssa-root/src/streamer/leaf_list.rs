@@ -1,7 +1,8 @@
 //! Finds the empty strings in the entries of a leaf list.
 //!
-//! For an empty string, `TLeafC::FillBasket` writes nothing, not even a length; other versions of ROOT write the length 0.
-//! So the leaves behind it begin where its length should be. The size of the entry says which strings are not there.
+//! For an empty string, `TLeafC::FillBasket` writes nothing, not even a length; other versions of ROOT write the
+//! length 0. So the leaves behind it begin where its length should be. The size of the entry shows which strings are
+//! missing.
 
 use super::node::{Node, Step};
 use crate::cursor::Cursor;
@@ -10,7 +11,7 @@ use crate::error::{Error, Result};
 /// The name of the class of the leaves of a leaf list. No class of C++ can have it.
 pub(super) const NAME: &str = "leaf list";
 
-/// The largest number of strings of which any may be missing. If there are more, all of them or none.
+/// The largest number of strings of which any may be missing. Of more strings, all or none may be missing.
 const STRINGS: u32 = 6;
 
 /// The leaves of a leaf list with strings.
@@ -21,7 +22,7 @@ pub(super) struct LeafList<'a> {
 
 impl<'a> LeafList<'a> {
     /// Returns the leaves of `node` if it is a leaf list with strings.
-    pub fn of(node: &'a Node) -> Option<Self> {
+    pub(super) fn of(node: &'a Node) -> Option<Self> {
         let Node::Members(class, version) = node else { return None };
         let leaves = &class.versions.get(*version)?.steps[..];
         let strings = leaves.iter().filter(|leaf| matches!(leaf.node, Node::Text)).count();
@@ -29,12 +30,12 @@ impl<'a> LeafList<'a> {
         (&*class.name == NAME).then_some(Self { leaves, strings })
     }
 
-    /// Returns the bytes of an entry with the lengths of its empty strings. Returns `None` if all lengths are there, and
-    /// if the bytes are not those of such an entry.
+    /// Returns the bytes of an entry with the lengths of its empty strings. Returns `None` if all lengths are there,
+    /// or if the bytes do not have this form.
     ///
     /// # Errors
-    /// `Unsupported` if the bytes do not say which of the strings are empty.
-    pub fn completed(&self, entry: &[u8]) -> Result<Option<Vec<u8>>> {
+    /// `Unsupported` if the bytes do not show which strings are empty.
+    pub(super) fn completed(&self, entry: &[u8]) -> Result<Option<Vec<u8>>> {
         if self.places(entry, 0).is_some() {
             return Ok(None);
         }
@@ -65,7 +66,7 @@ impl<'a> LeafList<'a> {
         for leaf in self.leaves {
             match &leaf.node {
                 Node::Text => {
-                    // More strings than bits are all missing, or all there.
+                    // If there are more strings than bits, all strings are missing or none.
                     if missing >> strings.min(u64::BITS - 1) & 1 == 1 {
                         places.push(at(&cursor));
                     } else {

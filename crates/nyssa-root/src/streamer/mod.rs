@@ -32,9 +32,9 @@
 //! | `TMatrixTSym` | `Struct` of `:_0` (`TMatrixTBase`) and `fElements`, all of them |
 //! | `TDatime` | `UInt32` marked as dates ([`crate::arrow::Date`]) |
 //!
-//! `other` holds the streamed bytes of objects whose class has no child. These are classes that contain themselves, and
-//! objects in a union of any `TObject` inside another such union. In these bytes, the number 1 in four bytes is a
-//! reference to the object that contains them. Members that ROOT marks as not persistent are not there.
+//! `other` holds the streamed bytes of objects whose class has no child. These are classes that contain themselves,
+//! and objects in a union of any `TObject` inside another such union. In these bytes, the number 1 in four bytes is a
+//! reference to the object that contains them. Members that ROOT marks as not persistent are missing.
 //!
 //! If several pointers of one entry refer to an object, it is repeated for each pointer.
 //!
@@ -129,8 +129,8 @@ impl ObjectLayout {
         compile::is_container(type_name)
     }
 
-    /// Makes the layout of an object whose pointers are read as the numbers of other objects. `chosen` has the versions
-    /// that give the shapes of classes.
+    /// Makes the layout of an object whose pointers are read as the numbers of other objects. `chosen` contains the
+    /// versions that give the shapes of classes.
     fn compile_links(
         infos: &StreamerInfos,
         class: &str,
@@ -169,12 +169,15 @@ impl ObjectLayout {
     /// references are counted from its start.
     ///
     /// # Errors
-    /// The errors of [`ObjectLayout::decode_from`].
+    /// `OutOfSpecification` with class, member, entry (counted from 0) and byte of the object if the bytes do not
+    /// match the streamer info; `Unsupported` for class versions without streamer info; `LimitExceeded` if references
+    /// repeat too many bytes.
     pub fn decode(&self, bytes: &[u8], offsets: &[i64]) -> Result<ArrayRef> {
         self.decode_from(bytes, offsets, Origin::Object(0))
     }
 
-    /// Decodes objects as [`ObjectLayout::decode`] does, with references counted from `origin`.
+    /// Decodes the objects in `bytes`, with references counted from `origin`. Object `i` is between `offsets[i]` and
+    /// `offsets[i + 1]`.
     ///
     /// # Errors
     /// `OutOfSpecification` with class, member, entry (counted from 0) and byte of the object if the bytes do
@@ -191,18 +194,17 @@ impl ObjectLayout {
         column.finish(&self.shape)
     }
 
-    /// Streams the objects in `array`, whose type is that of arrays from [`ObjectLayout::decode`]. Returns
-    /// their bytes and their offsets, of which there is one more than objects. References are counted from the
-    /// start of each object.
+    /// Streams the objects in `array`, which has the type of arrays from [`ObjectLayout::decode`]. Returns their
+    /// bytes and their offsets: one more offset than objects. References are counted from the start of each object.
     ///
     /// Each class is written in the newest version that the layout knows, from which the Arrow type follows. An
     /// object that several pointers shared is written once for each pointer. Referenced objects (`TRef`) belong
     /// to the first process of the file.
     ///
     /// # Errors
-    /// `InvalidArgument` for arrays of other types and for values that no object has, such as an array whose
-    /// length differs from its counter; `Unsupported` with class, member and entry (counted from 0) for objects
-    /// that are kept as bytes and may hold references; `LimitExceeded` for objects of more than 1 GiB.
+    /// `InvalidArgument` for arrays of other types and for values that no object has, such as an array whose length
+    /// differs from its counter; `Unsupported` with class, member and entry (counted from 0) for objects that were
+    /// read as bytes and may hold references; `LimitExceeded` for objects of more than 1 GiB.
     pub fn encode(&self, array: &ArrayRef) -> Result<(Vec<u8>, Vec<i64>)> {
         encode::encode(&self.node, &self.shape, array)
     }
@@ -221,8 +223,8 @@ impl ObjectLayout {
         Some(Self::new(Node::RawObject(Box::new(raw))))
     }
 
-    /// Returns the streamer infos that describe the bytes that [`ObjectLayout::encode`] makes. Returns those of
-    /// `infos` for the classes in `layouts`, each in the version that is written, in the order of `infos`.
+    /// Returns the streamer infos that describe the bytes that [`ObjectLayout::encode`] makes. They are the `infos`
+    /// of the classes in `layouts`, each in the version that is written, in the order of `infos`.
     pub fn describe<'l>(
         layouts: impl IntoIterator<Item = &'l Self>,
         infos: &StreamerList,
@@ -230,8 +232,7 @@ impl ObjectLayout {
         encode::describe(layouts.into_iter().map(|layout| &layout.node), infos, false)
     }
 
-    /// Returns the same as [`ObjectLayout::describe`], but all versions of the classes, for bytes that are
-    /// copied.
+    /// Returns the streamer infos of all versions of the classes in `layouts`, for bytes that are copied.
     pub fn describe_all<'l>(
         layouts: impl IntoIterator<Item = &'l Self>,
         infos: &StreamerList,

@@ -52,7 +52,7 @@ pub(super) fn read_lists(
 }
 
 /// Appends lists of numbers. Each of `ranges` of `bytes` has one list, with the header of its container and its
-/// length before the numbers. If one has another form or is damaged, nothing is appended and the result is
+/// length before the numbers. If a list has another form or is damaged, nothing is appended and the result is
 /// `false`.
 pub(super) fn read_containers(
     basic: Basic,

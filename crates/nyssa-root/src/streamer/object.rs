@@ -28,13 +28,13 @@ impl ObjectReader {
         &self.file
     }
 
-    /// Reads the object of a key, with all objects that its pointers lead to. An object in it that cannot be decoded is
-    /// named as such.
+    /// Reads the object of a key, with all objects that its pointers lead to. The result names the objects in it that
+    /// cannot be decoded.
     ///
     /// # Errors
-    /// `Unsupported` with the class, and with the member if there is one, if the file has no streamer info of
-    /// the class or the class has its own streamer; `OutOfSpecification` with class, member and byte of the
-    /// object if the bytes do not match the streamer info; the errors of [`RootFile::payload`].
+    /// `Unsupported` with the class, and with the member if there is one, if the file has no streamer info of the
+    /// class or the class has its own streamer; `OutOfSpecification` with class, member and byte of the object if the
+    /// bytes do not match the streamer info; an error if the record is damaged or cannot be read.
     pub fn read(&self, key: &KeyEntry) -> Result<ObjectGraph> {
         let payload = self.file.payload(key)?;
         let infos = self.file.streamer_infos()?;
@@ -46,7 +46,8 @@ impl ObjectReader {
     /// Reads the object of a key as the bytes that the streamer of the class wrote. The class may be any.
     ///
     /// # Errors
-    /// The errors of [`RootFile::payload`].
+    /// `OutOfSpecification` when the record lies beyond the file or disagrees with its key, or its compressed data is
+    /// damaged.
     pub fn read_raw(&self, key: &KeyEntry) -> Result<ObjectGraph> {
         let payload = self.file.payload(key)?;
         let bytes = LargeBinaryArray::from_iter_values([payload]);
@@ -57,7 +58,7 @@ impl ObjectReader {
     /// Returns the newest version of each class that the file describes.
     ///
     /// # Errors
-    /// The errors of [`RootFile::streamer_infos`].
+    /// `OutOfSpecification` when the list is damaged.
     pub fn classes(&self) -> Result<Vec<ClassInfo>> {
         let infos = self.file.streamer_infos()?;
         let mut newest: BTreeMap<&str, &ClassInfo> = BTreeMap::new();

@@ -1,22 +1,23 @@
-//! Knows which objects have references (`TRef`). A reference is a number that an object got in a process, and the number
-//! of this process (`TProcessID`) in the file. So an object with references means other objects in a file whose processes
-//! have other numbers.
+//! Finds which objects have references (`TRef`). A reference is a number that an object got in a process, and the
+//! number of this process (`TProcessID`) in the file. So an object with references means other objects in a file
+//! whose processes have other numbers.
 
 use crate::error::{Kind, Result, ResultExt};
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::streamer::values::Object;
 
-/// The class of the objects that say which process has a number in the file.
+/// The class of the objects that name the process of each number in the file.
 pub const PROCESS_ID: &str = "TProcessID";
 
-/// Why an object with references is not written to a file where another process has the number of its process.
+/// The reason why an object with references is not written to a file where the number of its process belongs to
+/// another process.
 pub const OTHER_PROCESS: &str = "it has references (TRef) by the number of a process (TProcessID) of its file, and \
                                         this number is that of another process in the output; ROOT's hadd numbers them anew";
 
-/// Returns whether an object has references, or is referred to. What cannot be read may have some.
+/// Returns whether an object has references, or is referred to. An object that cannot be read counts as such.
 ///
 /// # Errors
-/// `Io`.
+/// `Io` if the file cannot be read.
 pub fn has_references(file: &RootFile, key: &KeyEntry) -> Result<bool> {
     let read = || {
         let infos = file.streamer_infos()?;

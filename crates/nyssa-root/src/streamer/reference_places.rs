@@ -1,4 +1,4 @@
-//! Records where references are in an object that is kept as bytes.
+//! Records where references are in an object that is read as bytes.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub(super) struct ReferencePlaces {
 
 impl ReferencePlaces {
     /// Adds an object that will be decoded later.
-    pub fn later(&mut self, class: String, bytes: Range<usize>) {
+    pub(super) fn later(&mut self, class: String, bytes: Range<usize>) {
         self.pending.push((class, bytes));
     }
 }

@@ -30,13 +30,13 @@ pub(super) enum Shape {
     Record(Vec<(String, Shape)>),
     /// A value or null.
     Optional(Box<Shape>),
-    /// A value of one of several shapes, or null. Null is the first one and is not in this list.
+    /// A value of one of several shapes, or null. Null comes first and is not in this list.
     Union(Vec<(String, Shape)>),
 }
 
 impl Shape {
     /// Returns the Arrow type.
-    pub fn data_type(&self) -> DataType {
+    pub(super) fn data_type(&self) -> DataType {
         match self {
             Self::Number(number) | Self::Quantized(_, number) => number.data_type(),
             Self::Date | Self::Link => DataType::UInt32,
@@ -52,7 +52,7 @@ impl Shape {
     }
 
     /// Appends how each number is quantized, in the order of the Arrow type. Strings and bytes count as numbers.
-    pub fn quantizations(&self, all: &mut Vec<Option<Quantization>>) {
+    pub(super) fn quantizations(&self, all: &mut Vec<Option<Quantization>>) {
         match self {
             Self::Number(_) | Self::Date | Self::Link | Self::Text | Self::Raw => all.push(None),
             Self::Quantized(quantization, _) => all.push(Some(*quantization)),
@@ -66,7 +66,7 @@ impl Shape {
     }
 
     /// Returns the Arrow field with this name.
-    pub fn field(&self, name: &str) -> Field {
+    pub(super) fn field(&self, name: &str) -> Field {
         match self {
             Self::Text => arrow::field(name, DataType::LargeBinary),
             Self::Date => arrow::Date::field(name),
@@ -78,12 +78,12 @@ impl Shape {
     }
 
     /// Returns the Arrow field of list items.
-    pub fn item(&self) -> Arc<Field> {
+    pub(super) fn item(&self) -> Arc<Field> {
         Arc::new(self.field("item"))
     }
 
     /// Returns the fields of a record.
-    pub fn record_fields(&self) -> Fields {
+    pub(super) fn record_fields(&self) -> Fields {
         match self {
             Self::Record(members) => {
                 members.iter().map(|(name, shape)| shape.field(name)).collect()
@@ -93,7 +93,7 @@ impl Shape {
     }
 
     /// Returns the children of a union with their type ids, which count from 0.
-    pub fn union_fields(&self) -> UnionFields {
+    pub(super) fn union_fields(&self) -> UnionFields {
         let Self::Union(alternatives) = self else { return UnionFields::empty() };
         let none = Field::new(NONE, DataType::Null, true);
         let named = alternatives.iter().map(|(name, shape)| shape.field(name));

@@ -13,8 +13,8 @@ use crate::cursor::BYTE_COUNT;
 use crate::error::{Error, Result};
 use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
 
-/// Returns the bytes of an object as if it were alone in its buffer. It is `origin` bytes after the start of
-/// its buffer now. If it has no header, it gets one with `version`. `marks` says where its references are.
+/// Returns the bytes of an object as if it were alone in its buffer. Now it is `origin` bytes after the start of its
+/// buffer. If it has no header, it gets one with `version`. `marks` says where its references are.
 ///
 /// # Errors
 /// `Unsupported` for an object with bytes that may be a reference; `LimitExceeded` for an object of more than 1
@@ -46,7 +46,7 @@ pub(super) fn standalone(
     Ok(object)
 }
 
-/// Returns the bytes of an object of which nothing is known, for a key of `to` bytes. It has a key of `from` bytes now.
+/// Returns the bytes of an object with unknown layout for a key of `to` bytes. Its current key has `from` bytes.
 ///
 /// # Errors
 /// `Unsupported` for an object with bytes that may be a reference to an object.
@@ -58,7 +58,7 @@ pub(super) fn moved(bytes: &[u8], from: usize, to: usize) -> Result<Vec<u8>> {
     Ok(object.split_off(to))
 }
 
-/// Returns the places of the references in ranges of bytes of which nothing is known. They are counted from `origin` bytes
+/// Returns the places of the references in ranges of bytes with unknown layout. They are counted from `origin` bytes
 /// before. `objects` are the tags of the objects in the other bytes.
 ///
 /// # Errors
@@ -75,7 +75,7 @@ pub(super) fn references_in(
     };
     search.objects.extend(objects);
     ranges.iter().try_for_each(|range| search.scan(range.clone()))?;
-    Ok(search.found)
+    Ok(search.places)
 }
 
 /// Changes references for an object that is moved between two distances from the start of its buffer.
@@ -86,12 +86,12 @@ fn change(
     object: &mut [u8],
 ) -> Result<()> {
     for &at in references {
-        let found = word(bytes, at).ok_or_else(|| doubtful(at))?;
-        let place = ((found & !CLASS) as usize).checked_sub(from);
+        let tag = word(bytes, at).ok_or_else(|| doubtful(at))?;
+        let place = ((tag & !CLASS) as usize).checked_sub(from);
         let place = place.and_then(|place| u32::try_from(place + to).ok());
         let room = object.get_mut(to + at..to + at + 4);
         let (place, room) = place.zip(room).ok_or_else(|| doubtful(at))?;
-        room.copy_from_slice(&(place | found & CLASS).to_be_bytes());
+        room.copy_from_slice(&(place | tag & CLASS).to_be_bytes());
     }
     Ok(())
 }
@@ -100,7 +100,7 @@ fn change(
 struct Search<'a> {
     bytes: &'a [u8],
     origin: usize,
-    found: Vec<usize>,
+    places: Vec<usize>,
     /// The tags of bytes that are, or look like, classes and objects.
     classes: HashSet<u32>,
     objects: HashSet<u32>,
@@ -112,19 +112,19 @@ impl<'a> Search<'a> {
         let classes = names().filter_map(|at| Some(tag(at, origin)? | CLASS)).collect();
         // An object begins with a byte count, and its class follows.
         let objects = names().filter_map(|at| tag(at - 4, origin)).collect();
-        Self { bytes, origin, found: Vec::new(), classes, objects }
+        Self { bytes, origin, places: Vec::new(), classes, objects }
     }
 
     /// Finds the references to classes in a range.
     fn scan(&mut self, range: Range<usize>) -> Result<()> {
         for at in range.start..range.end.saturating_sub(3) {
-            let Some(found) = word(self.bytes, at) else { continue };
-            if self.classes.contains(&found) {
+            let Some(value) = word(self.bytes, at) else { continue };
+            if self.classes.contains(&value) {
                 let before = at.checked_sub(4).filter(|&before| self.is_count(before));
                 let before = before.ok_or_else(|| doubtful(at))?;
                 self.objects.extend(tag(before, self.origin));
-                self.found.push(at);
-            } else if self.objects.contains(&found) {
+                self.places.push(at);
+            } else if self.objects.contains(&value) {
                 return Err(doubtful(at));
             }
         }

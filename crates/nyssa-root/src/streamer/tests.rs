@@ -73,7 +73,7 @@ fn a_member_of_another_type_is_refused_in_the_version_that_has_it() {
     assert_eq!(error.message(), "A::i has another type in version 1 of A than in the others");
 }
 
-/// Tests `L { L* next; int i; }`. No type of a column has objects of a class in themselves, and null is null.
+/// Tests `L { L* next; int i; }`. A type of a column cannot contain itself, and null reads as null.
 #[test]
 fn an_object_of_a_class_in_itself_is_refused() {
     let classes = vec![info(
@@ -230,7 +230,7 @@ fn classes_that_cannot_be_compiled_name_class_and_member() {
         refused(vec![info("C", 1, 9, vec![Element::of("TStreamerObjectAny", "member", "C", 500)])]),
         "nyssa does not decode its type C (streamer type 500) (field C::member)"
     );
-    // Each class has the next one twice, so that a tree of them would be far too large.
+    // Each class has the next class twice, so that a tree of them would be much too large.
     let chain = (0..99).map(|i| {
         let next = || object(&format!("C{}", i + 1));
         let name = if i == 0 { "C".to_owned() } else { format!("C{i}") };

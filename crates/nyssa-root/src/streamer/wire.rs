@@ -3,9 +3,9 @@
 use crate::cursor::{BYTE_COUNT, Cursor};
 use crate::error::{Error, Result};
 
-/// The bit of an object with the number of its process after the bits (`TObject::kIsReferenced`).
+/// The bit of an object that is followed by the number of its process (`TObject::kIsReferenced`).
 pub(super) const IS_REFERENCED: u32 = 1 << 4;
-/// The bit of a `TRef` that has a string after it instead of the number of a process (`TObject::kHasUUID`).
+/// The bit of a `TRef` that is followed by a string instead of the number of a process (`TObject::kHasUUID`).
 pub(super) const HAS_UUID: u32 = 1 << 5;
 /// The bit of a `TClonesArray` that streams its objects member by member (`TClonesArray::kBypassStreamer`).
 pub(super) const BYPASS_STREAMER: u32 = 1 << 12;

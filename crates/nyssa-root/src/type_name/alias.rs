@@ -1,4 +1,4 @@
-//! Replaces other spellings of type names by those of the normal form.
+//! Replaces other spellings of type names by the normal form.
 
 /// Returns the normal form of a fundamental type from its words, which come in any order, as in `long unsigned
 /// int`.
@@ -29,7 +29,7 @@ pub(super) fn fundamental(words: &[&str]) -> Option<&'static str> {
     }
 }
 
-/// Returns the normal form of a fundamental type from ROOT's or C's typedef of it.
+/// Returns the normal form of a fundamental type from its typedef in ROOT or C.
 fn typedef(name: &str) -> Option<&'static str> {
     Some(match name {
         "bool" | "Bool_t" => "bool",

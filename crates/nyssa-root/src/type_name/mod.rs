@@ -23,7 +23,7 @@ const MAX_DEPTH: usize = 100;
 pub struct TypeName {
     /// The namespaces, enclosing classes and the type itself: `std`, `vector<float>`.
     pub path: Vec<Segment>,
-    /// Whether the type is `const`. This is kept only in template arguments and behind pointers.
+    /// Whether the type is `const`. Only template arguments and types behind pointers can be `const`.
     pub constant: bool,
     /// The `*` and `&` after the name.
     pub indirection: String,
@@ -47,8 +47,8 @@ pub enum Argument {
     Value(String),
 }
 
-/// Returns the normal form of the name of a fundamental type, or of a typedef of one in ROOT or C. For example,
-/// it is `std::uint32_t` for `unsigned int` and `UInt_t`. Returns `None` for all other names.
+/// Returns the normal form of the name of a fundamental type, or of its typedef in ROOT or C, for example
+/// `std::uint32_t` for `unsigned int` and `UInt_t`. Returns `None` for all other names.
 pub(crate) fn fundamental(name: &str) -> Option<&'static str> {
     let words: Vec<&str> = name.split_whitespace().collect();
     alias::fundamental(&words)
@@ -69,10 +69,11 @@ impl TypeName {
         parser::parse(text, false)
     }
 
-    /// Parses a name as [`TypeName::parse`] does, but keeps `Double32_t`, which says how `double` is stored.
+    /// Parses and normalises a name, but keeps `Double32_t`, which defines how a `double` is stored.
     ///
     /// # Errors
-    /// The errors of [`TypeName::parse`].
+    /// `InvalidArgument` for a text that is not a C++ type name, for function types, and for names that are nested
+    /// too deep.
     pub fn parse_with_typedefs(text: &str) -> Result<Self> {
         parser::parse(text, true)
     }

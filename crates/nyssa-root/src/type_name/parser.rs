@@ -13,7 +13,7 @@ pub(super) fn parse(text: &str, typedefs: bool) -> Result<TypeName> {
     }
 }
 
-/// The typedef that says how a number is stored.
+/// The typedef that defines how a number is stored.
 const DOUBLE32: &str = "Double32_t";
 
 struct Parser<'a> {

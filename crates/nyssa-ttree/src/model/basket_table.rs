@@ -13,16 +13,16 @@ use super::Basket;
 
 /// The baskets of a branch.
 pub(crate) struct BasketTable {
-    /// The baskets that hold entries, in order.
+    /// The baskets that contain entries, in order.
     pub baskets: Vec<Basket>,
     /// Whether the baskets hold all entries of the branch, with the reason if they do not.
     pub complete: std::result::Result<(), String>,
 }
 
 impl BasketTable {
-    /// Adds `start` to the offsets of all baskets, for a file that begins at byte `start` of the source. Offsets beyond
-    /// `most`, which no file has, stay beyond the end of this file.
-    pub fn shift(&mut self, start: u64, most: u64) {
+    /// Adds `start` to the offsets of all baskets, for a file that begins at byte `start` of the source. Offsets
+    /// beyond `most` exist in no file and stay beyond the end of this file.
+    pub(crate) fn shift(&mut self, start: u64, most: u64) {
         let stored = self.baskets.iter_mut().filter(|basket| basket.embedded.is_none());
         stored.for_each(|basket| basket.seek = basket.seek.min(most).saturating_add(start));
     }
@@ -33,7 +33,7 @@ pub(crate) fn basket_table(view: View<'_>, entries: Range<u64>) -> Result<Basket
     let written = view.usize("fWriteBasket")?;
     let starts = view.i64s("fBasketEntry")?;
     let memory = view.list("fBaskets")?;
-    // Old ROOT versions store the sizes only in the keys of the baskets, and the oldest ones do not store the
+    // Old ROOT versions store the sizes only in the keys of the baskets, and the oldest versions do not store the
     // positions either.
     let table = |name: &str| match view.get(name) {
         Some(_) => view.i64s(name).map(Some),
@@ -97,7 +97,7 @@ pub(crate) fn basket_table(view: View<'_>, entries: Range<u64>) -> Result<Basket
     Ok(BasketTable { baskets, complete })
 }
 
-/// Returns the streamed bytes of a basket, unless it is empty, as the baskets of split branches are.
+/// Returns the streamed bytes of a basket, unless it is empty, like the baskets of split branches.
 fn streamed(basket: View<'_>) -> Option<std::sync::Arc<[u8]>> {
     if basket.i64("fNevBuf").ok()? == 0 {
         return None;

@@ -31,9 +31,9 @@ pub(super) struct Branches<'a> {
 }
 
 impl<'a> Branches<'a> {
-    /// Reads the top branches of a tree of `entries` entries, with all branches below them. Adds the files of
-    /// their baskets to `files`. With `raw`, objects that are not split are read as bytes.
-    pub fn read(
+    /// Reads the top branches of a tree of `entries` entries, with all branches below them. Adds the files of their
+    /// baskets to `files`. With `raw`, objects that are not split are read as bytes.
+    pub(super) fn read(
         tree: View<'_>,
         entries: u64,
         infos: &'a StreamerInfos,
@@ -73,8 +73,8 @@ impl<'a> Branches<'a> {
         Ok(())
     }
 
-    /// Gives every branch a unique path, and every leaf a name that is unique in its branch. `stored` says
-    /// that no number has been added to `prefix`.
+    /// Gives every branch a unique path, and every leaf a name that is unique in its branch. `stored` is true if no
+    /// number has been added to `prefix`.
     fn name(
         &mut self,
         parent: View<'_>,
@@ -190,7 +190,7 @@ impl<'a> Branches<'a> {
                 [] => Err("it has no leaf".to_owned()),
                 [only] => match &only.shape {
                     Err(_) if matches!(only.leaf.class.as_str(), "TLeafD32" | "TLeafF16") => {
-                        packed(only)
+                        narrow(only)
                     }
                     shape => shape.clone().map(Shape::Plain),
                 },
@@ -214,11 +214,11 @@ pub(crate) fn first_entry(view: View<'_>) -> Result<u64> {
 }
 
 impl Branch {
-    /// Refuses entries before the first one that the branch has. ROOT has no value for them either: it leaves the value of
-    /// the entry that it read before.
+    /// Refuses entries before the first entry of the branch. ROOT has no value for them either: it leaves the value
+    /// of the previous read.
     ///
     /// # Errors
-    /// The first entry, and what to do.
+    /// Returns the first entry, and advice for the user.
     pub(crate) fn check_first(&self, entries: &Range<u64>) -> std::result::Result<(), String> {
         let first = self.first_entry;
         if entries.is_empty() || entries.start >= first {
@@ -245,8 +245,8 @@ fn child(view: View<'_>) -> Result<Child> {
 /// The largest number of leaves that a message lists.
 const LISTED_LEAVES: usize = 4;
 
-/// Returns the shape of the packed numbers of one leaf.
-fn packed(info: &LeafInfo) -> OrReason<Shape> {
+/// Returns the shape of the numbers of one leaf that are stored as integers or with fewer bits.
+fn narrow(info: &LeafInfo) -> OrReason<Shape> {
     let numbers = info.numbers.clone()?;
     let fixed: String = numbers.dimensions.iter().map(|size| format!("[{size}]")).collect();
     let double = numbers.basic.is_some_and(|basic| basic.number() == Number::Float64);
@@ -297,7 +297,7 @@ fn leaf_list(leaves: &[LeafInfo], path: &str) -> OrReason<Shape> {
     }))
 }
 
-/// Returns what a branch states. Old versions state less.
+/// Returns the numbers that a branch states. Old versions state fewer of them.
 fn stated(view: View<'_>) -> Stated {
     let number = |name: &str| view.get(name).and_then(|value| value.as_i64()).unwrap_or(0);
     Stated {

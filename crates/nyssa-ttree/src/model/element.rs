@@ -94,7 +94,7 @@ pub(super) fn shape(
     }))
 }
 
-/// Returns the element type and the fixed dimensions of numbers that are not packed.
+/// Returns the element type and the fixed dimensions of numbers that are stored as they are in memory.
 fn plain(layout: &ObjectLayout) -> Option<(Element, Vec<u64>)> {
     let (basic, dimensions) = layout.numbers()?;
     let Basic::Plain(number) = basic else { return None };
@@ -142,8 +142,8 @@ fn lengths(
     Ok(owners.values().find(|source| source.branch == beside).cloned())
 }
 
-/// Returns the shape of a `TBranchObject`. Each entry is the object, after the name of its class if the class
-/// can vary.
+/// Returns the shape of a `TBranchObject`. Each entry is the object, after the name of its class if the class can
+/// vary.
 pub(super) fn object(view: View<'_>, layouts: &mut Layouts<'_>) -> Result<OrReason<Shape>> {
     let class = view.str("fClassName")?;
     if layouts.is_raw() {
@@ -186,8 +186,7 @@ fn object_shape(view: View<'_>, layouts: &mut Layouts<'_>) -> Result<Shape> {
     Ok(Shape::Streamed(Streamed::new(layout, class)))
 }
 
-/// Returns the class of the objects that the sub-branches of a branch make up, and the collection whose items
-/// they are.
+/// Returns the class of the objects that the sub-branches of a branch form, and the collection whose items they are.
 pub(super) fn whole(
     view: View<'_>,
     layouts: &Layouts<'_>,

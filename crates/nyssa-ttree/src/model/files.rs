@@ -1,5 +1,5 @@
-//! Finds baskets in other files (`TBranch::SetFile`). All files together look like one source, which has a large part for
-//! each. A file is opened when bytes of it are needed first.
+//! Finds baskets in other files (`TBranch::SetFile`). All files together look like one source with a large part for
+//! each file. A file is opened when its bytes are first needed.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -11,9 +11,9 @@ use bytes::Bytes;
 use nyssa_io::{Limits, NamedFile, OpenOptions, Source, Stop};
 use nyssa_root::error::{Error, Result};
 
-/// The largest number of files that the baskets of one tree can be in. Each stays open.
+/// The largest number of files that the baskets of one tree can be in. Each file stays open.
 const MAX_FILES: usize = 256;
-/// The bytes of the joined source that each file has, more than any file is long.
+/// The bytes that each file has in the joined source, which is more than the length of any file.
 const PART_BYTES: u64 = 1 << 48;
 
 /// The file of a tree, and the files that its branches refer to.
@@ -31,18 +31,17 @@ struct Part {
 }
 
 impl Files {
-    /// Starts with the file of the tree. Without it, no other file is found.
-    pub fn new(source: Option<Arc<dyn Source>>) -> Self {
+    /// Starts with the file of the tree. Without it, all other files are unknown.
+    pub(crate) fn new(source: Option<Arc<dyn Source>>) -> Self {
         let own = |source| Part { name: String::new(), file: None, source: OnceLock::from(source) };
         Self { parts: source.into_iter().map(own).collect(), known: HashMap::new() }
     }
 
-    /// Returns the offset at which a file begins that was found before. It is 0 for the file of the tree,
-    /// whose name is empty.
+    /// Returns the offset at which a known file begins. It is 0 for the file of the tree, whose name is empty.
     ///
     /// # Errors
-    /// The reason why the file cannot be read.
-    pub fn known(&self, name: &str) -> std::result::Result<u64, String> {
+    /// Returns the reason why the file cannot be read.
+    pub(crate) fn known(&self, name: &str) -> std::result::Result<u64, String> {
         match self.known.get(name) {
             _ if name.is_empty() => Ok(0),
             Some(known) => known.clone(),
@@ -51,7 +50,7 @@ impl Files {
     }
 
     /// Finds the file that a branch refers to, if the tree may refer to it (see [`NamedFile`]). It is not opened.
-    pub fn find(&mut self, name: &str) {
+    pub(crate) fn find(&mut self, name: &str) {
         if !name.is_empty() && !self.known.contains_key(name) {
             let start = self.add(name);
             self.known.insert(name.to_owned(), start);
@@ -72,12 +71,12 @@ impl Files {
     }
 
     /// Returns the largest offset in one of several files.
-    pub fn most_offset(&self) -> u64 {
+    pub(crate) fn most_offset(&self) -> u64 {
         if self.parts.len() > 1 { PART_BYTES - 1 } else { u64::MAX }
     }
 
     /// Joins the files into one source. Returns `None` if there is only the file of the tree.
-    pub fn joined(self) -> Option<Arc<JoinedFiles>> {
+    pub(crate) fn joined(self) -> Option<Arc<JoinedFiles>> {
         (self.parts.len() > 1).then(|| Arc::new(JoinedFiles { parts: self.parts }))
     }
 }
@@ -103,17 +102,17 @@ impl Part {
 
 impl JoinedFiles {
     /// Returns the file of the tree.
-    pub fn own(&self) -> Option<&Arc<dyn Source>> {
+    pub(crate) fn own(&self) -> Option<&Arc<dyn Source>> {
         self.parts.first()?.source.get()
     }
 
     /// Converts an offset in the source to an offset in the file that has the byte.
-    pub fn place_in_file(&self, place: u64) -> u64 {
+    pub(crate) fn place_in_file(&self, place: u64) -> u64 {
         place % PART_BYTES
     }
 
     /// Returns the bytes of the files that are open.
-    pub fn open_bytes(&self) -> u64 {
+    pub(crate) fn open_bytes(&self) -> u64 {
         let open = self.parts.iter().filter_map(|part| part.source.get());
         open.fold(0, |sum, source| sum.saturating_add(source.size()))
     }
@@ -121,9 +120,9 @@ impl JoinedFiles {
     /// Returns the range of the file that has a byte. The file is opened if it is not open.
     ///
     /// # Errors
-    /// `Unsupported` with its name for a file that is not there or that may not be read; `OutOfSpecification` for a byte
-    /// beyond all files; `Io`.
-    pub fn extent(&self, place: u64) -> Result<Range<u64>> {
+    /// `Unsupported` with its name for a file that is missing or that may not be read; `OutOfSpecification` for a
+    /// byte beyond all files; `Io`.
+    pub(crate) fn extent(&self, place: u64) -> Result<Range<u64>> {
         let (part, start) = self.part(place);
         let part = part.ok_or_else(|| Error::out_of_spec("a byte lies beyond all files"))?;
         let source = part.open().map_err(|error| {
@@ -195,7 +194,7 @@ impl Source for JoinedFiles {
         open.map(|source| source.limits()).reduce(Limits::stricter).unwrap_or(Limits::NONE)
     }
 
-    /// Returns the strictest limits of the files of a plan, which are opened. Each file is asked for its own part of the
+    /// Returns the strictest limits of the files of a plan, which are opened. Each file gets only its own part of the
     /// plan.
     fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
         let of_part = |(number, part): (u64, &Part)| {
@@ -206,7 +205,7 @@ impl Source for JoinedFiles {
                 own.map(|range| range.start - start..range.end.saturating_sub(start)).collect()
             };
             let plan: Vec<_> = units.iter().map(own).filter(|own| !own.is_empty()).collect();
-            // A file that cannot be opened is reported by those who read it.
+            // The readers of a file report that it cannot be opened.
             let source = if plan.is_empty() { None } else { part.open().ok() };
             source.map(|source| source.limits_of(&plan))
         };

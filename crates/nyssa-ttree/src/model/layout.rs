@@ -25,7 +25,7 @@ pub(crate) struct EntryLayout {
 pub(crate) enum EntryKind {
     /// One item.
     Fixed,
-    /// As many items as the counter says.
+    /// As many items as the counter states.
     Jagged(CountSource),
     /// One C string.
     Strings,
@@ -161,7 +161,7 @@ impl Branch {
     /// record or a list of records. The type of other branches is the type of the contents of their baskets.
     ///
     /// # Errors
-    /// The reason, as text.
+    /// Returns the reason as text.
     pub fn data_type(&self) -> Result<DataType, String> {
         match &self.split {
             Some(split) => split.data_type.clone(),
@@ -172,7 +172,7 @@ impl Branch {
     /// Returns the Arrow field of the branch.
     ///
     /// # Errors
-    /// The errors of [`Branch::data_type`].
+    /// Returns the reason why the branch cannot be read, as text.
     pub fn arrow_field(&self, name: &str) -> Result<Field, String> {
         match (&self.split, &self.shape) {
             (None, Ok(Shape::Streamed(streamed))) if streamed.counter.is_none() => {

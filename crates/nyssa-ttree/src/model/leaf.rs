@@ -15,12 +15,13 @@ pub(super) type OrReason<T> = std::result::Result<T, String>;
 /// A leaf, and the contents of a branch that has only this leaf.
 pub(super) struct LeafInfo {
     pub leaf: Leaf,
-    /// The numbers, or the string, of a leaf that is packed or one of several.
+    /// The numbers, or the string, of a leaf whose numbers are not stored as in memory, or which is one of several
+    /// leaves.
     pub numbers: OrReason<LeafNumbers>,
     pub shape: OrReason<Plain>,
 }
 
-/// Reads a leaf. `owners` has the name and the branch of every leaf of the tree.
+/// Reads a leaf. `owners` contains the name and the branch of every leaf of the tree.
 pub(super) fn read(view: View<'_>, owners: &HashMap<ObjectId, CountSource>) -> Result<LeafInfo> {
     let title = view.str("fTitle")?;
     let class = view.class();
@@ -105,8 +106,8 @@ fn element(class: &str, unsigned: bool) -> Option<Element> {
     }
 }
 
-/// Returns the element type of a member of a class by its streamer type, for a scalar or a fixed array (+20).
-/// Returns `None` for `Float16_t` (19) and `Double32_t` (9), which are packed, and for `char*` (7) and bits
+/// Returns the element type of a member of a class by its streamer type, for a scalar or a fixed array (+20). Returns
+/// `None` for `Float16_t` (19) and `Double32_t` (9), which are stored with fewer bits, and for `char*` (7) and bits
 /// (15).
 pub(super) fn element_of_code(code: i64) -> Option<Element> {
     let code = i32::try_from(if code > 20 { code - 20 } else { code }).ok()?;
@@ -127,7 +128,7 @@ fn unsupported(class: &str) -> String {
 /// `len` (`fLen`). The first bracket of a counted leaf names its counter.
 fn dimensions(title: &str, len: u64, counted: bool, packed: bool) -> OrReason<Vec<u64>> {
     let mut brackets = brackets(title);
-    // The last bracket of packed numbers is their range.
+    // The last bracket of numbers with fewer bits is their range.
     brackets.retain(|text| !packed || !text.contains(','));
     if counted && !brackets.is_empty() {
         brackets.remove(0);

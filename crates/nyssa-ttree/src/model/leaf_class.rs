@@ -2,7 +2,7 @@
 
 use nyssa_root::arrow::Number;
 
-/// How ROOT names a type of numbers in a tree.
+/// ROOT's names for a type of numbers in a tree.
 pub(crate) struct LeafClass {
     /// The type.
     pub number: Number,

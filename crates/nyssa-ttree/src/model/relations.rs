@@ -40,7 +40,7 @@ pub struct Friend {
     pub name: String,
     /// The path of the tree in its file.
     pub tree: String,
-    /// The file as it was given to ROOT. `None` if it is the file of the tree whose friend it is.
+    /// The file name that ROOT was given. `None` if the friend is in the file of the tree.
     pub file: Option<String>,
 }
 
@@ -57,7 +57,8 @@ impl Relations {
     /// Reads the relations of the tree of a key.
     ///
     /// # Errors
-    /// The errors of [`RootFile::object`]; `OutOfSpecification` for lists with objects of other classes.
+    /// `NotFound`, `Unsupported` or `OutOfSpecification` if the tree cannot be read; `OutOfSpecification` for lists
+    /// with objects of other classes.
     pub fn load(file: &RootFile, key: &KeyEntry) -> Result<Self> {
         let object = file.object(key)?;
         Self::of(object.root()).in_file(file.name()).in_object(&key.path)
@@ -136,7 +137,7 @@ fn friend(element: View<'_>) -> Result<Friend> {
     })
 }
 
-/// Adds numbers to friends with the same name, as for branches with the same name.
+/// Adds numbers to friends with equal names, as for branches.
 fn distinct(mut friends: Vec<Friend>) -> Vec<Friend> {
     let names: Vec<String> = friends.iter().map(|friend| friend.name.clone()).collect();
     let mut distinct = Distinct::reserving(names);

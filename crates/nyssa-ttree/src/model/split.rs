@@ -3,12 +3,12 @@
 //! ```text
 //! split object       one sub-branch for each member; a base class or a member object that is split has
 //!                    a branch with sub-branches of its own
-//! split collection   one sub-branch for each member of the items, also for those of base classes and of
+//! split collection   one sub-branch for each member of the items, also for members of base classes and of
 //!                    member objects, called `collection.object.member`
 //! ```
 //!
-//! Every sub-branch stores which member it holds, by class and index in its streamer info. Sub-branches that
-//! are not members of a class come last, under their own names. Source: `TBranchElement::Unroll`.
+//! Every sub-branch records its member, by class and index in its streamer info. Sub-branches that are not members of
+//! a class come last, under their own names. Source: `TBranchElement::Unroll`.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use nyssa_root::type_name;
 
 use super::{Branch, ClassName, CountSource, Split, SplitMember};
 
-/// The largest depth of nested objects. A file with deeper ones is damaged.
+/// The largest depth of nested objects. A file with deeper objects is damaged.
 const MAX_DEPTH: usize = 60;
 
 /// The member that a sub-branch holds.
@@ -29,8 +29,7 @@ pub(super) struct Child {
     pub class: String,
     /// The index of the member in the streamer info. It is negative if there is none.
     pub index: i64,
-    /// Whether the sub-branch has neither leaves nor sub-branches, as the sub-branch of a class without
-    /// members.
+    /// Whether the sub-branch has neither leaves nor sub-branches, like the sub-branch of a class without members.
     pub empty: bool,
 }
 
@@ -47,7 +46,11 @@ pub(super) struct Assembly<'a> {
 impl Assembly<'_> {
     /// Returns the objects of `class`. If they are the items of a collection, `collection` has its type and its
     /// counter.
-    pub fn split(mut self, class: ClassName, collection: Option<(String, CountSource)>) -> Split {
+    pub(super) fn split(
+        mut self,
+        class: ClassName,
+        collection: Option<(String, CountSource)>,
+    ) -> Split {
         let mut split = self.object(class, "", 0);
         let members = split.members.iter().map(|(name, _)| name.clone());
         let mut names = Distinct::reserving(members);
@@ -65,8 +68,8 @@ impl Assembly<'_> {
         split
     }
 
-    /// Returns whether a sub-branch was never filled while others were. A copy of a tree keeps such
-    /// sub-branches when they were not selected.
+    /// Returns whether a sub-branch was never filled although other sub-branches were. A copy of a tree has such
+    /// sub-branches if they were not selected.
     fn is_unfilled(&self, index: usize) -> bool {
         let unfilled = |index: usize| is_unfilled(&self.branches[index]);
         let known = |index: usize| !self.children[index].empty;
@@ -192,7 +195,7 @@ fn is_unfilled(branch: &Branch) -> bool {
     }
 }
 
-/// Returns the streamer info of a class, by checksum or by version, or else the newest.
+/// Returns the streamer info of a class, by checksum or by version, or else the newest streamer info.
 pub(super) fn info<'a>(layouts: &Layouts<'a>, class: &ClassName) -> Option<&'a ClassInfo> {
     let versions = layouts.versions(&class.name);
     let found = versions
@@ -226,7 +229,7 @@ fn same(name: &str, other: &str) -> bool {
     name == other || type_name::normalize(name) == type_name::normalize(other)
 }
 
-/// Returns whether an element is an embedded object or a pointer to one (`kObject`, `kAny`, `kObjectp`,
+/// Returns whether an element is an embedded object or a pointer to an object (`kObject`, `kAny`, `kObjectp`,
 /// `kAnyp`, ...).
 fn is_object(element: &Element) -> bool {
     matches!(element.code, 61..=64 | 66..=70)

@@ -22,8 +22,8 @@ pub fn load(file: &RootFile, key: &KeyEntry) -> Result<Tree> {
     load_with(file, key, &mut Files::new(None), false).map(|(tree, _)| tree)
 }
 
-/// Does the same as [`load`], and finds the other files of its baskets. With `raw`, objects that are not
-/// split are read as bytes. Returns the relations of the tree, too, unless they cannot be read.
+/// Reads the tree of a key, and finds the other files of its baskets. With `raw`, objects that are not split are read
+/// as bytes. Also returns the relations of the tree, unless they cannot be read.
 pub(crate) fn load_with(
     file: &RootFile,
     key: &KeyEntry,

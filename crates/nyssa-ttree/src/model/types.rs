@@ -24,7 +24,7 @@ pub struct Tree {
 /// One branch.
 #[derive(Clone, Debug)]
 pub struct Branch {
-    /// The branch name as stored. Several branches can have the same name.
+    /// The branch name as stored. Several branches can have one name.
     pub name: String,
     /// The unique path of the branch: the names of the branches above it and its own name. It has a number if an
     /// earlier branch has the same path.
@@ -35,7 +35,7 @@ pub struct Branch {
     pub class: String,
     /// The first entry of the tree that this branch has (`fFirstEntry`).
     pub first_entry: u64,
-    /// The number of entries of the tree up to the last one that this branch has.
+    /// The number of entries of the tree up to the last entry of this branch.
     pub entries: u64,
     /// The leaves, in order.
     pub leaves: Vec<Leaf>,
@@ -45,9 +45,10 @@ pub struct Branch {
     pub branches: Vec<Branch>,
     /// The contents of the baskets, or the reason why nyssa cannot read the branch.
     pub shape: Result<Shape, String>,
-    /// Whether the baskets hold all entries of the tree. If not, `shape` says what is missing.
+    /// Whether the baskets contain all entries of the tree. If not, `shape` says which entries are missing.
     pub complete: bool,
-    /// Whether the baskets are in another file (`fFileName`) that may not be read or is not there. `shape` says why.
+    /// Whether the baskets are in another file (`fFileName`) that may not be read or is missing. `shape` states the
+    /// reason.
     pub is_elsewhere: bool,
     /// The objects of a split branch, with the sub-branches of their members.
     pub split: Option<Split>,
@@ -55,7 +56,7 @@ pub struct Branch {
     pub stated: Stated,
 }
 
-/// What a branch states of its baskets. nyssa does not rely on it.
+/// The statements of a branch about its baskets. nyssa does not rely on them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stated {
     /// The bytes of all baskets in the file, with their keys (`fZipBytes`).
@@ -75,9 +76,9 @@ pub struct Leaf {
     pub class: String,
     /// The element type. `None` if the leaf has none.
     pub element: Option<Element>,
-    /// The fixed dimensions of an array, outermost first, without the variable one. It is empty for scalars.
+    /// The fixed dimensions of an array, outermost first, without the variable dimension. It is empty for scalars.
     pub dimensions: Vec<u64>,
-    /// The leaf that counts the elements of this one.
+    /// The leaf that counts the elements of this leaf.
     pub counter: Option<CountSource>,
     /// Whether the elements are unsigned (`fIsUnsigned`).
     pub unsigned: bool,
@@ -114,7 +115,7 @@ impl From<Number> for Element {
 pub enum Shape {
     /// The elements of one leaf.
     Plain(Plain),
-    /// One value of each leaf of a leaf list. All have fixed sizes.
+    /// One value of each leaf of a leaf list. All leaves have fixed sizes.
     LeafList,
     /// Bytes that ROOT's streamers wrote.
     Streamed(Streamed),
@@ -138,7 +139,7 @@ pub struct Streamed {
     pub layout: Arc<ObjectLayout>,
     /// The C++ type.
     pub type_name: String,
-    /// The leaf that counts the items of the collection, if this is a member of its items.
+    /// The leaf that counts the items of the collection, if this is a member of the items.
     pub counter: Option<CountSource>,
     /// The leaf with the lengths of the arrays that pointers refer to.
     pub lengths: Option<CountSource>,
@@ -227,7 +228,7 @@ impl Basket {
     pub(crate) fn max_bytes(&self, file_bytes: u64) -> u64 {
         let stored = match (&self.embedded, self.bytes) {
             (Some(embedded), _) => return embedded.len() as u64,
-            // Only the key of the basket has the size.
+            // Only the key of the basket states the size.
             (None, 0) => file_bytes,
             (None, bytes) => bytes.min(file_bytes),
         };
@@ -247,7 +248,7 @@ impl Shape {
 }
 
 impl Split {
-    /// Returns the branches of the members, with those of the objects inside.
+    /// Returns the branches of the members, including the members of inner objects.
     pub fn branches(&self) -> Vec<&str> {
         let mut found = Vec::new();
         for (_, member) in &self.members {

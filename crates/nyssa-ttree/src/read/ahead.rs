@@ -9,7 +9,7 @@ use super::Reader;
 use crate::model::{Basket, Branch};
 
 impl Reader {
-    /// Returns the same reader, prepared to fetch baskets ahead if its source is far away.
+    /// Returns this reader, prepared to fetch baskets ahead if its source is remote.
     #[must_use]
     pub fn reading_ahead(mut self) -> Self {
         if !self.source.limits().is_near() {

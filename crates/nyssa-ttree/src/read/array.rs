@@ -63,8 +63,8 @@ pub(crate) fn build(
 /// Joins arrays of one type. `offsets` divide their values into lists.
 ///
 /// # Errors
-/// `LimitExceeded` when there are more values than an Arrow array can have; `OutOfSpecification` when the
-/// number of values is not the one that `offsets` give.
+/// `LimitExceeded` when there are more values than an Arrow array can have; `OutOfSpecification` when the number of
+/// values differs from `offsets`.
 pub(crate) fn concatenate(
     mut arrays: Vec<ArrayRef>,
     item: Field,
@@ -87,7 +87,7 @@ pub(crate) fn concatenate(
 /// Divides items into lists.
 ///
 /// # Errors
-/// `OutOfSpecification` when the number of items is not the one that `offsets` give.
+/// `OutOfSpecification` when the number of items differs from `offsets`.
 pub(crate) fn lists(items: ArrayRef, item: Field, offsets: OffsetBuffer<i64>) -> Result<ArrayRef> {
     if items.len() as i64 != offsets.last() {
         return Err(Error::out_of_spec(format!(
@@ -115,10 +115,10 @@ pub fn items(array: &ArrayRef) -> Result<ArrayRef> {
     Ok(list.values().slice(first, last - first))
 }
 
-/// Builds a string array from these bytes.
+/// Builds a string array from bytes and offsets.
 ///
 /// # Errors
-/// `Unsupported` when Arrow rejects them.
+/// `Unsupported` when Arrow rejects the strings.
 pub(crate) fn strings(bytes: Buffer, offsets: OffsetBuffer<i64>) -> Result<ArrayRef> {
     Ok(Arc::new(LargeBinaryArray::try_new(offsets, bytes, None).map_err(arrow)?))
 }
@@ -152,7 +152,7 @@ fn elements(element: Element, buffer: Buffer) -> ArrayRef {
     })
 }
 
-/// Packs eight bools of one byte each (0 or 1) into a byte. The first becomes the lowest bit.
+/// Packs eight bools of one byte each (0 or 1) into a byte. The first bool becomes the lowest bit.
 fn pack(bools: &[u8]) -> Vec<u8> {
     // Byte i of the word has its bit at 8 i; times 2^(56 - 7 i) puts that bit at 56 + i.
     const SPREAD: u64 = 0x0102_0408_1020_4080;

@@ -39,18 +39,18 @@ const LARGE_PAYLOAD: usize = 16 << 20;
 /// The description of a basket in its branch. The key repeats these numbers, and they are compared.
 #[derive(Clone, Copy, Debug)]
 pub struct Expected {
-    /// The size with the key in bytes. It is 0 when the branch does not store it.
+    /// The size with the key in bytes. It is 0 when the branch does not store the size.
     pub bytes: u64,
     /// The offset of the key in the file. `None` for embedded baskets.
     pub seek: Option<u64>,
     /// The number of entries.
     pub entries: u64,
-    /// Whether the payload is as long as the bytes that were read: a cache has stored it in its own form.
+    /// Whether the payload takes all bytes that were read, because a cache has stored it in its own form.
     pub unpacked: bool,
 }
 
 impl Expected {
-    /// Returns what a branch says of a basket that is moved.
+    /// Returns the description of a basket that is moved, from its branch.
     pub fn of(basket: &Basket) -> Self {
         Self {
             bytes: basket.bytes,
@@ -109,7 +109,7 @@ pub(crate) struct Contents<'a> {
     keylen: usize,
     mask: u32,
     stored: Stored<'a>,
-    /// Where each entry was when it was written, counted from the start of the key, if it was moved since
+    /// The original position of each entry, counted from the start of the key, if the entries were moved
     /// (`TBasket::fDisplacement`).
     written_at: Option<&'a [u8]>,
 }
@@ -174,10 +174,10 @@ impl Header {
         })
     }
 
-    /// Compares the numbers in the key with those in the branch.
+    /// Compares the numbers in the key with the numbers in the branch.
     ///
     /// # Errors
-    /// `OutOfSpecification` where they differ.
+    /// `OutOfSpecification` if they differ.
     pub(crate) fn check(&self, expected: &Expected, at: &Cursor<'_>) -> Result<()> {
         let differs = |what: &str, key: u64, branch: u64| {
             Err(at
@@ -199,7 +199,7 @@ impl Header {
         Ok(())
     }
 
-    /// Refuses a header that does not fit the `contents` of its basket. They can be read nevertheless, but ROOT relies on
+    /// Refuses a header that does not fit the `contents` of its basket. nyssa could read them, but ROOT relies on
     /// these numbers.
     ///
     /// # Errors
@@ -220,7 +220,7 @@ impl Header {
         self.check_entry_size(contents, is_embedded)
     }
 
-    /// Returns whether ROOT writes this flag. A basket in its tree may have the form of one in the file.
+    /// Returns whether ROOT writes this flag. A basket in its tree may have the form of a basket in the file.
     fn has_known_flag(&self, is_embedded: bool) -> bool {
         match self.flag.checked_sub(FLAG_GENERATED) {
             Some(_) if self.io_bits & GENERATE_OFFSETS == 0 => false,
@@ -232,9 +232,9 @@ impl Header {
         }
     }
 
-    /// Compares the size of an entry with the data: ROOT finds entry `i` at `i` times this size. For a basket with offsets, the
-    /// number says how many offsets there is place for. ROOT fills this place from a basket in its tree. For a basket in the
-    /// file it takes new memory, and uproot always writes 1000 there.
+    /// Compares the size of an entry with the data: ROOT finds entry `i` at `i` times this size. For a basket with
+    /// offsets, the number is the number of offsets that have place. ROOT fills this place from a basket in its tree.
+    /// For a basket in the file it allocates new memory, and uproot always writes 1000 there.
     fn check_entry_size(&self, contents: &Contents<'_>, is_embedded: bool) -> Result<()> {
         let Self { entry_size: size, entries, .. } = self;
         let bytes = contents.data.len();
@@ -251,7 +251,7 @@ impl Header {
         }
     }
 
-    /// Returns whether the payload is stored without compression. The header is that of a whole basket.
+    /// Returns whether the payload is stored without compression. The header belongs to a whole basket.
     fn is_stored(&self) -> bool {
         self.nbytes.checked_sub(self.keylen) == Some(self.objlen)
     }
@@ -331,7 +331,7 @@ impl<'a> Contents<'a> {
     /// `TBasket`, which is never compressed. A key followed by its payload, as on disk, is accepted too.
     ///
     /// # Errors
-    /// The errors of [`Contents::open`].
+    /// `OutOfSpecification` if key, table and payload disagree; `Unsupported` for unknown I/O features.
     pub(crate) fn open_embedded(
         raw: &'a [u8],
         expected: &Expected,
@@ -370,14 +370,14 @@ impl<'a> Contents<'a> {
         Ok(Self { data, entries, keylen, mask, stored, written_at })
     }
 
-    /// Returns where entries were when they were written, counted from the start of the key, if they were moved since.
+    /// Returns the original positions of entries, counted from the start of the key, if the entries were moved.
     /// References in them count from there.
     pub(crate) fn written_at(&self, rows: Range<usize>) -> Option<Vec<u32>> {
         let places = self.written_at?.as_chunks::<4>().0.get(rows)?;
         Some(places.iter().map(|place| u32::from_be_bytes(*place)).collect())
     }
 
-    /// Returns the bytes of all these places as they are stored, with their number.
+    /// Returns the bytes of all original positions in their stored form, with their number.
     pub(crate) fn stored_places(&self) -> Vec<u8> {
         let places = self.written_at.unwrap_or_default();
         let count = (places.len() / 4) as u32;
@@ -429,7 +429,7 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// A basket that is kept decompressed.
+/// A decompressed basket that stays in memory.
 pub(crate) struct Opened {
     header: Header,
     payload: Vec<u8>,
@@ -439,7 +439,7 @@ impl Opened {
     /// Decompresses a basket that was read from a file. `raw` are its bytes.
     ///
     /// # Errors
-    /// The errors of [`Contents::open`].
+    /// `OutOfSpecification` if key, table and payload disagree; `Unsupported` for unknown I/O features.
     pub(crate) fn new(raw: &[u8], expected: &Expected) -> Result<Self> {
         // The memory has the right size at once if the size is small enough to be trusted.
         let size = payload_size(raw).filter(|&size| size <= LARGE_PAYLOAD).unwrap_or_default();
@@ -459,7 +459,7 @@ impl Opened {
     /// Returns the contents of the basket.
     ///
     /// # Errors
-    /// The errors of [`Contents::open`].
+    /// `OutOfSpecification` if key, table and payload disagree; `Unsupported` for unknown I/O features.
     pub(crate) fn contents(&self, expected: &Expected) -> Result<Contents<'_>> {
         Contents::of(&self.header, &self.payload, expected)
     }
@@ -513,7 +513,7 @@ fn payload<'a>(
 /// is not needed. Returns `None` if the payload is not compressed.
 ///
 /// # Errors
-/// The errors of [`Contents::open`].
+/// `OutOfSpecification` if key, table and payload disagree; `Unsupported` for unknown I/O features.
 pub(crate) fn decompress(
     raw: &[u8],
     expected: &Expected,
@@ -527,7 +527,7 @@ pub(crate) fn decompress(
 /// payload is decompressed to `scratch`.
 ///
 /// # Errors
-/// The errors of [`Contents::open`].
+/// `OutOfSpecification` if key, table and payload disagree; `Unsupported` for unknown I/O features.
 pub(crate) fn unpack<'a>(
     raw: &'a [u8],
     expected: &Expected,
@@ -537,8 +537,8 @@ pub(crate) fn unpack<'a>(
     Ok((&raw[..header.keylen], payload))
 }
 
-/// Splits off the entry offsets as `TBuffer::WriteArray` stores them: a 32-bit count, then the offsets. There
-/// is one offset for each entry, and usually one more.
+/// Splits off the entry offsets as `TBuffer::WriteArray` stores them: a 32-bit count, then the offsets. There is one
+/// offset for each entry, and usually one additional offset.
 fn offset_array(data: &[u8], entries: usize) -> Result<(&[u8], &[u8])> {
     let short = || Error::out_of_spec("the basket ends inside its entry offsets");
     let (count, data) = data.split_first_chunk::<4>().ok_or_else(short)?;
@@ -561,12 +561,12 @@ fn inflate<'a>(
 ) -> Result<&'a [u8]> {
     let place = |error: Error| error.at(|place| place.offset = Some(at.offset()));
     if objlen > LARGE_PAYLOAD && scratch.len() < objlen {
-        // The memory grows only with the data that are really there.
+        // The memory grows only with the data that the file really has.
         *scratch = compression::decompress_to_vec(stored, objlen, "a basket").map_err(place)?;
         return Ok(&scratch[..objlen]);
     }
     if scratch.len() < objlen {
-        // Later baskets may be a little larger. Memory that is not used costs nothing.
+        // Later baskets may be a little larger. Unused memory costs nothing.
         *scratch = vec![0; objlen.next_power_of_two()];
     }
     compression::decompress(stored, &mut scratch[..objlen]).map_err(place)?;

@@ -1,5 +1,5 @@
-//! Reads how large baskets, and entries in them, are when they are unpacked. The key of a basket says its size, and its offsets
-//! say the sizes of its entries.
+//! Reads the decompressed sizes of baskets and their entries. The key of a basket states its size, and its offsets
+//! state the sizes of its entries.
 
 use std::ops::Range;
 
@@ -15,11 +15,11 @@ use crate::model::Basket;
 const HEAD: u64 = 512;
 
 impl Reader {
-    /// Returns the unpacked size of each basket in bytes, if its key has names of an ordinary length.
+    /// Returns the decompressed size of each basket in bytes, if its key has names of an ordinary length.
     ///
     /// # Errors
-    /// The errors of the source, and baskets that lie beyond the end of the file.
-    pub fn unpacked_sizes(&self, baskets: &[&Basket]) -> Result<Vec<Option<u64>>> {
+    /// `OutOfSpecification` for baskets beyond the end of the file; an error if the source cannot be read.
+    pub fn uncompressed_sizes(&self, baskets: &[&Basket]) -> Result<Vec<Option<u64>>> {
         let head =
             |basket: &&Basket| basket.seek..basket.seek.saturating_add(basket.bytes.min(HEAD));
         let stored = baskets.iter().filter(|basket| basket.embedded.is_none());
@@ -36,7 +36,7 @@ impl Reader {
     /// Returns the size in bytes of the largest entry of a basket, if the basket has offsets. The whole basket is read.
     ///
     /// # Errors
-    /// The errors of the source, and baskets that cannot be unpacked.
+    /// `OutOfSpecification` for damaged baskets; an error if the source cannot be read.
     pub fn largest_entry(&self, basket: &Basket) -> Result<Option<u64>> {
         if basket.embedded.is_some() {
             return Ok(None);

@@ -1,5 +1,5 @@
-//! Defines the state of one branch during a read: the baskets that are needed, and the places of their elements
-//! in the output.
+//! Defines the state of one branch during a read: the required baskets, and the places of their elements in the
+//! output.
 
 use std::ops::Range;
 
@@ -15,8 +15,8 @@ use super::basket::Contents;
 use super::{array, decode, streamed};
 use crate::model::{Basket, Branch, EntryKind, EntryLayout, Member};
 
-/// The memory that is reserved for the values of later baskets, relative to the size that the first basket
-/// suggests. The factor is more than 1 because sizes vary a little.
+/// The memory that is reserved for the values of later baskets, relative to the size that the first basket suggests.
+/// The factor is more than 1 because sizes vary a little.
 const RESERVE_FACTOR: f64 = 1.1;
 /// The largest memory that is reserved for the values of later baskets, in bytes for each stored byte.
 const MAX_RESERVED_PER_BYTE: u64 = 8;
@@ -157,7 +157,7 @@ impl<'r> BranchRead<'r> {
 
     /// Makes empty data for basket `first` and the baskets after it, for branches whose sizes are known only
     /// after decoding.
-    pub(crate) fn found(&self, first: usize) -> VariableData {
+    pub(crate) fn empty_piece(&self, first: usize) -> VariableData {
         let values = match &self.layout.kind {
             EntryKind::Streamed(streamed) => Some(streamed.layout.values()),
             _ => None,
@@ -165,15 +165,15 @@ impl<'r> BranchRead<'r> {
         VariableData { baskets: first..first, values, bytes: Vec::new(), offsets: vec![0] }
     }
 
-    /// Reserves memory for the baskets after those of `found`, estimated from their stored sizes.
-    pub(crate) fn reserve(&self, found: &mut VariableData) {
+    /// Reserves memory for the baskets after the baskets in `piece`, estimated from their stored sizes.
+    pub(crate) fn reserve(&self, piece: &mut VariableData) {
         let bytes = |baskets: Range<usize>| {
             let sizes = self.branch.baskets[baskets].iter().map(|basket| basket.bytes);
             sizes.fold(0, u64::saturating_add)
         };
         let (known, to_come) =
-            (bytes(found.baskets.clone()), bytes(found.baskets.end..self.baskets.end));
-        if let (Some(values), 1..) = (&mut found.values, known) {
+            (bytes(piece.baskets.clone()), bytes(piece.baskets.end..self.baskets.end));
+        if let (Some(values), 1..) = (&mut piece.values, known) {
             let more = to_come as f64 / known as f64 * RESERVE_FACTOR;
             let limit = to_come.saturating_mul(MAX_RESERVED_PER_BYTE);
             let limit = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -181,14 +181,14 @@ impl<'r> BranchRead<'r> {
         }
     }
 
-    /// Returns whether basket `index` has entries after those that are read.
+    /// Returns whether basket `index` has entries after the entries of this read.
     pub(crate) fn needed_later(&self, index: usize) -> NeededLater {
         let basket = &self.branch.baskets[index];
         let end = basket.first_entry.saturating_add(basket.entries);
         if end > self.entries.end { NeededLater::Yes } else { NeededLater::No }
     }
 
-    /// Returns whether this read or a later one uses basket `index` again.
+    /// Returns whether this read or a later read uses basket `index` again.
     pub(crate) fn next_use(&self, index: usize) -> NeededLater {
         if self.counts_others { NeededLater::Yes } else { self.needed_later(index) }
     }
@@ -237,11 +237,11 @@ impl<'r> BranchRead<'r> {
     pub(crate) fn finish(&self, decoded: Decoded) -> Result<ArrayRef> {
         let (buffers, offsets) = match decoded {
             Decoded::Placed(buffers) => (buffers, self.counts.clone()),
-            Decoded::VariableData(found) if matches!(self.layout.kind, EntryKind::Streamed(_)) => {
-                return self.finish_streamed(found);
+            Decoded::VariableData(pieces) if matches!(self.layout.kind, EntryKind::Streamed(_)) => {
+                return self.finish_streamed(pieces);
             }
-            Decoded::VariableData(found) => {
-                let (buffer, offsets) = concatenate(found, self.len())?;
+            Decoded::VariableData(pieces) => {
+                let (buffer, offsets) = concatenate(pieces, self.len())?;
                 if matches!(self.layout.kind, EntryKind::Strings) {
                     return array::strings(buffer, offsets);
                 }
@@ -269,14 +269,14 @@ impl<'r> BranchRead<'r> {
         let basket = &self.branch.baskets[index];
         let part = self.part(index);
         let outs = match target {
-            Target::VariableData(found) => {
-                found.baskets.end = index + 1;
+            Target::VariableData(piece) => {
+                piece.baskets.end = index + 1;
                 return match self.layout.kind {
                     EntryKind::Streamed(_) => {
-                        self.decode_streamed(basket, contents, part.rows, skip, found)
+                        self.decode_streamed(basket, contents, part.rows, skip, piece)
                     }
-                    EntryKind::Strings => decode_strings(contents, part.rows, found),
-                    _ => self.decode_by_offsets(contents, part.rows, found),
+                    EntryKind::Strings => decode_strings(contents, part.rows, piece),
+                    _ => self.decode_by_offsets(contents, part.rows, piece),
                 };
             }
             Target::Placed(outs) => outs,
@@ -335,9 +335,9 @@ impl<'r> BranchRead<'r> {
         contents: &Contents<'_>,
         rows: Range<usize>,
         skip: impl FnOnce(Range<u64>) -> Result<u64>,
-        found: &mut VariableData,
+        piece: &mut VariableData,
     ) -> Result<()> {
-        let (EntryKind::Streamed(streamed), Some(values)) = (&self.layout.kind, &mut found.values)
+        let (EntryKind::Streamed(streamed), Some(values)) = (&self.layout.kind, &mut piece.values)
         else {
             return Ok(());
         };
@@ -364,12 +364,12 @@ impl<'r> BranchRead<'r> {
     }
 
     /// Joins the values of all baskets. For a member of a collection, it puts them in lists.
-    fn finish_streamed(&self, found: Vec<VariableData>) -> Result<ArrayRef> {
+    fn finish_streamed(&self, pieces: Vec<VariableData>) -> Result<ArrayRef> {
         let EntryKind::Streamed(streamed) = &self.layout.kind else {
             return Err(Error::unsupported("a branch that is not streamed"));
         };
         let layout = &streamed.layout;
-        let values = found.into_iter().filter_map(|found| found.values);
+        let values = pieces.into_iter().filter_map(|piece| piece.values);
         let arrays = values.map(|values| layout.finish(values)).collect::<Result<_>>()?;
         array::concatenate(arrays, layout.arrow_field("item"), self.counts.clone())
     }
@@ -395,7 +395,7 @@ impl<'r> BranchRead<'r> {
         &self,
         contents: &Contents<'_>,
         rows: Range<usize>,
-        found: &mut VariableData,
+        piece: &mut VariableData,
     ) -> Result<()> {
         let (name, stride) = (&self.branch.path, self.layout.stride);
         let Some(offsets) = contents.offsets(rows)? else {
@@ -405,7 +405,7 @@ impl<'r> BranchRead<'r> {
                  store where their entries lie"
             )));
         };
-        found.offsets.reserve(offsets.len());
+        piece.offsets.reserve(offsets.len());
         for entry in offsets.windows(2) {
             let bytes = entry[1] - entry[0];
             if stride == 0 || !bytes.is_multiple_of(stride) {
@@ -414,14 +414,14 @@ impl<'r> BranchRead<'r> {
                      {stride} bytes"
                 )));
             }
-            found.push(bytes / stride);
+            piece.push(bytes / stride);
         }
         let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else { return Ok(()) };
         let input = &contents.data[first..last];
-        let start = found.bytes.len();
-        found.bytes.resize(start + input.len(), 0);
+        let start = piece.bytes.len();
+        piece.bytes.resize(start + input.len(), 0);
         if let Some(element) = self.layout.element() {
-            decode::copy(element, input, &mut found.bytes[start..]);
+            decode::copy(element, input, &mut piece.bytes[start..]);
         }
         Ok(())
     }
@@ -485,18 +485,18 @@ impl VariableData {
 }
 
 /// Joins the elements of all baskets in one buffer, and returns it with the offsets of the entries in items.
-fn concatenate(mut found: Vec<VariableData>, rows: usize) -> Result<(Buffer, OffsetBuffer<i64>)> {
-    if let [only] = &mut found[..]
+fn concatenate(mut pieces: Vec<VariableData>, rows: usize) -> Result<(Buffer, OffsetBuffer<i64>)> {
+    if let [only] = &mut pieces[..]
         && let Some(whole) = only.whole()
     {
         return Ok(whole);
     }
-    let mut buffer = array::zeroed(found.iter().map(|found| found.bytes.len()).sum())?;
+    let mut buffer = array::zeroed(pieces.iter().map(|piece| piece.bytes.len()).sum())?;
     let mut rest = buffer.as_slice_mut();
     let mut offsets = Vec::with_capacity(rows + 1);
     let mut end = 0_i64;
     offsets.push(end);
-    for part in found {
+    for part in pieces {
         let (head, tail) = rest.split_at_mut(part.bytes.len());
         head.copy_from_slice(&part.bytes);
         rest = tail;
@@ -509,11 +509,11 @@ fn concatenate(mut found: Vec<VariableData>, rows: usize) -> Result<(Buffer, Off
 fn decode_strings(
     contents: &Contents<'_>,
     rows: Range<usize>,
-    found: &mut VariableData,
+    piece: &mut VariableData,
 ) -> Result<()> {
     let mut keep = |string: &[u8]| {
-        found.bytes.extend_from_slice(string);
-        found.push(string.len());
+        piece.bytes.extend_from_slice(string);
+        piece.push(string.len());
     };
     if let Some(offsets) = contents.offsets(rows.clone())? {
         for entry in offsets.windows(2) {

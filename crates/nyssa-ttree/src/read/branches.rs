@@ -6,7 +6,7 @@ use crate::model::Branch;
 
 /// Returns the columns of a tree: its top branches. The sub-branches replace a top branch that cannot be read
 /// as a whole.
-pub fn items(branches: &[Branch]) -> Vec<ColumnInfo> {
+pub(super) fn items(branches: &[Branch]) -> Vec<ColumnInfo> {
     let mut found = Vec::new();
     for branch in branches {
         let whole = branch.split.as_ref().is_some_and(|split| split.data_type.is_ok());

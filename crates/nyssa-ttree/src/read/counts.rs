@@ -25,7 +25,7 @@ pub(crate) fn offsets(counter: &ArrayRef, leaf: &str, first: u64) -> Result<Offs
 /// Returns the lengths that a branch holds, one for each value: its numbers, or the items of its lists.
 ///
 /// # Errors
-/// The errors of [`offsets`].
+/// `OutOfSpecification` for a negative length; `Unsupported` for values that are not integers.
 pub(crate) fn lengths(counter: &ArrayRef) -> Result<Vec<usize>> {
     let items = counter.as_list_opt::<i64>().map_or(counter, |list| list.values());
     let offsets = offsets(items, "", 0)?;

@@ -1,4 +1,4 @@
-//! Converts big-endian elements of a basket to native ones. The loops work on chunks of fixed size, so that
+//! Converts big-endian elements of a basket to native elements. The loops work on chunks of fixed size, so that
 //! compilers use vector instructions. Only strings need the entries.
 
 use nyssa_root::arrow::Number;
@@ -6,7 +6,7 @@ use nyssa_root::error::{Error, Result};
 
 use crate::model::Element;
 
-/// Converts big-endian elements of type `element` to native ones. Both slices have the same number of bytes.
+/// Converts big-endian elements of type `element` to native elements. Both slices have the same number of bytes.
 /// Bools become 0 or 1.
 pub(crate) fn copy(element: Element, input: &[u8], out: &mut [u8]) {
     match element.size() {
@@ -51,8 +51,8 @@ pub(crate) fn c_string(entry: &[u8]) -> Result<&[u8]> {
     }
 }
 
-/// Returns the length of the first C string in `data`, and the bytes after the length. If there is no length, it is
-/// that of a string that does not fit.
+/// Returns the length of the first C string in `data`, and the bytes after the length. If the data is empty, returns
+/// a length that does not fit.
 fn c_string_length(data: &[u8]) -> (usize, &[u8]) {
     match data {
         [] => (1, data),

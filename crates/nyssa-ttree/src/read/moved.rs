@@ -1,4 +1,4 @@
-//! Makes the bytes of a basket ready for another file. Its entries are not looked at.
+//! Makes the bytes of a basket ready for another file. Its entries are not decoded.
 
 use nyssa_root::cursor::Cursor;
 use nyssa_root::error::{Error, Result};
@@ -16,7 +16,8 @@ pub struct MovedBasket {
 }
 
 impl MovedBasket {
-    /// Splits a basket that was read from a file. `raw` are its bytes. Its key is compared with what the branch says.
+    /// Splits a basket that was read from a file. `raw` are its bytes. Its key is compared with the numbers in the
+    /// branch.
     ///
     /// # Errors
     /// `OutOfSpecification` if the key is damaged or differs from the branch.
@@ -42,7 +43,7 @@ impl MovedBasket {
     /// Gives a basket that was streamed inside its tree the form that it has in a file.
     ///
     /// # Errors
-    /// `OutOfSpecification` if it is damaged; `Unsupported` for forms that only differ in memory.
+    /// `OutOfSpecification` if it is damaged; `Unsupported` for forms that exist only in memory.
     pub fn embedded(raw: &[u8], expected: &Expected) -> Result<Self> {
         let mut cursor = Cursor::new(raw, 0);
         let header = Header::read(&mut cursor)?;

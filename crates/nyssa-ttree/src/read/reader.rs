@@ -27,16 +27,16 @@ use crate::model::{
 
 /// A TTree that can be read. Many threads can use it at the same time.
 pub struct Reader {
-    /// The number that distinguishes the baskets of this reader from those of other readers.
+    /// The number that distinguishes the baskets of this reader from the baskets of other readers.
     pub(super) id: u64,
     pub(super) source: Arc<dyn Source>,
     pub(super) path: String,
-    /// The file of the tree and the other files that hold baskets, if there are others.
+    /// The file of the tree and the other files with baskets, if there are other files.
     files: Option<Arc<JoinedFiles>>,
     /// The source when baskets are fetched ahead.
     pub(super) ahead: Option<Arc<ReadAhead>>,
     tree: Tree,
-    /// The aliases and friends of the tree. `None` if they were not read with it.
+    /// The aliases and friends of the tree. `None` if they were not read together with the tree.
     relations: Option<Arc<Relations>>,
     pub(super) options: TTreeReadOptions,
     items: Vec<ColumnInfo>,
@@ -51,17 +51,18 @@ impl Reader {
     /// Opens the tree at `path` of `file`, such as `Events` or `dir/tree;2`.
     ///
     /// # Errors
-    /// `NotFound` with the nearest names; `InvalidArgument` when the object is not a TTree; the errors of a
-    /// damaged tree.
+    /// `NotFound` with the nearest names; `InvalidArgument` when the object is not a TTree; `OutOfSpecification` or
+    /// `Unsupported` if the tree cannot be read.
     pub fn open(file: &RootFile, path: &str) -> Result<Self> {
         Self::open_with(file, path, false)
     }
 
-    /// Opens the tree like [`Reader::open`]. With `raw`, branches of objects that are not split give the
-    /// bytes that the streamers of their classes wrote.
+    /// Opens the tree at `path` of `file`. With `raw`, branches of objects that are not split give the bytes that the
+    /// streamers of their classes wrote.
     ///
     /// # Errors
-    /// The errors of [`Reader::open`].
+    /// `NotFound` with the nearest names; `InvalidArgument` when the object is not a TTree; `OutOfSpecification` or
+    /// `Unsupported` if the tree cannot be read.
     pub fn open_with(file: &RootFile, path: &str, raw: bool) -> Result<Self> {
         let _span = tracing::trace_span!("open").entered();
         let key = file.find(path)?;
@@ -103,7 +104,8 @@ impl Reader {
     /// Returns the aliases, friends and index of the tree.
     ///
     /// # Errors
-    /// The errors of [`Relations::load`].
+    /// `Unsupported` or `OutOfSpecification` if the tree cannot be read; `OutOfSpecification` for lists with objects
+    /// of other classes.
     pub fn relations(&self) -> Result<Arc<Relations>> {
         if let Some(relations) = &self.relations {
             return Ok(Arc::clone(relations));
@@ -129,15 +131,15 @@ impl Reader {
         paths.into_iter().filter_map(item).collect()
     }
 
-    /// Returns the same reader with other options.
+    /// Returns this reader with other options.
     #[must_use]
     pub fn with_options(mut self, options: TTreeReadOptions) -> Self {
         self.options = options;
         self
     }
 
-    /// Returns the same reader without some branches. These branches cannot be read any more, and the records
-    /// of split branches lose them.
+    /// Returns this reader without some branches. These branches cannot be read any more, and the records of split
+    /// branches lose them.
     #[must_use]
     pub fn without(&self, left_out: &[LeftOut]) -> Self {
         let mut tree = self.tree.clone();
@@ -158,7 +160,8 @@ impl Reader {
         self.files.as_ref().map_or(seek, |files| files.place_in_file(seek))
     }
 
-    /// Returns the bytes of the file, and of the other files that hold baskets. [`Reader::extent`] says where they are.
+    /// Returns the bytes of the file, and of the other files that hold baskets. [`Reader::extent`] gives their
+    /// places.
     pub fn source(&self) -> &Arc<dyn Source> {
         &self.source
     }
@@ -173,19 +176,19 @@ impl Reader {
         self.files.as_ref().map_or_else(|| self.source.size(), |files| files.open_bytes())
     }
 
-    /// Returns the range of the source that is the file with the byte `seek`. Another file than that of the tree is opened
-    /// if it is not open.
+    /// Returns the range of the source that is the file with the byte `seek`. Another file than the file of the tree
+    /// is opened if it is not open.
     ///
     /// # Errors
-    /// `Unsupported` with its name for a file that is not there or that may not be read; `Io`.
+    /// `Unsupported` with its name for a file that is missing or that may not be read; `Io`.
     pub fn extent(&self, seek: u64) -> Result<Range<u64>> {
         self.files.as_ref().map_or_else(|| Ok(0..self.source.size()), |files| files.extent(seek))
     }
 
-    /// Opens the other file that has the baskets of a branch, if another one has them.
+    /// Opens the other file that contains the baskets of a branch, if they are in another file.
     ///
     /// # Errors
-    /// The errors of [`Reader::extent`], with the name of the branch.
+    /// `Unsupported` with the name of the branch for a file that is missing or that may not be read; `Io`.
     pub fn reach(&self, branch: &Branch) -> Result<()> {
         let stored = branch.baskets.iter().find(|basket| basket.embedded.is_none());
         let reached = stored.map_or(Ok(()), |basket| self.extent(basket.seek).map(drop));
@@ -197,8 +200,8 @@ impl Reader {
         &self.tree
     }
 
-    /// Returns the branch of a path, such as `event/px` for a sub-branch. The name alone also finds a
-    /// sub-branch when no other branch has this name.
+    /// Returns the branch of a path, such as `event/px` for a sub-branch. The name alone also finds a sub-branch when
+    /// no other branch has this name.
     pub fn branch(&self, name: &str) -> Option<&Branch> {
         self.index(name).and_then(|index| self.branch_at(index))
     }
@@ -255,12 +258,13 @@ impl Reader {
     /// entries, and the first is 0.
     ///
     /// # Errors
-    /// `NotFound` when the branch of the counter is missing; the errors of [`Reader::read_branch`].
+    /// `NotFound` when the branch of the counter is missing; `OutOfSpecification` for a damaged file.
     pub fn offsets(&self, counter: &CountSource, entries: Range<u64>) -> Result<OffsetBuffer<i64>> {
         self.offsets_with(counter, entries, None)
     }
 
-    /// Does the same as [`Reader::offsets`] and uses the baskets that other reads have opened.
+    /// Returns the offsets of `entries` in elements, computed from their counter. Uses the baskets that other reads
+    /// have opened.
     pub(super) fn offsets_with(
         &self,
         counter: &CountSource,
@@ -307,15 +311,15 @@ impl Reader {
     /// Reads the branch of a path on this thread. A split branch is read from its sub-branches.
     ///
     /// # Errors
-    /// `NotFound`, and the errors of [`Reader::read_branch`].
+    /// `NotFound`; `Unsupported` for a branch that cannot be read; `OutOfSpecification` with branch, basket and byte
+    /// for a damaged file.
     pub fn read_whole(&self, path: &str, entries: Range<u64>) -> Result<ArrayRef> {
         let index = self.index(path).ok_or_else(|| self.no_branch(path))?;
         let mut arrays = self.read_indices(&[index], &entries, None)?;
         arrays.pop().ok_or_else(|| Error::invalid_argument("nothing was read"))
     }
 
-    /// Returns the branches that hold the data of a branch: the branch itself, or the branches below a split
-    /// one.
+    /// Returns the branches that hold the data of a branch: the branch itself, or the branches below a split branch.
     pub fn leaves(&self, path: &str) -> Vec<&Branch> {
         let (mut leaves, mut counters) = (Vec::new(), Vec::new());
         let found = self.index(path).map(|index| self.expand(index, &mut leaves, &mut counters, 0));
@@ -329,7 +333,7 @@ impl Reader {
         }
     }
 
-    /// Refuses entries before the first one that a branch, a branch below it or its counter has.
+    /// Refuses entries before the first entry of a branch, of a branch below it or of its counter.
     pub fn check_first(&self, path: &str, entries: &Range<u64>) -> std::result::Result<(), String> {
         let shape = self.branch(path).and_then(|branch| branch.shape.as_ref().ok());
         let counter = shape.and_then(Shape::counter);
@@ -338,8 +342,7 @@ impl Reader {
         branches.try_for_each(|branch| branch.check_first(entries))
     }
 
-    /// Returns the branches with data of `path` that cannot be read, or `path` itself when nothing of it can
-    /// be read.
+    /// Returns the branches with data of `path` that cannot be read, or `path` itself when no part of it can be read.
     fn damaged_leaves(
         &self,
         path: &str,
@@ -354,7 +357,7 @@ impl Reader {
         readable::each(&paths, entries, |path, entries| {
             let Some(branch) = leaves.get(path) else { return Ok(()) };
             let counter = branch.shape.as_ref().ok().and_then(Shape::counter);
-            // The counter of a split collection is examined by itself.
+            // The counter of a split collection is checked separately.
             let split = counter.is_some_and(|counter| leaves.contains_key(counter.branch.as_str()));
             let counts = counter
                 .filter(|counter| self.counter(counter).is_some())
@@ -506,7 +509,7 @@ impl Reader {
     }
 }
 
-/// The largest depth of nested sub-branches. A file with deeper ones is damaged.
+/// The largest depth of nested sub-branches. A file with deeper sub-branches is damaged.
 const MAX_DEPTH: usize = 60;
 
 fn unique(indices: &mut Vec<usize>) {

@@ -36,8 +36,8 @@ pub(super) fn decode(
         Some(counts) => Counts::Items(counts),
         None => Counts::One,
     };
-    // References are counted from the start of the key, and those of an entry that was moved as if it were where it was
-    // written.
+    // References are counted from the start of the key. References of a moved entry are counted as if the entry were
+    // at its original position.
     let keylen = u32::try_from(contents.keylen()).unwrap_or(u32::MAX);
     let places = written_at(contents, rows, &ranges)?;
     let origin = |entry: usize| match places.get(entry) {
@@ -55,8 +55,8 @@ pub(super) fn decode(
     )
 }
 
-/// Returns where the values of entries were when they were written, counted from the start of the key, if they were moved
-/// since.
+/// Returns the original positions of the values of entries, counted from the start of the key, if the entries were
+/// moved.
 fn written_at(
     contents: &Contents<'_>,
     rows: &Rows<'_>,
@@ -70,8 +70,7 @@ fn written_at(
     Ok(places.map(|(place, before)| place.saturating_add(before as u32)).collect())
 }
 
-/// Returns the byte ranges of the entries, from the offsets of the basket, or from the size that all entries
-/// have.
+/// Returns the byte ranges of the entries, from the offsets of the basket, or from the common size of all entries.
 fn ranges(
     streamed: &Streamed,
     contents: &Contents<'_>,

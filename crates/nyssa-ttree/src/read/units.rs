@@ -17,7 +17,7 @@ use nyssa_root::arena::Arena;
 use nyssa_root::cursor::Cursor;
 use nyssa_root::error::{Error, Result};
 use nyssa_root::fetch::{FetchUnit, read_all, read_one};
-use nyssa_root::page_pool::{Key, PackedPage, PagePool, keeps_packed};
+use nyssa_root::page_pool::{CompressedPage, Key, PagePool, keeps_compressed};
 use nyssa_root::unpacked::{Keep, Page, Pages, in_order, on_all_threads};
 use rayon::prelude::*;
 
@@ -37,7 +37,7 @@ const MIN_FETCH_BYTES: u64 = 128 << 10;
 const SCRATCH_KEPT: usize = 16 << 20;
 
 thread_local! {
-    /// The decompressed payload of the current basket. It grows to the size of the largest one.
+    /// The decompressed payload of the current basket. It grows to the size of the largest payload.
     static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -50,10 +50,10 @@ struct Task<'a> {
     /// The slices of the final buffers that belong to the basket. `None` when its size is known only after
     /// decoding.
     place: Option<Vec<&'a mut [u8]>>,
-    /// The decompressed basket, if an earlier read kept it.
+    /// The decompressed basket, if an earlier read stored it.
     opened: Option<Arc<Opened>>,
-    /// The basket on the local disk, if an earlier read kept it there.
-    packed: Option<PackedPage>,
+    /// The basket on the local disk, if an earlier read stored it there.
+    compressed: Option<CompressedPage>,
     /// The bytes of the basket, once they are fetched.
     page: Option<Page>,
 }
@@ -62,25 +62,25 @@ struct Task<'a> {
 /// of consecutive baskets are together.
 #[derive(Default)]
 struct ThreadResult {
-    found: HashMap<usize, Vec<VariableData>>,
+    pieces: HashMap<usize, Vec<VariableData>>,
     /// Whether this thread does all tasks, and so decodes all baskets of each branch.
     only: bool,
 }
 
 impl ThreadResult {
-    /// Returns the place to which basket `basket` of column `index` is appended.
-    fn found(&mut self, index: usize, column: &BranchRead<'_>, basket: usize) -> &mut VariableData {
-        let all = self.found.entry(index).or_default();
+    /// Returns the data to which basket `basket` of column `index` is appended.
+    fn piece(&mut self, index: usize, column: &BranchRead<'_>, basket: usize) -> &mut VariableData {
+        let all = self.pieces.entry(index).or_default();
         let follows = |last: &VariableData| last.baskets.end == basket;
         if !all.last().is_some_and(follows) {
-            all.push(column.found(basket));
+            all.push(column.empty_piece(basket));
         }
         let last = all.len() - 1;
-        let found = &mut all[last];
-        if self.only && found.baskets.len() == 1 {
-            column.reserve(found);
+        let piece = &mut all[last];
+        if self.only && piece.baskets.len() == 1 {
+            column.reserve(piece);
         }
-        found
+        piece
     }
 }
 
@@ -119,17 +119,18 @@ impl Reader {
                 let next_use = column.next_use(basket);
                 task.opened = known.and_then(|(all, key)| all.find(&key, next_use));
                 if task.opened.is_none() {
-                    task.packed = known.and_then(|(all, key)| all.find_packed(&key, next_use));
+                    task.compressed =
+                        known.and_then(|(all, key)| all.find_compressed(&key, next_use));
                 }
                 tasks.push(task);
             }
         }
         let results = self.run_tasks(columns, tasks, context, page_pool)?;
-        let mut found: Vec<Vec<VariableData>> = columns.iter().map(|_| Vec::new()).collect();
-        for (index, pieces) in results.into_iter().flat_map(|result| result.found) {
-            found[index].extend(pieces);
+        let mut all_pieces: Vec<Vec<VariableData>> = columns.iter().map(|_| Vec::new()).collect();
+        for (index, pieces) in results.into_iter().flat_map(|result| result.pieces) {
+            all_pieces[index].extend(pieces);
         }
-        for pieces in &mut found {
+        for pieces in &mut all_pieces {
             pieces.sort_by_key(|piece| piece.baskets.start);
         }
 
@@ -137,10 +138,10 @@ impl Reader {
             [lasting.into_buffers().into_iter(), temporary.into_buffers().into_iter()];
         let decoded: Vec<Decoded> = outputs
             .iter()
-            .zip(found)
-            .map(|(outputs, found)| match outputs {
+            .zip(all_pieces)
+            .map(|(outputs, pieces)| match outputs {
                 Some(outputs) => Decoded::Placed(each(outputs, &mut buffers)),
-                None => Decoded::VariableData(found),
+                None => Decoded::VariableData(pieces),
             })
             .collect();
         let finish = |(column, decoded): (&BranchRead<'_>, Decoded)| {
@@ -198,8 +199,8 @@ impl Reader {
         groups.into_iter().map(|tasks| (self.needs(columns, &tasks), tasks)).collect()
     }
 
-    /// Returns the byte ranges of the baskets that must be fetched. Returns no ranges if one of them is beyond
-    /// the end of the file.
+    /// Returns the byte ranges of the baskets that must be fetched. Returns no ranges if a range is beyond the end of
+    /// the file.
     fn needs(&self, columns: &[BranchRead<'_>], tasks: &[Task<'_>]) -> Vec<Range<u64>> {
         let fetched = tasks.iter().filter(|task| is_fetched(columns, task));
         let ranges: Vec<Range<u64>> =
@@ -272,8 +273,7 @@ impl Reader {
             _ => error.at(|place| place.object = Some(self.path.clone())),
         })?;
         let mut fetched = 0..;
-        // The scratch is taken and not borrowed, because decoding a basket may read another one on this
-        // thread.
+        // The scratch is taken and not borrowed, because decoding a basket may read another basket on this thread.
         let mut scratch = SCRATCH.take();
         let result = tasks.into_iter().try_for_each(|mut task| {
             let column = &columns[task.column];
@@ -314,23 +314,24 @@ impl Reader {
         let mut expected =
             Expected { bytes: basket.bytes, seek, entries: basket.entries, unpacked };
         let mut block = page.as_ref().map(|page| &page.bytes[..]).unwrap_or_default();
-        let packed = task.packed.as_ref().map(|packed| match packed.read() {
-            Ok(packed) => Ok(packed),
+        let compressed = task.compressed.as_ref().map(|page| match page.read() {
+            Ok(bytes) => Ok(bytes),
             // The local disk failed. The server has the basket, too.
             Err(_) => read_one(&self.source, task.seek..task.seek + task.bytes),
         });
-        let packed = packed.transpose()?;
-        block = packed.as_deref().unwrap_or(block);
-        let kept: Vec<u8>;
+        let compressed = compressed.transpose()?;
+        block = compressed.as_deref().unwrap_or(block);
+        let joined: Vec<u8>;
         if keep.is_wanted() && page.is_some() && !unpacked {
             let (key, payload) = unpack(block, &expected, scratch)?;
             keep.add(task.seek..task.seek + task.bytes, key, payload);
-            kept = [key, payload].concat();
-            (block, expected.unpacked) = (&kept, true);
+            joined = [key, payload].concat();
+            (block, expected.unpacked) = (&joined, true);
         }
-        let fetched = page.as_ref().filter(|_| !expected.unpacked && keeps_packed(&self.source));
+        let fetched =
+            page.as_ref().filter(|_| !expected.unpacked && keeps_compressed(&self.source));
         if let (Some(page), Some(page_pool), Some(key)) = (fetched, page_pool, self.key(basket)) {
-            page_pool.keep_packed(key, &page.bytes, column.needed_later(task.basket));
+            page_pool.keep_compressed(key, &page.bytes, column.needed_later(task.basket));
         }
         let wants = |page_pool: &&PagePool| {
             let size = payload_size(block).unwrap_or_default();
@@ -351,9 +352,9 @@ impl Reader {
                 opened.contents(&expected)?
             }
             (None, None, None) => match decompress(block, &expected, scratch)? {
-                // The packed bytes are free before the values take memory.
+                // The compressed bytes are free before the values take memory.
                 Some(header) => {
-                    drop((page, packed));
+                    drop((page, compressed));
                     Contents::decompressed(&header, scratch, &expected)?
                 }
                 None => Contents::open(block, &expected, scratch)?,
@@ -361,7 +362,7 @@ impl Reader {
         };
         let target = match task.place {
             Some(slices) => Target::Placed(slices),
-            None => Target::VariableData(result.found(task.column, column, task.basket)),
+            None => Target::VariableData(result.piece(task.column, column, task.basket)),
         };
         column.decode(task.basket, &contents, target, |before| {
             let Some(counter) = column.layout.counter() else { return Ok(0) };
@@ -377,11 +378,11 @@ impl Reader {
     }
 }
 
-/// Returns whether the basket of a task must be fetched. Other baskets are inside the tree, or an earlier read
-/// kept them.
+/// Returns whether the basket of a task must be fetched. Other baskets are inside the tree, or an earlier read stored
+/// them.
 fn is_fetched(columns: &[BranchRead<'_>], task: &Task<'_>) -> bool {
     let basket = &columns[task.column].branch.baskets[task.basket];
-    basket.embedded.is_none() && task.opened.is_none() && task.packed.is_none()
+    basket.embedded.is_none() && task.opened.is_none() && task.compressed.is_none()
 }
 
 fn task<'a>(
@@ -407,13 +408,13 @@ fn task<'a>(
             bytes,
             place,
             opened: None,
-            packed: None,
+            compressed: None,
             page: None,
         })
         .ok_or_else(|| Error::out_of_spec(format!("a basket lies at byte {seek}, beyond any file")))
 }
 
-/// Takes the next value for each output from one of two iterators: the lasting or the temporary one.
+/// Takes the next value for each output from one of two iterators: the lasting or the temporary iterator.
 fn each<T>(outputs: &[Output], from: &mut [impl Iterator<Item = T>; 2]) -> Vec<T> {
     outputs.iter().filter_map(|output| from[usize::from(output.temporary)].next()).collect()
 }

@@ -21,7 +21,7 @@ use super::ahead::range;
 use super::basket::{Contents, Expected, Header, Opened};
 use crate::model::{Basket, Branch, Shape};
 
-/// What the check of a basket finds.
+/// The result of the check of a basket.
 enum Finding {
     Problem(Box<Problem>),
     /// The name of a column that nyssa cannot read, and the reason with the name.
@@ -32,7 +32,7 @@ enum Finding {
 /// branch, its entries against its entry offsets and its counter.
 ///
 /// # Errors
-/// Only `Io` and `Cancelled`. The report has the problems of the file.
+/// Only `Io` and `Cancelled`. The report contains the problems of the file.
 pub fn verify(reader: &Reader, context: &Context) -> Result<DatasetCheck> {
     let mut report = DatasetCheck { entries: reader.num_entries(), ..DatasetCheck::default() };
     let mut tasks = Vec::new();
@@ -83,7 +83,7 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<DatasetCheck> {
                 Ok((number, None))
             }
             Err(error) if matches!(error.kind(), Kind::Io | Kind::Cancelled) => Err(error),
-            // The basket is not damaged: nyssa has no place for the objects in it.
+            // The basket is not damaged: nyssa has no place for its objects.
             Err(error) if error.kind() == Kind::Unsupported => {
                 let reason = format!("{name}: {}", error.message());
                 Ok((number, Some(Finding::Unreadable(name.clone(), reason))))
@@ -142,8 +142,8 @@ struct Checked {
     checksummed: bool,
 }
 
-/// Returns the baskets whose bytes are needed to check `basket`: the basket itself if it is in the file and
-/// its size is known, and those of its counter.
+/// Returns the baskets whose bytes are needed to check `basket`: the basket itself if it is in the file and its size
+/// is known, and the baskets of its counter.
 fn needed<'r>(reader: &'r Reader, branch: &Branch, basket: &'r Basket) -> Vec<&'r Basket> {
     if is_never_stored(branch, basket) {
         return Vec::new();
@@ -166,7 +166,7 @@ fn is_never_stored(branch: &Branch, basket: &Basket) -> bool {
     branch.shape.is_err() && (basket.embedded.is_some() || basket.bytes == 0)
 }
 
-/// Checks a basket; `fetched` are the bytes of the baskets that are [`needed`].
+/// Checks a basket; `fetched` are the bytes of the [`needed`] baskets.
 fn check_basket(
     reader: &Reader,
     branch: &Branch,
@@ -177,7 +177,7 @@ fn check_basket(
     if is_never_stored(branch, basket) {
         return Ok(checked);
     }
-    // A basket that is opened here is kept, so that decoding does not read it again.
+    // A basket that is opened here stays in memory, so that decoding does not read it again.
     let opened = PagePool::new(u64::MAX);
     opened.keep_all(true);
     if let Some(embedded) = &basket.embedded {

@@ -4,11 +4,11 @@
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClusterRuns {
     runs: Vec<Run>,
-    /// ROOT's `fAutoFlush`: the rule for more clusters. Of several trees it is that of the first.
+    /// ROOT's `fAutoFlush`: the rule for more clusters. For several trees it is the rule of the first tree.
     pub auto_flush: i64,
 }
 
-/// Some clusters of one size. Only the last of them may be shorter.
+/// Some clusters of one size. Only the last cluster may be shorter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Run {
     first: u64,
@@ -27,7 +27,7 @@ impl ClusterRuns {
         {
             let end = u64::try_from(end).unwrap_or(0).min(entries);
             if end > first {
-                // A size in bytes, or none, is that of one cluster.
+                // A size in bytes, or no size, means one cluster.
                 let size = u64::try_from(size).ok().filter(|&size| size > 0).unwrap_or(end - first);
                 runs.push(Run { first, end, size: size.min(end - first) });
                 first = end;
@@ -36,7 +36,7 @@ impl ClusterRuns {
         runs
     }
 
-    /// Adds the clusters of the tree behind.
+    /// Adds the clusters of the following tree.
     pub fn extend(&mut self, other: &Self) {
         let start = self.end();
         for run in &other.runs {
@@ -51,8 +51,8 @@ impl ClusterRuns {
         }
     }
 
-    /// Takes the cluster away to which the next entries belong by `fAutoFlush`, and returns its first entry. `ranged` is
-    /// the number of entries for which the tree has ranges of clusters, which stay as they are.
+    /// Removes the cluster to which the next entries belong by `fAutoFlush`, and returns its first entry. `ranged` is
+    /// the number of entries for which the tree has ranges of clusters, which stay unchanged.
     pub fn reopen(&mut self, ranged: u64) -> u64 {
         let end = self.end();
         let size = u64::try_from(self.auto_flush).ok().filter(|&size| size > 0);
@@ -88,7 +88,7 @@ impl ClusterRuns {
         };
         let ranges = before.iter().map(|run| (number(run.end - 1), number(run.size))).collect();
         let single = last.size == last.end - last.first;
-        // A single cluster ends with the tree, and keeps the rule for the next ones.
+        // A single cluster ends with the tree, and keeps the rule for later clusters.
         let auto_flush = match number(last.size) {
             _ if single && before.is_empty() => self.auto_flush,
             size if single => size.max(self.auto_flush),
@@ -99,7 +99,7 @@ impl ClusterRuns {
 }
 
 impl Run {
-    /// Returns whether the next run has clusters that continue this one.
+    /// Returns whether the clusters of the next run continue this run.
     fn takes(&self, next: Self) -> bool {
         let complete = (self.end - self.first).is_multiple_of(self.size);
         let single = next.end - next.first <= self.size && next.size <= self.size;

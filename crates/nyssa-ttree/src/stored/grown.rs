@@ -11,7 +11,7 @@ const MIN_BASKETS: usize = 10;
 const NO_OBJECTS: [u8; 25] =
     [0x40, 0, 0, 21, 0, 3, 0, 1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
-/// What a tree has with its new baskets.
+/// The properties of a tree with its new baskets.
 #[derive(Debug, Default)]
 pub struct Growth {
     /// The number of entries.
@@ -24,7 +24,7 @@ pub struct Growth {
     pub branches: Vec<BranchGrowth>,
 }
 
-/// What a branch has with its new baskets.
+/// The properties of a branch with its new baskets.
 #[derive(Debug, Default)]
 pub struct BranchGrowth {
     /// The first entry, the position and the size with the key of each basket.
@@ -39,7 +39,7 @@ pub struct BranchGrowth {
     pub leaves: Vec<LeafGrowth>,
 }
 
-/// What a leaf has with more entries.
+/// The properties of a leaf with more entries.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LeafGrowth {
     range: Option<(i64, i64)>,
@@ -47,7 +47,8 @@ pub struct LeafGrowth {
 }
 
 impl Growth {
-    /// Adds what `tree` says of its entries, with its branches in the order `matching`. Baskets are added apart.
+    /// Adds the statements of `tree` about its entries, with its branches in the order `matching`. Baskets are added
+    /// separately.
     pub fn add(&mut self, tree: &StoredTree, matching: &[usize]) {
         if self.branches.is_empty() {
             self.clusters = tree.clusters.clone();
@@ -72,7 +73,7 @@ impl Growth {
 impl LeafGrowth {
     /// Adds entries with `largest` as the largest count, or as the length of the longest string.
     pub fn add_largest(&mut self, largest: i64) {
-        // ROOT counts the zero behind a string.
+        // ROOT counts the zero after a string.
         let limit = largest + i64::from(self.text.is_some());
         self.text = self.text.map(|text| text.max(limit));
         self.range = self.range.map(|(low, high)| (low, high.max(limit)));
@@ -94,13 +95,14 @@ pub fn add_bytes(bytes: &mut (i64, i64), more: (i64, i64)) {
 }
 
 impl StoredTree {
-    /// Returns the bytes of the tree with the baskets of `growth`, for a key of `keylen` bytes. All baskets are in the file,
-    /// and an index of the entries is left out if there are more. With `name`, the tree gets another name.
+    /// Returns the bytes of the tree with the baskets of `growth`, for a key of `keylen` bytes. All baskets are in
+    /// the file, and an index of the entries is left out if entries were added. With `name`, the tree gets another
+    /// name.
     ///
     /// # Errors
-    /// `LimitExceeded` for numbers that the stored version of a class cannot hold; those of [`EditedObject::finish`].
+    /// `LimitExceeded` for numbers that the stored version of a class cannot hold; `Unsupported` if a reference leads
+    /// to replaced bytes.
     ///
-    /// [`EditedObject::finish`]: nyssa_root::streamer::values::EditedObject::finish
     pub fn grown(self, growth: &Growth, name: Option<&str>, keylen: usize) -> Result<Vec<u8>> {
         let Self { entries: before, branches, mut object, has_index, .. } = self;
         let root = object.object().root().id();

@@ -1,4 +1,5 @@
-//! Tells what a tree has besides its branches and entries. Trees that are joined can have only one of each.
+//! Compares the parts of a tree besides its branches and entries. Trees that are joined can have only one of each
+//! part.
 
 use std::collections::HashMap;
 
@@ -14,11 +15,11 @@ const PARTS: [(&str, &str); 5] = [
     ("friends", "fFriends"),
     ("user information", "fUserInfo"),
 ];
-/// The members of every object that say nothing about its content.
+/// The members of every object that do not describe its content.
 const BOOKKEEPING: [&str; 2] = ["fBits", "fUniqueID"];
 
 impl StoredTree {
-    /// Returns the name of each part, and its content as text. There is no text for what cannot be read.
+    /// Returns the name of each part, and its content as text. A part that cannot be read has no text.
     pub fn parts(&self) -> Vec<(&'static str, Option<String>)> {
         let root = self.object.object().root();
         let part = |(name, member)| (name, text(root, root.get(member)));
@@ -31,7 +32,7 @@ impl StoredTree {
     }
 }
 
-/// Returns the text of a value with the objects that it leads to. A list without items is as good as none.
+/// Returns the text of a value with the objects that it leads to. A list without items counts as no list.
 fn text(root: View<'_>, value: Option<&Value>) -> Option<String> {
     let mut text = Text::default();
     match value {

@@ -1,4 +1,4 @@
-//! Reads a stored tree with the places of what new baskets change.
+//! Reads a stored tree with the places of the members that new baskets change.
 
 use nyssa_root::distinct::Distinct;
 use nyssa_root::error::{Error, Result, ResultExt};
@@ -11,7 +11,7 @@ use crate::model::{Basket, basket_table, first_entry};
 /// The properties of branches that are names of classes.
 const CLASS_NAMES: [&str; 2] = ["fClassName", "fClonesName"];
 
-/// A tree as it is stored.
+/// A tree in its stored form.
 pub struct StoredTree {
     /// The number of entries.
     pub entries: u64,
@@ -19,7 +19,7 @@ pub struct StoredTree {
     pub bytes: (i64, i64),
     /// The clusters.
     pub clusters: ClusterRuns,
-    /// All branches. A branch comes before those below it.
+    /// All branches. A branch comes before the branches below it.
     pub branches: Vec<StoredBranch>,
     /// The number of entries for which the tree has ranges of clusters.
     pub ranged: u64,
@@ -33,7 +33,7 @@ pub struct StoredTree {
 pub struct StoredBranch {
     /// The unique path.
     pub path: String,
-    /// What must be equal in trees that are joined: the names of properties and their values.
+    /// The properties that must be equal in trees that are joined, with their values.
     pub(super) form: Vec<(String, String)>,
     /// The baskets in order of entries.
     pub baskets: Vec<Basket>,
@@ -52,7 +52,7 @@ pub struct StoredBranch {
     pub(super) id: ObjectId,
 }
 
-/// What more entries change in a leaf.
+/// The properties of a leaf that more entries change.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredLeaf {
     /// The smallest and the largest value, if they are integers.
@@ -66,7 +66,8 @@ impl StoredTree {
     /// Reads the tree of a key.
     ///
     /// # Errors
-    /// `Unsupported` for trees whose baskets cannot be added to: the message says why. The errors of reading the object.
+    /// `Unsupported` with the reason for trees to which no baskets can be added; an error if the object is damaged or
+    /// cannot be read.
     pub fn read(file: &RootFile, key: &KeyEntry) -> Result<Self> {
         let infos = file.streamer_infos()?;
         let payload = file.payload(key)?;
@@ -187,7 +188,7 @@ fn stored_leaf(view: View<'_>) -> Result<StoredLeaf> {
     Ok(StoredLeaf { range, text, id: view.id() })
 }
 
-/// Returns what must be equal in trees that are joined.
+/// Returns the properties that must be equal in trees that are joined.
 fn form(view: View<'_>, leaves: &[View<'_>]) -> Result<Vec<(String, String)>> {
     let mut form = vec![("class".to_owned(), view.class().to_owned())];
     let offsets = view.i64("fEntryOffsetLen")? != 0;

@@ -1,4 +1,4 @@
-//! Fills the open basket of a branch. A basket is full when another entry of the size of the last one would not fit
+//! Fills the open basket of a branch. A basket is full when an entry of the size of the last entry would not fit
 //! (`TBranch::FillImpl`).
 
 use std::mem;
@@ -18,25 +18,25 @@ pub(super) struct Basket {
 
 impl Basket {
     /// Starts a basket with the entry `first`.
-    pub fn new(first: u64, variable: bool) -> Self {
+    pub(super) fn new(first: u64, variable: bool) -> Self {
         Self { first, entries: 0, data: Vec::new(), ends: variable.then(Vec::new) }
     }
 
-    /// Returns the entry behind the last one.
-    pub fn end(&self) -> u64 {
+    /// Returns the number of the entry after the last entry.
+    pub(super) fn end(&self) -> u64 {
         self.first + u64::from(self.entries)
     }
 
-    /// Returns the number of bytes that the entries and their offsets have in the payload of a sealed basket.
-    pub fn len_with_offsets(&self) -> usize {
-        // Their number, the start of each entry, and a zero.
+    /// Returns the number of bytes that the entries and their offsets have in the payload of a stored basket.
+    pub(super) fn len_with_offsets(&self) -> usize {
+        // The number of offsets, the start of each entry, and a zero.
         let offsets = self.ends.as_ref().map_or(0, |ends| ends.len() + 2);
         self.data.len() + offsets * size_of::<u32>()
     }
 
-    /// Adds entries with items of `size` bytes between `offsets`, until the basket is full. Returns the number of entries,
-    /// and whether it is full. The bytes of the items are to follow.
-    pub fn add_entries(
+    /// Adds entries with items of `size` bytes between `offsets`, until the basket is full. Returns the number of
+    /// entries, and whether it is full. The caller appends the bytes of the items.
+    pub(super) fn add_entries(
         &mut self,
         capacity: Capacity,
         size: usize,
@@ -58,8 +58,8 @@ impl Basket {
         (offsets.len() - 1, false)
     }
 
-    /// Drops the entries from `end` on. Says whether any are left.
-    pub fn truncate(&mut self, end: u64) -> bool {
+    /// Drops the entries from `end` on. Returns whether entries are left.
+    pub(super) fn truncate(&mut self, end: u64) -> bool {
         let kept = end.saturating_sub(self.first).min(self.entries.into()) as u32;
         let bytes = match &mut self.ends {
             Some(ends) => {
@@ -73,8 +73,8 @@ impl Basket {
         kept > 0
     }
 
-    /// Returns the basket, and continues with an empty one.
-    pub fn take(&mut self) -> Self {
+    /// Returns the basket, and continues with an empty basket.
+    pub(super) fn take(&mut self) -> Self {
         let next = Self::new(self.end(), self.ends.is_some());
         mem::replace(self, next)
     }
@@ -90,19 +90,19 @@ pub(super) struct Capacity {
 }
 
 impl Capacity {
-    /// Returns whether a basket is full whose last entry has `last` bytes.
-    pub fn is_full(self, basket: &Basket, last: usize) -> bool {
+    /// Returns whether a basket whose last entry has `last` bytes is full.
+    pub(super) fn is_full(self, basket: &Basket, last: usize) -> bool {
         self.is_reached(basket.data.len(), basket.ends.as_ref().map(Vec::len), last)
     }
 
-    /// Returns whether a basket is full with this number of bytes, and of offsets, if it has any.
+    /// Returns whether a basket with this number of bytes and of offsets is full.
     fn is_reached(self, bytes: usize, offsets: Option<usize>, last: usize) -> bool {
-        // An offset has 4 bytes, and ROOT counts each twice.
+        // An offset has 4 bytes, and ROOT counts each offset twice.
         self.keylen + bytes + offsets.unwrap_or(0) * 8 + last >= self.bytes
     }
 
     /// Returns the number of entries of `size` bytes that a basket has when it is full.
-    pub fn entries(self, size: usize) -> usize {
+    pub(super) fn entries(self, size: usize) -> usize {
         self.bytes.saturating_sub(self.keylen + size).div_ceil(size.max(1)).max(1)
     }
 }

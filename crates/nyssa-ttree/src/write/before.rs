@@ -12,15 +12,15 @@ use crate::stored::{ClusterRuns, Growth, StoredTree, add_bytes};
 
 /// A tree of the file that gets more baskets.
 pub(super) struct Before {
-    /// Its key.
+    /// The key of the tree.
     pub key: KeyEntry,
-    /// The tree as it is stored.
+    /// The stored tree.
     pub tree: StoredTree,
     /// The baskets inside the tree.
     pub embedded: Vec<EmbeddedBasket>,
 }
 
-/// A basket that was stored inside its tree, ready for a key of its own.
+/// A basket that was stored inside its tree, ready for its own key.
 #[derive(Debug)]
 pub struct EmbeddedBasket {
     /// The index of the branch.
@@ -36,18 +36,18 @@ pub struct EmbeddedBasket {
 }
 
 impl Before {
-    /// Returns the number of baskets that a branch has already.
-    pub fn number_of_baskets(&self, branch: usize) -> usize {
+    /// Returns the number of old baskets of a branch.
+    pub(super) fn number_of_baskets(&self, branch: usize) -> usize {
         self.tree.branches.get(branch).map_or(0, |branch| branch.baskets.len())
     }
 
-    /// Writes the tree with its number of entries, its clusters, and the new baskets of its branches. It replaces the old
-    /// one when the file is finished. Without new entries, nothing is written.
+    /// Writes the tree with its number of entries, its clusters, and the new baskets of its branches. It replaces the
+    /// old tree when the file is finished. Without new entries, nothing is written.
     ///
     /// # Errors
-    /// `LimitExceeded` for a tree whose metadata have more than 1 GiB, and for numbers that the version of its class cannot
-    /// hold; the errors of the sink.
-    pub fn write(
+    /// `LimitExceeded` for a tree whose metadata have more than 1 GiB, and for numbers that the version of its class
+    /// cannot hold; an error if the sink cannot be written.
+    pub(super) fn write(
         self,
         file: &SharedFile,
         path: &str,

@@ -9,10 +9,10 @@ use nyssa_root::rootfile::writer::RootFileWriter;
 use super::basket::{Basket, Capacity};
 use super::codec::BranchCodec;
 use super::columns::{BranchValues, Values};
+use super::compress::{HEADER, MAX_PAYLOAD};
 use super::form::{BranchForm, Content};
 use super::numbers;
 use super::options::BranchSettings;
-use super::seal::{HEADER, MAX_PAYLOAD};
 use super::spare::Spare;
 use super::target::BranchState;
 
@@ -32,7 +32,7 @@ pub(super) struct BranchFiller {
     pub keylen: usize,
     open: Basket,
     pub spare: Spare,
-    /// The number of bytes of all sealed baskets with their keys, before compression.
+    /// The number of bytes of all finished baskets with their keys, before compression.
     pub tot_bytes: u64,
     /// The largest count or the length of the longest string.
     maximum: i64,
@@ -40,7 +40,7 @@ pub(super) struct BranchFiller {
 
 impl BranchFiller {
     /// Starts a branch of the tree `tree`.
-    pub fn new(form: BranchForm, tree: &str, settings: BranchSettings) -> Self {
+    pub(super) fn new(form: BranchForm, tree: &str, settings: BranchSettings) -> Self {
         let BranchSettings { compression, effort, basket_size } = settings;
         Self {
             codec: BranchCodec::new(compression, effort),
@@ -54,8 +54,8 @@ impl BranchFiller {
         }
     }
 
-    /// Starts again without entries. The size of baskets stays.
-    pub fn fork(&self) -> Self {
+    /// Restarts without entries. The size of baskets stays.
+    pub(super) fn fork(&self) -> Self {
         let mut codec = self.codec.clone();
         codec.forget();
         Self {
@@ -69,8 +69,8 @@ impl BranchFiller {
         }
     }
 
-    /// Returns what the metadata say about the entries so far.
-    pub fn state(&self) -> BranchState {
+    /// Returns the numbers about the entries so far, for the metadata.
+    pub(super) fn state(&self) -> BranchState {
         BranchState { basket_size: self.basket_size, maximum: self.maximum }
     }
 
@@ -82,7 +82,11 @@ impl BranchFiller {
     ///
     /// # Errors
     /// `LimitExceeded` for an entry of more than 1 GiB.
-    pub fn fill(&mut self, values: &BranchValues, rows: Range<usize>) -> Result<Vec<Basket>> {
+    pub(super) fn fill(
+        &mut self,
+        values: &BranchValues,
+        rows: Range<usize>,
+    ) -> Result<Vec<Basket>> {
         match (&values.values, &values.items) {
             (Values::Text(ends, bytes), _) => {
                 let text = |row: usize| &bytes[ends[row] as usize..ends[row + 1] as usize];
@@ -169,7 +173,7 @@ impl BranchFiller {
         let mut row = rows.start;
         while row < rows.end {
             self.begin();
-            // The sizes of entries say how many of them the basket takes. They are then copied at once.
+            // The sizes of entries tell how many of them the basket takes. These are then copied at once.
             let first = items[row];
             let (taken, is_full) = self.open.add_entries(capacity, size, &items[row..=rows.end]);
             row += taken;
@@ -211,19 +215,19 @@ impl BranchFiller {
     }
 
     /// Returns the open basket, if it has entries.
-    pub fn flush(&mut self) -> Option<Basket> {
+    pub(super) fn flush(&mut self) -> Option<Basket> {
         (self.open.entries > 0).then(|| self.take())
     }
 
-    /// Returns the open basket, and continues with an empty one.
+    /// Returns the open basket, and continues with an empty basket.
     fn take(&mut self) -> Basket {
         let full = self.open.take();
-        // A basket has about the size of the one before it.
+        // A basket has about the size of the previous basket.
         self.spare.set_room(full.len_with_offsets());
         full
     }
 
-    /// Gives the open basket memory before its first entry. By then, the memory of the baskets before it may be free.
+    /// Gives the open basket memory before its first entry. By then, the memory of earlier baskets may be free.
     fn begin(&mut self) {
         if self.open.entries == 0 && self.open.data.capacity() == 0 {
             self.open.data = self.spare.entries();
@@ -232,19 +236,20 @@ impl BranchFiller {
     }
 
     /// Continues with an empty basket that starts with the entry `first`.
-    pub fn restart(&mut self, first: u64) {
+    pub(super) fn restart(&mut self, first: u64) {
         self.open = Basket::new(first, self.form.is_variable());
     }
 
-    /// Continues a branch of `entries` entries. Of those in the open cluster, baskets have `tot_bytes` bytes.
-    pub fn resume(&mut self, entries: u64, tot_bytes: u64) {
+    /// Continues a branch of `entries` entries. Its baskets in the open cluster have `tot_bytes` bytes.
+    pub(super) fn resume(&mut self, entries: u64, tot_bytes: u64) {
         self.restart(entries);
         self.tot_bytes = tot_bytes;
     }
 
-    /// Sets the size of baskets so that the next one has all entries of a cluster like the first, which had `entries`.
-    pub fn optimize(&mut self, entries: u64) {
-        // Clusters differ a little. Offsets count twice for the decision whether a basket is full.
+    /// Sets the size of baskets so that the next basket has all entries of a cluster like the first cluster, which
+    /// had `entries`.
+    pub(super) fn optimize(&mut self, entries: u64) {
+        // Clusters differ a little. Offsets count twice when ROOT decides whether a basket is full.
         let offsets = if self.form.is_variable() { entries.saturating_mul(8) } else { 0 };
         let wanted = (self.tot_bytes + self.tot_bytes / 4).saturating_add(offsets);
         let wanted = wanted.clamp(OPTIMIZED_STEP, MAX_OPTIMIZED);

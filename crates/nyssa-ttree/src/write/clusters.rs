@@ -1,8 +1,8 @@
-//! Says where clusters end (`TTree::Fill`).
+//! Decides where clusters end (`TTree::Fill`).
 
 use super::options::AutoFlush;
 
-/// Says where clusters end.
+/// The rule for the ends of clusters.
 #[derive(Clone, Debug)]
 pub(super) struct Clusters {
     auto_flush: AutoFlush,
@@ -14,7 +14,7 @@ pub(super) struct Clusters {
 
 impl Clusters {
     /// Starts with the first cluster.
-    pub fn new(auto_flush: AutoFlush) -> Self {
+    pub(super) fn new(auto_flush: AutoFlush) -> Self {
         let size = match auto_flush {
             AutoFlush::Entries(size) => Some(size),
             _ => None,
@@ -22,18 +22,18 @@ impl Clusters {
         Self { auto_flush, size, start: 0 }
     }
 
-    /// Starts again with the first entry. The size of clusters stays.
-    pub fn fork(&self) -> Self {
+    /// Restarts with the first entry. The size of clusters stays.
+    pub(super) fn fork(&self) -> Self {
         Self { start: 0, ..*self }
     }
 
     /// Returns the end of the open cluster, if it is known.
-    pub fn end(&self) -> Option<u64> {
+    pub(super) fn end(&self) -> Option<u64> {
         self.size.map(|size| self.start.saturating_add(size))
     }
 
-    /// Returns the number of bytes of full baskets that ends the open cluster, if it is not known by entries.
-    pub fn bytes(&self) -> Option<u64> {
+    /// Returns the number of bytes of full baskets that ends the open cluster, if its end is not known in entries.
+    pub(super) fn bytes(&self) -> Option<u64> {
         match (self.size, self.auto_flush) {
             (None, AutoFlush::Bytes(bytes)) => Some(bytes),
             _ => None,
@@ -41,17 +41,17 @@ impl Clusters {
     }
 
     /// Returns whether the tree has clusters that end without a call.
-    pub fn are_automatic(&self) -> bool {
+    pub(super) fn are_automatic(&self) -> bool {
         self.auto_flush != AutoFlush::Never
     }
 
-    /// Sets the size of clusters to that of the open one, which ends at `end`.
-    pub fn settle(&mut self, end: u64) {
+    /// Sets the size of clusters to the size of the open cluster, which ends at `end`.
+    pub(super) fn settle(&mut self, end: u64) {
         self.size = Some(end - self.start);
     }
 
     /// Returns ROOT's `fAutoFlush`: the size of clusters, if it is known.
-    pub fn nominal(&self) -> i64 {
+    pub(super) fn nominal(&self) -> i64 {
         let entries = |size| i64::try_from(size).unwrap_or(i64::MAX);
         self.size.map_or(self.auto_flush.number(), entries)
     }

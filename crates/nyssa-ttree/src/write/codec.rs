@@ -1,4 +1,4 @@
-//! Chooses the codec of the baskets of a branch, by a sample of one of them (docs/decisions/0004 and 0010).
+//! Chooses the codec of the baskets of a branch by a sample of a basket (docs/decisions/0004 and 0010).
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub(super) struct BranchCodec {
 #[derive(Clone, Debug)]
 struct Choice {
     codec: Arc<Codec>,
-    /// The entry behind the basket that was looked at.
+    /// The entry after the basket that was sampled.
     end: u64,
 }
 
@@ -43,14 +43,14 @@ struct Choice {
 pub(super) struct BasketCodecs {
     /// The codec of the entries.
     pub entries: Arc<Codec>,
-    /// The codec of the offsets, if they are compressed separately. Then they do not share a table of frequencies with
-    /// the entries, from which they differ.
+    /// The codec of the offsets, if they are compressed separately. They differ from the entries, so they should not
+    /// share a table of frequencies.
     pub offsets: Option<Arc<Codec>>,
 }
 
 impl BranchCodec {
     /// Returns the codec for options.
-    pub fn new(compression: Compression, effort: Effort) -> Self {
+    pub(super) fn new(compression: Compression, effort: Effort) -> Self {
         let chooser = Chooser::for_baskets(compression, effort).map(Arc::new);
         let level = match &chooser {
             Some(chooser) => Arc::clone(chooser.root_codec()),
@@ -59,8 +59,8 @@ impl BranchCodec {
         Self { level, chooser, chosen: None }
     }
 
-    /// Returns whether a basket is to be looked at.
-    pub fn wants(&self, basket: &Basket) -> bool {
+    /// Returns whether a basket must be sampled.
+    pub(super) fn wants(&self, basket: &Basket) -> bool {
         self.chooser.is_some() && self.chosen.is_none() && basket.data.len() >= MIN_BYTES
     }
 
@@ -68,7 +68,7 @@ impl BranchCodec {
     ///
     /// # Errors
     /// `LimitExceeded` if a library cannot allocate its state.
-    pub fn choose(&mut self, basket: &Basket) -> Result<()> {
+    pub(super) fn choose(&mut self, basket: &Basket) -> Result<()> {
         let Some(chooser) = &self.chooser else { return Ok(()) };
         let sample = sample(&basket.data);
         let mut out = Vec::new();
@@ -83,18 +83,18 @@ impl BranchCodec {
         Ok(())
     }
 
-    /// Forgets the choice. The next basket is looked at.
-    pub fn forget(&mut self) {
+    /// Forgets the choice. The next basket is sampled.
+    pub(super) fn forget(&mut self) {
         self.chosen = None;
     }
 
     /// Forgets a choice by a basket with entries from `end` on.
-    pub fn forget_behind(&mut self, end: u64) {
+    pub(super) fn forget_behind(&mut self, end: u64) {
         self.chosen.take_if(|chosen| chosen.end > end);
     }
 
     /// Returns the codecs of a basket, which lacks its offsets.
-    pub fn of(&self, basket: &Basket) -> BasketCodecs {
+    pub(super) fn of(&self, basket: &Basket) -> BasketCodecs {
         let offsets = basket.ends.as_ref().map_or(0, |ends| ends.len() * size_of::<u32>());
         match (&self.chooser, &self.chosen) {
             (Some(chooser), Some(chosen)) if basket.data.len() >= MIN_BYTES => BasketCodecs {

@@ -1,4 +1,4 @@
-//! Takes the columns of some rows apart into the values of each branch. Nothing is written before all values are checked.
+//! Splits the columns of some rows into the values of each branch. Nothing is written before all values are checked.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const MAX_TEXT: i64 = i32::MAX as i64 - 1024;
 /// The values of one branch.
 #[derive(Clone, Debug)]
 pub(super) struct BranchValues {
-    /// The number of the first item of each row and of the end, for a jagged branch and its counter.
+    /// The number of the first item of each row, and the number of items, for a jagged branch and its counter.
     pub items: Option<Arc<[i64]>>,
     pub values: Values,
 }
@@ -32,7 +32,7 @@ pub(super) struct BranchValues {
 pub(super) enum Values {
     /// The numbers of each leaf, in the type of the leaf.
     Leaves(Vec<ArrayRef>),
-    /// The counts that `items` gives.
+    /// The counts, which `items` gives.
     Counts,
     /// Strings: their offsets and their bytes.
     Text(Vec<i64>, Buffer),
@@ -43,8 +43,8 @@ pub(super) enum Values {
 /// Returns the values of all branches in their order.
 ///
 /// # Errors
-/// `InvalidArgument` with column and row for arrays and values that do not fit, and for lists whose lengths differ from
-/// others of the same counter.
+/// `InvalidArgument` with column and row for arrays and values that do not fit, and for lists whose lengths differ
+/// from other lists of the same counter.
 pub(super) fn split(plan: &Plan, arrays: &[ArrayRef]) -> Result<Vec<BranchValues>> {
     if arrays.len() != plan.columns.len() {
         return Err(Error::invalid_argument(format!(
@@ -66,7 +66,7 @@ pub(super) fn split(plan: &Plan, arrays: &[ArrayRef]) -> Result<Vec<BranchValues
     }
     // Counters come last, when all lists are known.
     for ((name, shape), array) in plan.columns.iter().zip(arrays) {
-        // A counter without values is taken from its lists.
+        // A counter without values is computed from its lists.
         if let (Shape::Counter(branch), false) = (shape, *array.data_type() == DataType::Null) {
             splitter.check_counter(*branch, array).in_field(name)?;
         }
@@ -171,7 +171,7 @@ impl Splitter<'_> {
         Ok(())
     }
 
-    /// Stores the numbers of items, or compares them with those of the lists before.
+    /// Stores the numbers of items, or compares them with the numbers of earlier lists.
     fn count(&mut self, counter: usize, items: &Arc<[i64]>) -> Result<()> {
         if let Some(BranchValues { items: Some(known), .. }) = &self.values[counter] {
             let differs =
@@ -271,7 +271,7 @@ fn of_lists(array: &ArrayRef, size: usize, rows: usize) -> Result<(usize, ArrayR
     }
 }
 
-/// Takes vectors apart.
+/// Splits vectors.
 fn vectors(form: VectorForm, array: &ArrayRef) -> Result<Vectors> {
     let mut levels: Vec<Vec<i64>> = Vec::new();
     let row = |levels: &[Vec<i64>], at: usize| {

@@ -14,8 +14,8 @@ use super::vector::VectorForm;
 use crate::model::{Branch, CountSource, Element, Leaf, Shape as Kind, Tree};
 use crate::stored::{StoredBranch, StoredTree};
 
-/// Returns the plan of a tree, and how its branches are stored. `default` is the compression of branches that do not say
-/// theirs.
+/// Returns the plan of a tree, and how its branches are stored. `default` is the compression of branches that do not
+/// state their own.
 ///
 /// # Errors
 /// `Unsupported` with the first branch that entries cannot be added to.
@@ -48,7 +48,7 @@ fn compression(branch: &StoredBranch, default: Compression) -> Compression {
     }
 }
 
-/// Returns the numbers of the branches that count the items of others, by their paths.
+/// Returns the numbers of the branches that count the items of other branches, by their paths.
 fn counters(tree: &Tree) -> Result<HashMap<&str, usize>> {
     let mut counters = HashMap::new();
     for branch in &tree.branches {
@@ -116,7 +116,7 @@ fn branch_form(
                 && matches!(stored.property("fType"), Some("0" | "-1"));
             match VectorForm::of_class(&streamed.type_name) {
                 Some(form) if whole => (Content::Vector(form), Shape::Vector(at)),
-                // It is stored as the strings of a leaf are.
+                // The branch is stored like the strings of a leaf.
                 None if whole && streamed.type_name == "string" => (Content::Text, Shape::Text(at)),
                 _ => return Err(refused(&format!("its type is {}", streamed.type_name))),
             }

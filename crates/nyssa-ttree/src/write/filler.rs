@@ -1,4 +1,4 @@
-//! Fills the branches of a tree, and hands over sealed baskets and the ends of clusters.
+//! Fills the branches of a tree, and passes on compressed baskets and the ends of clusters.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use super::branch::BranchFiller;
 use super::clusters::Clusters;
 use super::codec::BranchCodec;
 use super::columns::{self, BranchValues, Values};
+use super::compress::{CompressedPayload, Compressors};
 use super::in_order::{self, Done, Full, Workers};
 use super::options::{AutoFlush, BranchSettings};
 use super::plan::Plan;
-use super::seal::{Compressors, Sealed};
-use super::target::{BasketTarget, BranchState, SealedBasket};
+use super::target::{BasketTarget, BranchState, CompressedBasket};
 
 /// The number of bytes that each thread takes from the rows at once.
 const STEP_PER_THREAD: usize = 2 << 20;
@@ -30,7 +30,7 @@ pub(super) struct Filler {
     branches: Vec<BranchFiller>,
     clusters: Clusters,
     entries: u64,
-    /// The number of bytes of all sealed baskets with their keys.
+    /// The number of bytes of all finished baskets with their keys.
     zip_bytes: u64,
     /// Whether baskets get a new size when the first cluster ends.
     optimize: bool,
@@ -39,22 +39,22 @@ pub(super) struct Filler {
     compressors: Arc<Compressors>,
     context: Context,
     workers: Workers,
-    /// Whether an error came in the middle of writing.
+    /// Whether an error occurred in the middle of writing.
     failed: bool,
 }
 
 /// The first cluster, which ended by the bytes of its baskets.
 struct Cut {
-    /// The entry behind it.
+    /// The entry after the cluster.
     end: u64,
-    /// The baskets that have entries behind it.
+    /// The baskets that have entries after the cluster.
     behind: Vec<(usize, Basket)>,
 }
 
 impl Filler {
-    /// Starts the branches of the tree `name`, with their settings. `optimize` says whether baskets get a new size after
+    /// Starts the branches of the tree `name`, with their settings. `optimize` decides whether baskets get a new size after
     /// the first cluster.
-    pub fn new(
+    pub(super) fn new(
         plan: Plan,
         (name, settings): (&str, &[BranchSettings]),
         (auto_flush, optimize): (AutoFlush, bool),
@@ -76,9 +76,10 @@ impl Filler {
         }
     }
 
-    /// Continues a tree of `entries` entries, whose open cluster starts with the entry `start`. `tot_bytes` and `zip_bytes`
-    /// are the bytes of the baskets of the open cluster, of each branch before compression, and of all as stored.
-    pub fn resume(&mut self, entries: u64, start: u64, tot_bytes: &[u64], zip_bytes: u64) {
+    /// Continues a tree of `entries` entries, whose open cluster starts with the entry `start`. `tot_bytes` and
+    /// `zip_bytes` are the bytes of the baskets of the open cluster: of each branch before compression, and of all
+    /// branches as stored.
+    pub(super) fn resume(&mut self, entries: u64, start: u64, tot_bytes: &[u64], zip_bytes: u64) {
         self.entries = entries;
         self.clusters.start = start;
         self.zip_bytes = zip_bytes;
@@ -86,8 +87,8 @@ impl Filler {
         branches.for_each(|(branch, &bytes)| branch.resume(entries, bytes));
     }
 
-    /// Starts again without entries, for a thread that fills by itself. The sizes of baskets and clusters stay.
-    pub fn fork(&self) -> Self {
+    /// Restarts without entries, for a thread that fills on its own. The sizes of baskets and clusters stay.
+    pub(super) fn fork(&self) -> Self {
         Self {
             branches: self.branches.iter().map(BranchFiller::fork).collect(),
             plan: Arc::clone(&self.plan),
@@ -104,27 +105,27 @@ impl Filler {
     }
 
     /// Returns the number of entries so far.
-    pub fn entries(&self) -> u64 {
+    pub(super) fn entries(&self) -> u64 {
         self.entries
     }
 
     /// Returns the number of entries in no cluster.
-    pub fn open_entries(&self) -> u64 {
+    pub(super) fn open_entries(&self) -> u64 {
         self.entries - self.clusters.start
     }
 
     /// Returns the columns of rows, in their order.
-    pub fn plan(&self) -> &Arc<Plan> {
+    pub(super) fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
 
-    /// Returns whether an error came in the middle of writing.
-    pub fn is_broken(&self) -> bool {
+    /// Returns whether an error occurred in the middle of writing.
+    pub(super) fn is_broken(&self) -> bool {
         self.failed
     }
 
     /// Returns ROOT's `fAutoFlush` for the clusters to come.
-    pub fn nominal(&self) -> i64 {
+    pub(super) fn nominal(&self) -> i64 {
         self.clusters.nominal()
     }
 
@@ -132,7 +133,7 @@ impl Filler {
     ///
     /// # Errors
     /// `NotFound` for a branch that the tree does not have.
-    pub fn set_compression(&mut self, branch: &str, compression: Compression) -> Result<()> {
+    pub(super) fn set_compression(&mut self, branch: &str, compression: Compression) -> Result<()> {
         let found = self.branches.iter_mut().find(|one| one.form.name == branch);
         let missing = || Error::not_found(format!("the tree has no branch {branch:?}"));
         found.ok_or_else(missing)?.codec = BranchCodec::new(compression, Effort::Full);
@@ -140,16 +141,20 @@ impl Filler {
     }
 
     /// Returns the state of all branches.
-    pub fn states(&self) -> Vec<BranchState> {
+    pub(super) fn states(&self) -> Vec<BranchState> {
         self.branches.iter().map(BranchFiller::state).collect()
     }
 
     /// Appends rows: one array of the same length for each column, in order. Full baskets go to `target`.
     ///
     /// # Errors
-    /// `InvalidArgument` for arrays that do not fit; then no row of this call is taken. The errors of the target, and
-    /// `Cancelled`.
-    pub fn extend(&mut self, arrays: Vec<ArrayRef>, target: &mut impl BasketTarget) -> Result<()> {
+    /// `InvalidArgument` for arrays that do not fit; then no row of this call is taken. `Cancelled`; an error if the
+    /// target fails.
+    pub(super) fn extend(
+        &mut self,
+        arrays: Vec<ArrayRef>,
+        target: &mut impl BasketTarget,
+    ) -> Result<()> {
         self.check()?;
         let rows = arrays.first().map_or(0, |array| array.len());
         let mut values = columns::split(&self.plan, &arrays)?;
@@ -170,8 +175,8 @@ impl Filler {
     /// Ends the open cluster.
     ///
     /// # Errors
-    /// The errors of the target.
-    pub fn flush(&mut self, target: &mut impl BasketTarget) -> Result<()> {
+    /// Returns an error if the target fails.
+    pub(super) fn flush(&mut self, target: &mut impl BasketTarget) -> Result<()> {
         self.check()?;
         if self.open_entries() == 0 {
             return Ok(());
@@ -182,11 +187,12 @@ impl Filler {
         })
     }
 
-    /// Hands over what is left. Clusters end only if the options say so, or if others did.
+    /// Passes on the remaining baskets. A last cluster ends here only if the options say so, or if there are other
+    /// clusters.
     ///
     /// # Errors
-    /// The errors of the target.
-    pub fn finish(&mut self, target: &mut impl BasketTarget) -> Result<()> {
+    /// Returns an error if the target fails.
+    pub(super) fn finish(&mut self, target: &mut impl BasketTarget) -> Result<()> {
         if self.clusters.are_automatic() || self.clusters.start > 0 {
             return self.flush(target);
         }
@@ -194,11 +200,11 @@ impl Filler {
         self.guarded(|filler| filler.flush_baskets(target))
     }
 
-    /// Fails after an error.
+    /// Checks that no earlier call has failed.
     ///
     /// # Errors
-    /// `InvalidArgument`.
-    pub fn check(&self) -> Result<()> {
+    /// `InvalidArgument` after an error.
+    pub(super) fn check(&self) -> Result<()> {
         match self.failed {
             true => Err(Error::invalid_argument("an earlier error ended the writing of this tree")),
             false => Ok(()),
@@ -212,7 +218,7 @@ impl Filler {
         Ok(done)
     }
 
-    /// Returns how many rows are taken at once, so that the baskets in flight have a limited size.
+    /// Returns the number of rows to take at once, so that the baskets in flight have a limited size.
     fn rows_of_step(&self, rows: usize, bytes: usize) -> usize {
         let threads = match self.workers {
             Workers::All => self.context.threads(),
@@ -235,10 +241,10 @@ impl Filler {
         let full = self.fill(values, row..end)?;
         let reached = start + (end - row) as u64;
         if end - row == 1 && end == all {
-            // It does not come again, and may be very large. Only its baskets are needed from here on.
+            // This row does not come again, and may be very large. Only its baskets are needed from here on.
             values.clear();
         }
-        if let Some(cut) = self.seal(full, self.clusters.bytes(), target)? {
+        if let Some(cut) = self.compress(full, self.clusters.bytes(), target)? {
             let cluster = cut.end;
             self.cut(cut, target)?;
             return Ok(row + (cluster - start) as usize);
@@ -278,8 +284,8 @@ impl Filler {
         Ok(full)
     }
 
-    /// Chooses the codecs of branches that have none yet, by the first basket that is large enough. The choice does not
-    /// depend on how many baskets come at once.
+    /// Chooses the codecs of branches without a codec, by the first basket that is large enough. The choice does not
+    /// depend on the number of baskets that come at once.
     fn choose_codecs(&mut self, full: &[(usize, Basket)]) -> Result<()> {
         let mut first: Vec<Option<&Basket>> = vec![None; self.branches.len()];
         for (at, basket) in full {
@@ -303,9 +309,9 @@ impl Filler {
         }
     }
 
-    /// Compresses baskets and hands them over, in their order. Returns the first cluster, if its baskets have more than
-    /// `limit` compressed bytes with them. Those behind its end are not handed over.
-    fn seal(
+    /// Compresses baskets and passes them on, in their order. Returns the first cluster, if its baskets now have more
+    /// than `limit` compressed bytes. The baskets after its end are not passed on.
+    fn compress(
         &mut self,
         full: Vec<(usize, Basket)>,
         limit: Option<u64>,
@@ -320,7 +326,7 @@ impl Filler {
         let full = full.into_iter().map(with_codecs).collect();
         let (compressors, context) = (Arc::clone(&self.compressors), self.context.clone());
         let mut cut: Option<Cut> = None;
-        in_order::seal_all(full, (self.workers, &context), &compressors, |done| {
+        in_order::compress_all(full, (self.workers, &context), &compressors, |done| {
             let end = done.basket.end();
             match &mut cut {
                 Some(cut) if end > cut.end => cut.behind.push((done.branch, done.basket)),
@@ -334,7 +340,7 @@ impl Filler {
         Ok(cut)
     }
 
-    /// Ends the first cluster. The entries behind it are dropped: their rows come again.
+    /// Ends the first cluster. The entries after it are dropped: their rows come again.
     fn cut(&mut self, cut: Cut, target: &mut impl BasketTarget) -> Result<()> {
         let Cut { end, behind } = cut;
         let open = self.take_open();
@@ -344,20 +350,20 @@ impl Filler {
         });
         let mut cut: Vec<_> = cut.collect();
         cut.sort_by_key(|(branch, _)| *branch);
-        self.seal(cut, None, target)?;
+        self.compress(cut, None, target)?;
         self.branches.iter_mut().for_each(|branch| branch.restart(end));
         self.entries = end;
         self.clusters.settle(end);
         self.end_full_cluster(end, target)
     }
 
-    /// Hands over a sealed basket.
+    /// Passes on a compressed basket.
     fn store(&mut self, done: Done, target: &mut impl BasketTarget) -> Result<()> {
-        let Done { branch: at, basket, sealed } = done;
+        let Done { branch: at, basket, result } = done;
         let branch = &mut self.branches[at];
-        branch.tot_bytes += (branch.keylen + sealed.objlen) as u64;
-        self.zip_bytes += (branch.keylen + sealed.stored()) as u64;
-        let Sealed { header, compressed, objlen } = sealed;
+        branch.tot_bytes += (branch.keylen + result.objlen) as u64;
+        self.zip_bytes += (branch.keylen + result.stored()) as u64;
+        let CompressedPayload { header, compressed, objlen } = result;
         if let Some(ends) = basket.ends {
             branch.spare.put_ends(ends);
         }
@@ -368,9 +374,10 @@ impl Filler {
             }
             None => basket.data,
         };
-        let sealed = SealedBasket { branch: at, first: basket.first, header, payload, objlen };
-        if let Some(free) = target.store(sealed)? {
-            // A payload that is not smaller is that of the entries.
+        let compressed =
+            CompressedBasket { branch: at, first: basket.first, header, payload, objlen };
+        if let Some(free) = target.store(compressed)? {
+            // A payload that is not smaller consists of the entries.
             match free.payload.len() == free.objlen {
                 true => self.branches[at].spare.put_entries(free.payload),
                 false => self.compressors.recycle(free.payload),
@@ -381,7 +388,7 @@ impl Filler {
 
     fn flush_baskets(&mut self, target: &mut impl BasketTarget) -> Result<()> {
         let open = self.take_open();
-        self.seal(open, None, target).map(drop)
+        self.compress(open, None, target).map(drop)
     }
 
     /// Takes the open baskets that have entries.
@@ -390,7 +397,7 @@ impl Filler {
         open.filter_map(|(at, branch)| Some((at, branch.flush()?))).collect()
     }
 
-    /// Ends a cluster whose size the options say.
+    /// Ends a cluster whose size the options give.
     fn end_full_cluster(&mut self, end: u64, target: &mut impl BasketTarget) -> Result<()> {
         if self.optimize {
             let entries = end - self.clusters.start;
@@ -402,7 +409,8 @@ impl Filler {
     fn end_cluster(&mut self, end: u64, target: &mut impl BasketTarget) -> Result<()> {
         self.optimize = false;
         self.complete += 1;
-        // Later data may differ, and the size of baskets does. The choice is made again in clusters 2, 3, 5, 9, ....
+        // Later data may differ, and the size of baskets changes. The choice is made again in clusters 2, 3, 5, 9,
+        // ....
         if self.complete.is_power_of_two() {
             self.branches.iter_mut().for_each(|branch| branch.codec.forget());
         }

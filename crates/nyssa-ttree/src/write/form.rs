@@ -1,4 +1,4 @@
-//! The branches of a tree: their leaves, and what ROOT calls them.
+//! The branches of a tree: their leaves, and their names in ROOT.
 
 use nyssa_root::arrow::Number;
 
@@ -36,23 +36,23 @@ pub(super) struct LeafForm {
     pub name: String,
     /// The type of the numbers.
     pub number: Number,
-    /// The sizes of a fixed array, outermost first. There are none for a single number.
+    /// The sizes of a fixed array, outermost first. It is empty for a single number.
     pub dimensions: Vec<usize>,
 }
 
 impl BranchForm {
     /// Returns whether entries may differ in size, so that baskets need offsets.
-    pub fn is_variable(&self) -> bool {
+    pub(super) fn is_variable(&self) -> bool {
         self.counter.is_some() || matches!(self.content, Content::Text | Content::Vector(_))
     }
 
-    /// Returns whether the leaf says what the largest count or the longest string is.
-    pub fn has_maximum(&self) -> bool {
+    /// Returns whether the leaf stores the largest count or the length of the longest string.
+    pub(super) fn has_maximum(&self) -> bool {
         matches!(self.content, Content::Counter(_) | Content::Text)
     }
 
     /// Returns the size of an entry in bytes, or of one item of a jagged branch.
-    pub fn item_size(&self) -> usize {
+    pub(super) fn item_size(&self) -> usize {
         match &self.content {
             Content::Leaves(leaves) => leaves.iter().map(LeafForm::size).sum(),
             Content::Counter(number) => number.size(),
@@ -61,7 +61,7 @@ impl BranchForm {
     }
 
     /// Returns the title that ROOT gives a branch, which lists its leaves with their types.
-    pub fn title(&self, counter: Option<&str>) -> String {
+    pub(super) fn title(&self, counter: Option<&str>) -> String {
         match &self.content {
             Content::Text => format!("{}/C", self.name),
             Content::Vector(_) => self.name.clone(),
@@ -81,17 +81,17 @@ impl BranchForm {
 
 impl LeafForm {
     /// Returns the number of elements of an entry, or of one item of a jagged branch.
-    pub fn elements(&self) -> usize {
+    pub(super) fn elements(&self) -> usize {
         self.dimensions.iter().product()
     }
 
     /// Returns the size of [`LeafForm::elements`] in bytes.
-    pub fn size(&self) -> usize {
+    pub(super) fn size(&self) -> usize {
         self.elements() * self.number.size()
     }
 
     /// Returns the title of the leaf: its name with its dimensions.
-    pub fn title(&self, counter: Option<&str>) -> String {
+    pub(super) fn title(&self, counter: Option<&str>) -> String {
         let counter = counter.map(|counter| format!("[{counter}]")).unwrap_or_default();
         let dimensions: String = self.dimensions.iter().map(|size| format!("[{size}]")).collect();
         format!("{}{counter}{dimensions}", self.name)

@@ -1,4 +1,4 @@
-//! Compresses baskets on many threads, and hands them over in their order as soon as they are ready.
+//! Compresses baskets on many threads, and passes them on in their order as soon as they are ready.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -9,14 +9,14 @@ use nyssa_root::pipeline::{Next, Pipeline, Plan, Threads};
 
 use super::basket::Basket;
 use super::codec::BasketCodecs;
-use super::seal::{Compressors, Sealed};
+use super::compress::{CompressedPayload, Compressors};
 
 /// The threads that fill and compress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Workers {
     /// All threads of the context.
     All,
-    /// The thread that calls.
+    /// The calling thread.
     Caller,
 }
 
@@ -32,41 +32,41 @@ pub(super) struct Full {
     pub codecs: BasketCodecs,
 }
 
-/// A basket with the branch to which it belongs, sealed.
+/// A compressed basket with its branch.
 pub(super) struct Done {
     /// The index of the branch.
     pub branch: usize,
     pub basket: Basket,
-    pub sealed: Sealed,
+    pub result: CompressedPayload,
 }
 
 /// Compresses baskets, and calls `store` for each in their order, from one thread at a time.
 ///
 /// # Errors
-/// `LimitExceeded` for baskets of more than 1 GiB; `Cancelled`; the errors of `store`.
-pub(super) fn seal_all(
+/// `LimitExceeded` for baskets of more than 1 GiB; `Cancelled`; an error if `store` fails.
+pub(super) fn compress_all(
     baskets: Vec<Full>,
     (workers, context): (Workers, &Context),
     compressors: &Compressors,
     mut store: impl FnMut(Done) -> Result<()> + Send,
 ) -> Result<()> {
-    let seal = |full: Full| {
+    let compress = |full: Full| {
         let Full { branch, name, keylen, mut basket, codecs } = full;
         let _span = tracing::trace_span!("seal", column = name.as_str()).entered();
-        let sealed = compressors.seal(&mut basket, keylen, &codecs).in_field(&name)?;
-        Ok(Done { branch, basket, sealed })
+        let result = compressors.compress(&mut basket, keylen, &codecs).in_field(&name)?;
+        Ok(Done { branch, basket, result })
     };
     if workers == Workers::Caller || baskets.len() < 2 {
-        return baskets.into_iter().try_for_each(|full| store(seal(full)?));
+        return baskets.into_iter().try_for_each(|full| store(compress(full)?));
     }
     let plan = EachOnce(0..baskets.len());
     let baskets: Vec<_> = baskets.into_iter().map(|full| Mutex::new(Some(full))).collect();
     let make = |&at: &usize, (): &mut ()| {
         let full =
-            baskets.get(at).map(|one| one.lock().unwrap_or_else(PoisonError::into_inner).take());
-        full.flatten().map(seal).transpose()
+            baskets.get(at).map(|full| full.lock().unwrap_or_else(PoisonError::into_inner).take());
+        full.flatten().map(compress).transpose()
     };
-    // All baskets are in memory already.
+    // All baskets are already in memory.
     let pipeline = Pipeline { threads: Threads::Pool, bytes: u64::MAX, context };
     pipeline.run(plan, make, |_| 0, |_, done| done.map_or(Ok(()), &mut store)).map(drop)
 }

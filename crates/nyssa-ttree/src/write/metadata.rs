@@ -179,7 +179,7 @@ fn leaves(branch: &StoredBranch, at: usize, counter: Option<&str>, labels: &Labe
             .int("fLen", 1)
             .int("fID", -1)
             .int("fType", -1),
-        // ROOT reserves room for the longest string and the zero behind it.
+        // ROOT reserves room for the longest string and the zero after it.
         Content::Text => Draft::new("TLeafC")
             .text("fName", &form.name)
             .text("fTitle", &form.name)

@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! Arrow schema ── plan ──► branches and leaves, and which column fills them
-//! Arrow arrays ── columns ──► numbers of each branch ── open basket ──► full baskets ── seal ──► sealed baskets
+//! Arrow arrays ── columns ──► numbers of each branch ── open basket ──► full baskets ── compress ──► compressed baskets
 //!                  (checked)     one branch, one thread                      (many threads)        │
 //!                                           baskets in the order in which they are full  ◄─────────┘
 //!                                           TTree with the places of all baskets, last
 //! ```
 //!
-//! A [`TreeWriter`] writes baskets as soon as they are full. With a [`ParallelWriter`], each thread fills and compresses
-//! by itself, and the baskets of a cluster are written together when it is complete.
+//! A [`TreeWriter`] writes baskets as soon as they are full. With a [`ParallelWriter`], each thread fills and
+//! compresses on its own, and the baskets of a cluster are written together when the cluster is complete.
 //!
 //! ```text
 //! filler ──► stored tree ──► file                  TreeWriter
@@ -17,10 +17,11 @@
 //! filler ──► cluster ──┴──► stored tree ──► file   FillContext of a ParallelWriter
 //! ```
 //!
-//! A tree of the file is continued (`resume`): it gets new baskets, and its `TTree` is written again with all of them.
+//! An existing tree can be continued (`resume`): it gets new baskets, and its `TTree` is written again with all
+//! baskets.
 //!
-//! Sizes of baskets, clusters and the numbers in the metadata are those that ROOT makes of the same entries
-//! (`TBranch::Fill`, `TTree::Fill`, `TTree::OptimizeBaskets`).
+//! Sizes of baskets and clusters, and the numbers in the metadata, match ROOT's for these entries (`TBranch::Fill`,
+//! `TTree::Fill`, `TTree::OptimizeBaskets`).
 
 mod basket;
 mod before;
@@ -28,6 +29,7 @@ mod branch;
 mod clusters;
 mod codec;
 mod columns;
+mod compress;
 mod existing;
 mod filler;
 mod form;
@@ -40,7 +42,6 @@ mod parallel;
 mod plan;
 mod report;
 mod resume;
-mod seal;
 mod spare;
 mod start;
 mod stored;

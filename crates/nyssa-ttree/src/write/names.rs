@@ -5,7 +5,7 @@ use nyssa_root::error::{Error, Result};
 /// The characters that have a meaning in the titles of branches or in paths.
 const RESERVED: &str = "/[]:,;\"";
 
-/// Returns whether names cannot have a character.
+/// Returns whether a character is forbidden in names.
 pub fn is_reserved(character: char) -> bool {
     RESERVED.contains(character) || character.is_control()
 }
@@ -13,7 +13,7 @@ pub fn is_reserved(character: char) -> bool {
 /// Checks a name that is stored as `what`.
 ///
 /// # Errors
-/// `InvalidArgument` for names that ROOT would not take for the name of a branch.
+/// `InvalidArgument` for names that ROOT would not accept as the name of a branch.
 pub(super) fn check(what: &str, name: &str) -> Result<()> {
     let reason = match name.chars().find(|&character| is_reserved(character)) {
         Some(character) => format!("it has the character {character:?}"),

@@ -11,7 +11,7 @@ use arrow_schema::DataType;
 use nyssa_root::arrow::{Native, Number, brief, with_integer, with_number};
 use nyssa_root::error::{Error, Result};
 
-/// Converts an array to numbers of a type. Arrays of that type are not copied.
+/// Converts an array to numbers of a type. Arrays of this type are not copied.
 ///
 /// # Errors
 /// `InvalidArgument` for arrays of other types, missing values, and values that do not fit, with their place in the
@@ -89,7 +89,7 @@ pub(super) fn put(array: &dyn Array, number: Number, range: Range<usize>, out: &
     });
 }
 
-/// Appends a byte for each bit. They are taken 64 at a time.
+/// Appends a byte for each bit, 64 bits at a time.
 fn put_bits(bits: &BooleanBuffer, out: &mut Vec<u8>) {
     out.reserve(bits.len());
     let chunks = bits.bit_chunks();
@@ -98,7 +98,7 @@ fn put_bits(bits: &BooleanBuffer, out: &mut Vec<u8>) {
     out.extend_from_slice(&spread(chunks.remainder_bits())[..chunks.remainder_len()]);
 }
 
-/// Appends the numbers of items between offsets as integers of type `number`, in which they were checked to fit.
+/// Appends the numbers of items between offsets as integers of type `number`. The caller has checked that they fit.
 pub(super) fn put_counts(offsets: &[i64], number: Number, out: &mut Vec<u8>) {
     let counts = offsets.windows(2).map(|pair| pair[1] - pair[0]);
     with_integer!(number,

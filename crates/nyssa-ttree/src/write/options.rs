@@ -14,9 +14,9 @@ pub const DEFAULT_BASKET_SIZE: usize = 32_000;
 /// The default of [`AutoFlush`], which is ROOT's -30000000.
 pub const DEFAULT_AUTO_FLUSH: AutoFlush = AutoFlush::Bytes(30_000_000);
 
-/// The smallest size of a basket that can be asked for, in bytes.
+/// The smallest size of a basket that can be requested, in bytes.
 const MIN_BASKET_SIZE: usize = 256;
-/// The largest size of a basket that can be asked for, in bytes.
+/// The largest size of a basket that can be requested, in bytes.
 const MAX_BASKET_SIZE: usize = 256 << 20;
 
 /// The rule that decides where clusters end (`TTree::SetAutoFlush`).
@@ -26,8 +26,8 @@ pub enum AutoFlush {
     Never,
     /// A cluster has this number of entries.
     Entries(u64),
-    /// The first cluster ends when its full baskets have more than this number of compressed bytes. All other clusters
-    /// have as many entries.
+    /// The first cluster ends when its full baskets have more than this number of compressed bytes. All other
+    /// clusters have the same number of entries.
     Bytes(u64),
 }
 
@@ -68,15 +68,15 @@ pub struct TreeWriteOptions {
     pub auto_flush: AutoFlush,
     /// Whether baskets get a new size after the first cluster, so that a basket has one cluster of its branch.
     pub optimize_baskets: bool,
-    /// The counters of jagged columns, by globs of the columns. The last one that matches counts.
+    /// The counters of jagged columns, by globs of the columns. The last glob that matches counts.
     pub counters: Vec<(GlobMatcher, String)>,
     /// The globs of the records that are written as one branch with several leaves.
     pub leaf_lists: Vec<GlobMatcher>,
-    /// The globs of the lists that are written as `std::vector`. Lists that can have no counter always are.
+    /// The globs of the lists that are written as `std::vector`. Lists without a possible counter are always vectors.
     pub vectors: Vec<GlobMatcher>,
-    /// The options of branches, by globs. The last one that matches counts.
+    /// The options of branches, by globs. The last glob that matches counts.
     pub branches: Vec<BranchOptions>,
-    /// The options of columns by their names, where a program knows all of them. Globs count more.
+    /// The options of columns by their names, for programs that know all columns. Globs take precedence.
     pub columns: HashMap<String, ColumnOptions>,
     /// The names and formulas of aliases (`TTree::SetAlias`).
     pub aliases: Vec<(String, String)>,
@@ -92,9 +92,9 @@ pub struct TreeWriteOptions {
 pub struct BranchOptions {
     /// Matches the names of branches.
     pub glob: GlobMatcher,
-    /// The compression, whose level is used exactly; `None` is that of the tree.
+    /// The compression, whose level is used exactly; `None` means the compression of the tree.
     pub compression: Option<Compression>,
-    /// The size of a basket; `None` is that of the tree.
+    /// The size of a basket; `None` means the size of the tree.
     pub basket_size: Option<usize>,
     /// The title of the branch; `None` makes the list of its leaves.
     pub title: Option<String>,
@@ -123,8 +123,8 @@ pub(super) struct BranchSettings {
 }
 
 impl BranchSettings {
-    /// Makes the settings of a branch of the file, which may say anything.
-    pub fn stored(compression: Compression, basket_size: i64) -> Self {
+    /// Makes the settings of a branch of a file. The file may state any value.
+    pub(super) fn stored(compression: Compression, basket_size: i64) -> Self {
         let size = usize::try_from(basket_size).unwrap_or(DEFAULT_BASKET_SIZE);
         Self {
             compression,
@@ -201,14 +201,14 @@ impl TreeWriteOptions {
         given.or_else(|| self.columns.get(branch)?.title.as_deref())
     }
 
-    /// Returns the counter that is asked for the lists of a column.
+    /// Returns the counter that is requested for the lists of a column.
     pub(super) fn counter_of(&self, list: &str) -> Option<&str> {
         let asked = self.counters.iter().rev().find(|(glob, _)| glob.is_match(list));
         let asked = asked.map(|(_, name)| name.as_str());
         asked.or_else(|| self.columns.get(list)?.counter.as_deref())
     }
 
-    /// Returns whether the lists of a column are to be written as `std::vector`.
+    /// Returns whether the lists of a column must be written as `std::vector`.
     pub(super) fn is_vector(&self, list: &str) -> bool {
         let named = || self.columns.get(list).is_some_and(|options| options.vector);
         self.vectors.iter().any(|glob| glob.is_match(list)) || named()

@@ -1,7 +1,7 @@
 //! Lets many threads fill one tree.
 //!
-//! Each thread has its own [`FillContext`], which fills and compresses baskets without a lock and keeps those of the
-//! open cluster in memory. A complete cluster is written under one short lock. Its baskets stay as they are.
+//! Each thread has its own [`FillContext`], which fills and compresses baskets without a lock and holds the baskets
+//! of the open cluster in memory. A complete cluster is written under one short lock, without change of its baskets.
 
 use std::sync::Arc;
 
@@ -17,14 +17,14 @@ use super::options::TreeWriteOptions;
 use super::report::TreeReport;
 use super::start::start;
 use super::stored::StoredTree;
-use super::target::{BasketTarget, BranchState, SealedBasket, SealedCluster};
+use super::target::{BasketTarget, BranchState, CompressedBasket, CompressedCluster};
 
-/// The number of bytes of clusters that wait for their turn in memory. Others wait in a temporary file.
+/// The number of bytes of clusters that wait for their turn in memory. Further clusters wait in a temporary file.
 const WAITING: u64 = 128 << 20;
 
 /// The writer of one tree from many threads.
 pub struct ParallelWriter {
-    /// The branches without entries, of which each context has its own.
+    /// The branches without entries. Each context has its own copy.
     filler: Filler,
     turns: Arc<Turns<StoredTree>>,
 }
@@ -34,7 +34,8 @@ impl ParallelWriter {
     /// that fill them. `context` gives the default number of fill contexts, and can stop all of them.
     ///
     /// # Errors
-    /// Those of [`super::TreeWriter::create`].
+    /// `InvalidArgument` for options and names that cannot be written, and when the file already has that path;
+    /// `Unsupported` for types that a tree cannot hold.
     pub fn create(
         file: &SharedFile,
         path: &str,
@@ -73,8 +74,8 @@ impl ParallelWriter {
     /// Completes the tree. The file must be finished separately.
     ///
     /// # Errors
-    /// `InvalidArgument` when a context is not finished, was dropped with entries in it, or failed; the errors of
-    /// [`super::TreeWriter::finish`].
+    /// `InvalidArgument` when a context is not finished, was dropped with entries in it, or failed; an error if the
+    /// sink cannot be written.
     pub fn finish(self) -> Result<TreeReport> {
         self.turns.take_writer()?.finish(self.filler.nominal())
     }
@@ -100,8 +101,8 @@ impl FillContext {
     /// yet are copied, so the arrays may change after the call.
     ///
     /// # Errors
-    /// `InvalidArgument` for arrays that do not fit. Then no row of this call is added, and all contexts can continue.
-    /// After any other error (`Cancelled`, those of the sink) all contexts refuse more rows, and
+    /// `InvalidArgument` for arrays that do not fit. Then no row of this call is added, and all contexts can
+    /// continue. After any other error (`Cancelled`, a failed sink) all contexts refuse more rows, and
     /// [`ParallelWriter::finish`] fails.
     pub fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()> {
         self.target.place.turns().check()?;
@@ -112,7 +113,8 @@ impl FillContext {
     /// Appends the rows of a batch. Its columns are in the order of the schema.
     ///
     /// # Errors
-    /// The same as [`FillContext::extend`].
+    /// `InvalidArgument` for arrays that do not fit. Then no row of this call is added, and all contexts can
+    /// continue. Any other error stops all contexts.
     pub fn extend_batch(&mut self, batch: &RecordBatch) -> Result<()> {
         self.extend(batch.columns())
     }
@@ -120,7 +122,7 @@ impl FillContext {
     /// Ends the open cluster and commits it.
     ///
     /// # Errors
-    /// The same as [`FillContext::extend`].
+    /// Returns an error if the sink cannot be written. The error stops all contexts.
     pub fn flush(&mut self) -> Result<()> {
         self.target.place.turns().check()?;
         let taken = self.filler.flush(&mut self.target);
@@ -130,7 +132,7 @@ impl FillContext {
     /// Commits the open cluster and ends the context.
     ///
     /// # Errors
-    /// The same as [`FillContext::flush`].
+    /// Returns an error if the sink cannot be written. The error stops all contexts.
     pub fn finish(mut self) -> Result<()> {
         self.flush()?;
         self.target.place.leave()
@@ -162,17 +164,17 @@ impl Drop for FillContext {
     }
 }
 
-/// The target of the baskets of one context: they are kept until their cluster is complete.
+/// The target of the baskets of one context. It holds them until their cluster is complete.
 struct ContextTarget {
     place: Place<StoredTree>,
     /// The first entry of the open cluster, counted by the context.
     first: u64,
     /// The baskets of the open cluster.
-    baskets: Vec<SealedBasket>,
+    baskets: Vec<CompressedBasket>,
 }
 
 impl BasketTarget for ContextTarget {
-    fn store(&mut self, basket: SealedBasket) -> Result<Option<SealedBasket>> {
+    fn store(&mut self, basket: CompressedBasket) -> Result<Option<CompressedBasket>> {
         self.baskets.push(basket);
         Ok(None)
     }
@@ -180,6 +182,6 @@ impl BasketTarget for ContextTarget {
     fn end_cluster(&mut self, end: u64, branches: Vec<BranchState>) -> Result<()> {
         let (first, baskets) = (self.first, std::mem::take(&mut self.baskets));
         self.first = end;
-        self.place.commit(SealedCluster { first, entries: end - first, baskets, branches })
+        self.place.commit(CompressedCluster { first, entries: end - first, baskets, branches })
     }
 }

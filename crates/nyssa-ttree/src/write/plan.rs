@@ -10,7 +10,7 @@
 //! | records | `x_a`, `x_b`; or one branch `a/F:b/I` |
 //! | lists of records | `nx/I`, `x_a[nx]/F`, `x_b[nx]/I` |
 //!
-//! A column of integers with the name of a counter is the counter.
+//! A column of integers with the name of a counter fills the counter.
 
 use std::collections::{HashMap, HashSet};
 
@@ -44,7 +44,7 @@ pub(super) enum Shape {
     Text(usize),
     /// Lists fill a branch of vectors.
     Vector(usize),
-    /// Members of a record fill branches of their own.
+    /// Members of a record fill separate branches.
     Record(Vec<(String, Self)>),
     /// Members of a record fill the leaves of a branch.
     LeafList(usize, Vec<String>),
@@ -56,9 +56,9 @@ impl Plan {
     /// Makes the branches for `schema`.
     ///
     /// # Errors
-    /// `InvalidArgument` for names that cannot be written or are there twice, `Unsupported` for types that a tree
-    /// cannot hold.
-    pub fn new(schema: &Schema, options: &TreeWriteOptions) -> Result<Self> {
+    /// `InvalidArgument` for names that cannot be written or occur twice, `Unsupported` for types that a tree cannot
+    /// hold.
+    pub(super) fn new(schema: &Schema, options: &TreeWriteOptions) -> Result<Self> {
         let mut planner = Planner::new(schema, options);
         for field in schema.fields() {
             let shape = planner.column(field).in_field(field.name())?;
@@ -69,7 +69,7 @@ impl Plan {
     }
 }
 
-/// Returns the names of the branches that a column makes, or the error by which [`super::TreeWriter::create`] would
+/// Returns the names of the branches that a column makes, or the error with which [`super::TreeWriter::create`] would
 /// refuse it.
 ///
 /// # Errors
@@ -84,7 +84,7 @@ pub fn branches_of(column: &Field, options: &TreeWriteOptions) -> Result<Vec<Str
 /// Checks that a tree of these columns and options can be made.
 ///
 /// # Errors
-/// Those of [`super::TreeWriter::create`] about columns and options.
+/// `InvalidArgument` for options and names that cannot be written; `Unsupported` for types that a tree cannot hold.
 pub fn check(schema: &Schema, options: &TreeWriteOptions) -> Result<()> {
     options.validate()?;
     Plan::new(schema, options).map(drop)
@@ -99,7 +99,7 @@ struct Planner<'a> {
     integers: HashSet<&'a str>,
     /// The names of all counters.
     counters: HashSet<String>,
-    /// The branch of each counter that has one.
+    /// The branch of each counter, if it already exists.
     counter_branches: HashMap<String, usize>,
     /// The names of the branches with a leaf for each member.
     leaf_lists: HashSet<String>,
@@ -129,7 +129,7 @@ impl<'a> Planner<'a> {
     }
 
     fn column(&mut self, field: &Field) -> Result<Shape> {
-        // A counter may have its branch already, or has it here if its lists come later.
+        // A counter has its branch already, or gets it here if its lists come later.
         if let Some(&branch) = self.counter_branches.get(field.name()) {
             return Ok(Shape::Counter(branch));
         }
@@ -194,7 +194,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Returns whether lists become vectors: because that is asked for, or because of their items.
+    /// Returns whether lists become vectors: because this is requested, or because of their items.
     fn is_vector(&self, name: &str, item: &Field) -> bool {
         self.options.is_vector(name)
             || matches!(plain(item.data_type()), DataType::List(_) | DataType::LargeList(_))
@@ -213,7 +213,7 @@ impl<'a> Planner<'a> {
         Ok(self.plan.branches.len() - 1)
     }
 
-    /// Returns the branch of a counter, and adds it if it is not there.
+    /// Returns the branch of a counter, and adds it if it does not exist.
     fn counter(&mut self, name: &str) -> Result<usize> {
         if let Some(&branch) = self.counter_branches.get(name) {
             return Ok(branch);
@@ -221,7 +221,7 @@ impl<'a> Planner<'a> {
         let given = self.schema.field_with_name(name).ok();
         let number = match given.map(|field| (number(field.data_type()), field)) {
             None => Number::Int32,
-            // ROOT keeps the largest count in a signed number of the same width.
+            // ROOT stores the largest count in a signed number of this width.
             Some((Some(number), _)) if is_counting(number) => match number {
                 Number::UInt8 | Number::UInt16 | Number::Int64 | Number::UInt64 => Number::Int32,
                 other => other,
@@ -239,7 +239,7 @@ impl<'a> Planner<'a> {
         Ok(branch)
     }
 
-    /// Returns the name of the counter of the lists of a column: the one that is asked for, that of a NanoAOD
+    /// Returns the name of the counter of the lists of a column: the requested counter, the counter of a NanoAOD
     /// collection if there is such a column (`nJet` of `Jet_pt`), or `n` and the name of the column.
     fn counter_name(&self, list: &str) -> String {
         if let Some(name) = self.options.counter_of(list) {
@@ -252,7 +252,7 @@ impl<'a> Planner<'a> {
         counter(&own).into_iter().chain(prefixes).next().unwrap_or(own)
     }
 
-    /// Checks that globs of options match something.
+    /// Checks that every glob of the options matches something.
     fn check_options(&self) -> Result<()> {
         let unused = |what: &str, glob: &globset::GlobMatcher| {
             let names = self.plan.branches.iter().map(|branch| branch.name.as_str());

@@ -1,4 +1,4 @@
-//! Reports what a tree has.
+//! Reports the totals of a tree.
 
 /// The totals of a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Continues a tree that is in the file: new entries go into new baskets of its branches.
+//! Continues an existing tree: new entries go into new baskets of its branches.
 
 use nyssa_root::Context;
 use nyssa_root::error::Result;
@@ -14,27 +14,27 @@ use super::writer::TreeWriter;
 use crate::model::Tree;
 use crate::stored::StoredTree as OldTree;
 
-/// A tree that is in the file.
+/// An existing tree in the file.
 pub struct ExistingTree {
-    /// Its key.
+    /// The key of the tree.
     pub key: KeyEntry,
-    /// Its branches.
+    /// The branches of the tree.
     pub model: Tree,
     /// The object that gets more baskets.
     pub stored: OldTree,
-    /// The baskets inside the object, which get keys of their own.
+    /// The baskets inside the object, which get their own keys.
     pub embedded: Vec<EmbeddedBasket>,
 }
 
 impl TreeWriter {
-    /// Adds to a tree of a file that is changed in place
-    /// ([`nyssa_root::rootfile::writer::RootFileWriter::update`]). Its branches keep their types, counters, compression and
-    /// sizes of baskets. Clusters go on as `fAutoFlush` says: an open cluster takes more entries. Of the options,
-    /// only the compression, which is that of the tree object, and the number of fill contexts are used.
+    /// Adds to a tree of a file that is changed in place ([`nyssa_root::rootfile::writer::RootFileWriter::update`]).
+    /// Its branches keep their types, counters, compression and sizes of baskets. Clusters continue by `fAutoFlush`:
+    /// an open cluster takes more entries. Only two options are used: the compression of the tree object and the
+    /// number of fill contexts.
     ///
     /// # Errors
-    /// `Unsupported` with the first branch to which no entries can be added; `InvalidArgument` when the tree is being
-    /// written already.
+    /// `Unsupported` with the first branch to which no entries can be added; `InvalidArgument` when the tree is
+    /// already being written.
     pub fn resume(
         file: &SharedFile,
         existing: ExistingTree,
@@ -57,7 +57,7 @@ impl TreeWriter {
         if let AutoFlush::Bytes(limit) = auto_flush
             && zip_bytes > limit
         {
-            // The tree has enough bytes for a cluster of its own.
+            // The tree has enough bytes for a separate cluster.
             clusters.close(start, stored.entries);
             (start, zip_bytes) = (stored.entries, 0);
         }

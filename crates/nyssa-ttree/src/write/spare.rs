@@ -1,9 +1,9 @@
-//! Keeps the memory of stored baskets for the next ones of their branch.
+//! Reuses the memory of stored baskets for the next baskets of their branch.
 
-/// The largest memory of a basket that is kept, in bytes. Only the basket of a very large entry has more.
-pub(super) const MOST_KEPT: usize = 32 << 20;
+/// The largest memory of a basket that is reused, in bytes. Only the basket of a very large entry has more.
+pub(super) const MAX_REUSED: usize = 32 << 20;
 
-/// The memory of baskets that are stored. Fresh memory costs a page fault for each page.
+/// The memory of stored baskets. Fresh memory costs a page fault for each page.
 #[derive(Debug, Default)]
 pub(super) struct Spare {
     entries: Vec<Vec<u8>>,
@@ -14,36 +14,36 @@ pub(super) struct Spare {
 
 impl Spare {
     /// Returns memory for entries and their offsets.
-    pub fn entries(&mut self) -> Vec<u8> {
+    pub(super) fn entries(&mut self) -> Vec<u8> {
         self.entries.pop().unwrap_or_else(|| Vec::with_capacity(self.room))
     }
 
     /// Returns memory for the ends of entries.
-    pub fn ends(&mut self) -> Vec<u32> {
+    pub(super) fn ends(&mut self) -> Vec<u32> {
         self.ends.pop().unwrap_or_default()
     }
 
     /// Sets the number of bytes that new memory for entries has.
-    pub fn set_room(&mut self, bytes: usize) {
-        self.room = if bytes <= MOST_KEPT { bytes } else { 0 };
+    pub(super) fn set_room(&mut self, bytes: usize) {
+        self.room = if bytes <= MAX_REUSED { bytes } else { 0 };
     }
 
     /// Takes the memory of entries.
-    pub fn put_entries(&mut self, mut data: Vec<u8>) {
-        if data.capacity() <= MOST_KEPT {
+    pub(super) fn put_entries(&mut self, mut data: Vec<u8>) {
+        if data.capacity() <= MAX_REUSED {
             data.clear();
             self.entries.push(data);
         }
     }
 
     /// Takes the memory of the ends of entries.
-    pub fn put_ends(&mut self, mut ends: Vec<u32>) {
+    pub(super) fn put_ends(&mut self, mut ends: Vec<u32>) {
         ends.clear();
         self.ends.push(ends);
     }
 
-    /// Frees all memory. The baskets to come have another size.
-    pub fn clear(&mut self) {
+    /// Frees all memory. Later baskets have another size.
+    pub(super) fn clear(&mut self) {
         *self = Self { room: self.room, ..Self::default() };
     }
 }

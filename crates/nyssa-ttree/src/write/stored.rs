@@ -1,4 +1,4 @@
-//! Writes the baskets of a tree into its file, keeps their places, and writes the tree at the end.
+//! Writes the baskets of a tree into its file, records their places, and writes the tree at the end.
 
 use nyssa_root::compression::Compression;
 use nyssa_root::error::{Result, ResultExt};
@@ -14,14 +14,14 @@ use super::metadata;
 use super::options::{BranchSettings, TreeWriteOptions};
 use super::report::TreeReport;
 use super::stored_branch::{Place, StoredBranch};
-use super::target::{BasketTarget, BranchState, SealedBasket, SealedCluster};
+use super::target::{BasketTarget, BranchState, CompressedBasket, CompressedCluster};
 use crate::stored::ClusterRuns;
 
 /// The class of trees.
 const CLASS: &str = "TTree";
 
 /// A tree in a file, without its open baskets.
-pub struct StoredTree {
+pub(super) struct StoredTree {
     file: SharedFile,
     /// The path in the file: directories and name.
     path: String,
@@ -31,13 +31,13 @@ pub struct StoredTree {
     /// The number of entries of complete clusters.
     entries: u64,
     clusters: ClusterRuns,
-    /// The tree that the file has, if this one continues it.
+    /// The existing tree of the file, if this tree continues it.
     before: Option<Before>,
 }
 
 impl StoredTree {
     /// Starts the tree `path` in `file`, where this path is reserved, with branches and their settings.
-    pub fn new(
+    pub(super) fn new(
         file: &SharedFile,
         path: &str,
         (forms, settings): (&[BranchForm], &[BranchSettings]),
@@ -59,33 +59,33 @@ impl StoredTree {
     }
 
     /// Continues a tree of the file, whose complete clusters are `clusters`, with `entries` entries.
-    pub fn resume(&mut self, before: Before, clusters: ClusterRuns, entries: u64) {
+    pub(super) fn resume(&mut self, before: Before, clusters: ClusterRuns, entries: u64) {
         (self.before, self.clusters, self.entries) = (Some(before), clusters, entries);
     }
 
     /// Returns the path in the file.
-    pub fn path(&self) -> &str {
+    pub(super) fn path(&self) -> &str {
         &self.path
     }
 
-    /// Says that the last baskets of a branch are compressed in another way.
-    pub fn set_compression(&mut self, branch: &str, compression: Compression) {
+    /// Records that the last baskets of a branch are compressed in another way.
+    pub(super) fn set_compression(&mut self, branch: &str, compression: Compression) {
         let found = self.branches.iter_mut().filter(|one| one.form.name == branch);
         found.for_each(|one| one.compression = compression);
     }
 
     /// Returns the options.
-    pub fn options(&self) -> &TreeWriteOptions {
+    pub(super) fn options(&self) -> &TreeWriteOptions {
         &self.options
     }
 
     /// Returns the number of entries of complete clusters.
-    pub fn entries(&self) -> u64 {
+    pub(super) fn entries(&self) -> u64 {
         self.entries
     }
 
-    /// Takes entries that are in no cluster: baskets without clusters are complete up to `end`.
-    pub fn set_end(&mut self, end: u64, branches: Vec<BranchState>) {
+    /// Completes entries that are in no cluster: baskets without clusters are complete up to `end`.
+    pub(super) fn set_end(&mut self, end: u64, branches: Vec<BranchState>) {
         self.entries = end;
         for (branch, state) in self.branches.iter_mut().zip(branches) {
             let maximum = state.maximum.max(branch.state.maximum);
@@ -93,12 +93,12 @@ impl StoredTree {
         }
     }
 
-    /// Writes baskets whose entries follow `before` others.
-    fn write(&mut self, baskets: &[SealedBasket], before: u64) -> Result<()> {
+    /// Writes baskets whose entries follow `before` other entries.
+    fn write(&mut self, baskets: &[CompressedBasket], before: u64) -> Result<()> {
         let (dir, tree) = (split(&self.path).0, &*self.name);
         let (branches, before_now) = (&mut self.branches, &self.before);
         self.file.with(|file| {
-            for SealedBasket { branch: at, first, header, payload, objlen } in baskets {
+            for CompressedBasket { branch: at, first, header, payload, objlen } in baskets {
                 let Some(branch) = branches.get_mut(*at) else { continue };
                 let old = before_now.as_ref().map_or(0, |before| before.number_of_baskets(*at));
                 let bytes_in = payload.len() as u64;
@@ -126,8 +126,8 @@ impl StoredTree {
     /// must be finished separately.
     ///
     /// # Errors
-    /// The errors of the sink; `LimitExceeded` for a tree whose metadata have more than 1 GiB.
-    pub fn finish(mut self, nominal: i64) -> Result<TreeReport> {
+    /// `LimitExceeded` for a tree whose metadata have more than 1 GiB; an error if the sink cannot be written.
+    pub(super) fn finish(mut self, nominal: i64) -> Result<TreeReport> {
         self.clusters.auto_flush = nominal;
         let report = match self.before.take() {
             Some(before) => {
@@ -167,9 +167,9 @@ impl StoredTree {
     }
 }
 
-/// The baskets of one filler come in order, and their entries are those of the tree.
+/// The baskets of one filler come in order, and their entry numbers are entry numbers of the tree.
 impl BasketTarget for StoredTree {
-    fn store(&mut self, basket: SealedBasket) -> Result<Option<SealedBasket>> {
+    fn store(&mut self, basket: CompressedBasket) -> Result<Option<CompressedBasket>> {
         self.write(std::slice::from_ref(&basket), 0)?;
         Ok(Some(basket))
     }
@@ -183,12 +183,12 @@ impl BasketTarget for StoredTree {
 
 /// Clusters of fill contexts come in any order, and each counts its own entries.
 impl TurnsWriter for StoredTree {
-    type Cluster = SealedCluster;
+    type Cluster = CompressedCluster;
 
     const OBJECT: &'static str = "TTree";
 
-    fn commit(&mut self, cluster: SealedCluster) -> Result<()> {
-        let SealedCluster { first, entries, mut baskets, branches } = cluster;
+    fn commit(&mut self, cluster: CompressedCluster) -> Result<()> {
+        let CompressedCluster { first, entries, mut baskets, branches } = cluster;
         baskets.iter_mut().for_each(|basket| basket.first -= first);
         self.write(&baskets, self.entries)?;
         self.end_cluster(self.entries + entries, branches)

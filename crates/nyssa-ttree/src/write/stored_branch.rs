@@ -1,16 +1,16 @@
-//! Keeps the places of the baskets of one branch.
+//! Records the places of the baskets of one branch.
 
 use nyssa_root::compression::Compression;
 use nyssa_root::rootfile::writer::RootFileWriter;
 
+use super::compress::HEADER;
 use super::form::BranchForm;
 use super::options::BranchSettings;
-use super::seal::HEADER;
 use super::target::BranchState;
 
 /// The baskets of a branch that are stored.
 #[derive(Debug)]
-pub struct StoredBranch {
+pub(super) struct StoredBranch {
     pub form: BranchForm,
     pub compression: Compression,
     /// The size of the key of a basket, in bytes.
@@ -25,7 +25,7 @@ pub struct StoredBranch {
 
 /// The place of a basket in the file, and its first entry.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub(super) struct Place {
     pub seek: u64,
     pub bytes: u64,
     pub first: u64,
@@ -33,7 +33,7 @@ pub struct Place {
 
 impl StoredBranch {
     /// Starts a branch of the tree `tree`.
-    pub fn new(form: BranchForm, tree: &str, settings: BranchSettings) -> Self {
+    pub(super) fn new(form: BranchForm, tree: &str, settings: BranchSettings) -> Self {
         let BranchSettings { compression, basket_size, .. } = settings;
         Self {
             compression,

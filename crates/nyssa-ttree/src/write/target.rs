@@ -1,25 +1,25 @@
-//! Defines what takes the baskets of filled branches.
+//! Defines the receiver of the baskets of filled branches.
 
 use nyssa_root::error::Result;
 use nyssa_root::fill::Buffers;
 
-use super::seal::HEADER;
+use super::compress::HEADER;
 
-/// A basket that is complete.
+/// A complete basket.
 #[derive(Debug)]
-pub(super) struct SealedBasket {
+pub(super) struct CompressedBasket {
     /// The index of the branch.
     pub branch: usize,
-    /// The first entry, counted by who filled the basket.
+    /// The first entry, counted by the filler of the basket.
     pub first: u64,
     pub header: [u8; HEADER],
-    /// The stored bytes behind the header.
+    /// The stored bytes after the header.
     pub payload: Vec<u8>,
     /// The number of bytes before compression.
     pub objlen: usize,
 }
 
-/// What the metadata of a branch say about the entries so far.
+/// The numbers about the entries so far, for the metadata of a branch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BranchState {
     /// The size of a basket with its key, in bytes.
@@ -30,30 +30,31 @@ pub(super) struct BranchState {
 
 /// The receiver of baskets.
 pub(super) trait BasketTarget: Send {
-    /// Takes the next basket, in the order in which they became full. Returns it if its memory is free again.
+    /// Takes the next basket, in the order in which the baskets became full. Returns the basket if its memory is free
+    /// again.
     ///
     /// # Errors
-    /// The errors of the sink.
-    fn store(&mut self, basket: SealedBasket) -> Result<Option<SealedBasket>>;
+    /// Returns an error if the sink cannot be written.
+    fn store(&mut self, basket: CompressedBasket) -> Result<Option<CompressedBasket>>;
 
-    /// Ends a cluster before the entry `end`, counted by who filled the baskets. All its baskets are stored.
-    /// `branches` has the state of each branch.
+    /// Ends a cluster before the entry `end`, counted by the filler of the baskets. All its baskets are stored.
+    /// `branches` contains the state of each branch.
     ///
     /// # Errors
-    /// The errors of the sink.
+    /// Returns an error if the sink cannot be written.
     fn end_cluster(&mut self, end: u64, branches: Vec<BranchState>) -> Result<()>;
 }
 
 /// A complete cluster.
-pub struct SealedCluster {
-    /// The first entry, counted by who filled it.
+pub(super) struct CompressedCluster {
+    /// The first entry, counted by the filler.
     pub first: u64,
     pub entries: u64,
-    pub baskets: Vec<SealedBasket>,
+    pub baskets: Vec<CompressedBasket>,
     pub branches: Vec<BranchState>,
 }
 
-impl Buffers for SealedCluster {
+impl Buffers for CompressedCluster {
     fn bytes(&self) -> u64 {
         self.baskets.iter().map(|basket| basket.payload.len() as u64).sum()
     }

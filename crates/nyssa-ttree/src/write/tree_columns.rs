@@ -1,4 +1,4 @@
-//! Describes the columns that the rows of a tree have, and finds them in data that users give by names.
+//! Describes the columns of the rows of a tree, and finds them in data that users give by names.
 
 use std::sync::Arc;
 
@@ -32,9 +32,9 @@ impl TreeColumns {
         columns.map(|(name, shape)| Field::new(name, self.data_type(shape), false)).collect()
     }
 
-    /// Returns one array for each column, in the order of the tree, of arrays that are given by names. Counters may be
-    /// left out: their arrays are then of the type null. The members `a` of a record `x`, or of lists of records, may stand
-    /// for the columns `x_a`.
+    /// Returns one array for each column, in the order of the tree, from arrays that are given by names. Counters may
+    /// be left out: their arrays are then of the type null. The members `a` of a record `x`, or of lists of records,
+    /// may stand for the columns `x_a`.
     ///
     /// # Errors
     /// `InvalidArgument` for columns that are unknown or missing.
@@ -78,7 +78,7 @@ impl TreeColumns {
         self.plan.columns.iter().position(|(known, _)| known == name)
     }
 
-    /// Returns a given array, or the members of its records if these are the columns.
+    /// Returns a given array, or the members of its records if the members are the columns.
     fn expanded(&self, name: &str, array: &ArrayRef) -> Result<Vec<(String, ArrayRef)>> {
         let alone = || Ok(vec![(name.to_owned(), Arc::clone(array))]);
         if self.place(name).is_some() {
@@ -122,7 +122,7 @@ impl TreeColumns {
         members.map(|(name, array)| Ok((name, member(array)?))).collect()
     }
 
-    /// Returns the error of data with a column that the tree does not have, and maybe without one that it has.
+    /// Returns the error for data with a column that the tree lacks, and possibly without a column that the tree has.
     fn unknown(&self, name: &str, missing: Option<&str>) -> Error {
         let known = self.plan.columns.iter().map(|(known, _)| known.as_str());
         let missing = missing.map(|one| format!(", and its column {one:?} is missing in the data"));

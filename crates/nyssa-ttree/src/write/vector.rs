@@ -1,4 +1,4 @@
-//! Writes `std::vector` of numbers, of strings and of vectors, as ROOT streams them in branches of their own.
+//! Writes `std::vector` of numbers, of strings and of vectors, in the form that ROOT streams in separate branches.
 //!
 //! ```text
 //! entry   byte count, version, number of items, items
@@ -15,7 +15,7 @@ use nyssa_root::type_name::TypeName;
 
 use super::numbers;
 
-/// The version that ROOT writes in front of a container.
+/// The version that ROOT writes before a container.
 const VERSION: u16 = 9;
 /// The version of the dictionary of a container (`TBranchElement::fClassVersion`).
 pub(super) const CLASS_VERSION: i64 = 6;
@@ -32,7 +32,7 @@ pub(super) enum Item {
 /// A `std::vector`, or vectors of vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct VectorForm {
-    /// The number of vectors in each other, at least 1.
+    /// The depth of nested vectors, at least 1.
     pub depth: usize,
     /// The items of the innermost vectors.
     pub item: Item,
@@ -41,7 +41,7 @@ pub(super) struct VectorForm {
 /// The values of a column of vectors.
 #[derive(Clone, Debug)]
 pub(super) struct Vectors {
-    /// The number of the first item of each vector and of the end, for each depth, outermost first.
+    /// The number of the first item of each vector, and the number of items, for each depth, outermost first.
     pub levels: Vec<Vec<i64>>,
     pub items: Items,
 }
@@ -56,8 +56,8 @@ pub(super) enum Items {
 }
 
 impl Items {
-    /// Returns about the number of bytes.
-    pub fn bytes(&self) -> usize {
+    /// Returns an estimate of the number of bytes.
+    pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Numbers(array) => array.len() * 8,
             Self::Texts(ends, bytes) => bytes.len() + 5 * ends.len(),
@@ -66,9 +66,10 @@ impl Items {
 }
 
 impl VectorForm {
-    /// Returns the form of a class; `None` for what is no vector of numbers, of strings or of such vectors.
-    pub fn of_class(class: &str) -> Option<Self> {
-        // These numbers are packed.
+    /// Returns the form of a class; `None` for classes that are not vectors of numbers, of strings or of such
+    /// vectors.
+    pub(super) fn of_class(class: &str) -> Option<Self> {
+        // These numbers are stored with fewer bits.
         let packed = class.contains("Double32_t") || class.contains("Float16_t");
         let name = TypeName::parse(class).ok().filter(|_| !packed)?;
         Self::of_type(&name)
@@ -89,7 +90,7 @@ impl VectorForm {
     }
 
     /// Returns ROOT's name of the class.
-    pub fn class(&self) -> String {
+    pub(super) fn class(&self) -> String {
         let item = match self.item {
             Item::Text => "string",
             Item::Number(number) => match number {
@@ -113,7 +114,7 @@ impl VectorForm {
     }
 
     /// Returns ROOT's checksum of the class, which follows from its name (`TClass::GetCheckSum`).
-    pub fn checksum(&self) -> u32 {
+    pub(super) fn checksum(&self) -> u32 {
         let next = |sum: u32, byte: u8| sum.wrapping_mul(3).wrapping_add(byte.into());
         self.class().bytes().fold(0, next)
     }
@@ -122,7 +123,7 @@ impl VectorForm {
     ///
     /// # Errors
     /// `LimitExceeded` for strings of more than 2 GiB.
-    pub fn put(&self, vectors: &Vectors, row: usize, out: &mut Vec<u8>) -> Result<()> {
+    pub(super) fn put(&self, vectors: &Vectors, row: usize, out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
         out.extend_from_slice(&[0; 4]);
         out.extend_from_slice(&VERSION.to_be_bytes());
@@ -161,7 +162,7 @@ impl VectorForm {
     }
 
     /// Returns the size of an entry in bytes, without its lengths of strings.
-    pub fn size(&self, vectors: &Vectors, row: usize) -> usize {
+    pub(super) fn size(&self, vectors: &Vectors, row: usize) -> usize {
         let (mut start, mut end, mut bytes) = (row, row + 1, 10usize);
         for (level, offsets) in vectors.levels.iter().enumerate() {
             bytes += if level > 0 { 4 * (end - start) } else { 0 };

@@ -49,7 +49,7 @@ impl TreeWriter {
         self.filler.entries()
     }
 
-    /// Returns the columns that rows have.
+    /// Returns the columns of the rows.
     pub fn columns(&self) -> TreeColumns {
         TreeColumns::new(self.tree.path(), self.filler.plan())
     }
@@ -57,25 +57,26 @@ impl TreeWriter {
     /// Appends rows: one array of the same length for each column of the schema, in order. Full baskets are written.
     ///
     /// # Errors
-    /// `InvalidArgument` for arrays that do not fit; then no row of this call is written. The errors of the sink, and
-    /// `Cancelled`.
+    /// `InvalidArgument` for arrays that do not fit; then no row of this call is written. `Cancelled`; an error if
+    /// the sink cannot be written.
     pub fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()> {
         self.take(arrays.to_vec())
     }
 
-    /// Appends rows as [`TreeWriter::extend`] does. The last one is freed before its baskets are compressed, since it may be
-    /// very large.
+    /// Appends rows: one array of the same length for each column of the schema, in order. The last row is freed
+    /// before its baskets are compressed, since it may be very large.
     ///
     /// # Errors
-    /// The errors of [`TreeWriter::extend`].
+    /// `InvalidArgument` for arrays that do not fit; then no row of this call is written. `Cancelled`; an error if
+    /// the sink cannot be written.
     pub fn take(&mut self, arrays: Vec<ArrayRef>) -> Result<()> {
         self.filler.extend(arrays, &mut self.tree)
     }
 
-    /// Ends the open cluster: all open baskets are written. Otherwise the options say where clusters end.
+    /// Ends the open cluster: all open baskets are written. Without this call, the options define where clusters end.
     ///
     /// # Errors
-    /// The errors of the sink.
+    /// Returns an error if the sink cannot be written.
     pub fn flush(&mut self) -> Result<()> {
         self.filler.flush(&mut self.tree)
     }
@@ -93,7 +94,7 @@ impl TreeWriter {
     /// Ends the open cluster, and lets many threads continue, each with its own rows.
     ///
     /// # Errors
-    /// The errors of the sink.
+    /// Returns an error if the sink cannot be written.
     pub fn into_parallel(mut self, order: Order, context: &Context) -> Result<ParallelWriter> {
         self.flush()?;
         Ok(ParallelWriter::over(self.filler, self.tree, order, context))
@@ -102,7 +103,7 @@ impl TreeWriter {
     /// Writes the open baskets and the tree itself. The file must be finished separately.
     ///
     /// # Errors
-    /// As [`TreeWriter::flush`]; `LimitExceeded` for a tree whose metadata have more than 1 GiB.
+    /// `LimitExceeded` for a tree whose metadata have more than 1 GiB; an error if the sink cannot be written.
     pub fn finish(mut self) -> Result<TreeReport> {
         self.filler.finish(&mut self.tree)?;
         self.tree.set_end(self.filler.entries(), self.filler.states());

@@ -142,7 +142,7 @@ fn counted(contents: &[Bytes], count: &Arc<Count>) -> Vec<Link> {
             let bytes = Arc::new(MemorySource::new("far.root", bytes.clone()));
             opened(Arc::new(Counted(SlowSource::new(bytes, far(1024)), Arc::clone(&count))))
         };
-        Link::new(format!("{file}.root"), open).with_far(true)
+        Link::new(format!("{file}.root"), open).with_remote(true)
     };
     (0..FILES).map(link).collect()
 }
@@ -164,7 +164,7 @@ fn an_error_names_its_file_and_stops_the_rest() {
     let contents = contents();
     let count = Arc::new(Count::default());
     let mut links = counted(&contents, &count);
-    links[37] = Link::new("37.root", || Err(Error::not_found("nothing is here"))).with_far(true);
+    links[37] = Link::new("37.root", || Err(Error::not_found("nothing is here"))).with_remote(true);
     let error = chain(links).err().unwrap();
     assert_eq!(error.kind(), Kind::NotFound);
     assert_eq!(error.to_string(), "nothing is here (file 37.root)");

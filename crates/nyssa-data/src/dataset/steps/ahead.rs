@@ -12,10 +12,10 @@ use nyssa_root::error::{Error, Result};
 
 use super::{Position, Step, Worker};
 
-/// The time between two checks whether the user wants to stop.
+/// The time between two checks whether the user has stopped the work.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Waits for what a thread sends. Returns `None` if the thread ends without it.
+/// Waits for the value that a thread sends. Returns `None` if the thread ends without sending it.
 ///
 /// # Errors
 /// `Cancelled`.
@@ -44,7 +44,11 @@ pub(super) struct Ahead<T> {
 
 impl<T: Send + 'static> Ahead<T> {
     /// Starts a thread in which `worker` reads its next window after `delay`.
-    pub fn start(mut worker: Box<Worker<T>>, wait: Duration, context: Context) -> Result<Self> {
+    pub(super) fn start(
+        mut worker: Box<Worker<T>>,
+        wait: Duration,
+        context: Context,
+    ) -> Result<Self> {
         let from = worker.at.clone();
         let (sender, receiver) = sync_channel(1);
         let job = move || {
@@ -61,12 +65,12 @@ impl<T: Send + 'static> Ahead<T> {
     }
 
     /// Returns whether this process started the thread.
-    pub fn is_here(&self) -> bool {
+    pub(super) fn is_here(&self) -> bool {
         self.process == std::process::id()
     }
 
-    /// Waits for the window and returns it. If the user wants to stop, the thread is stopped.
-    pub fn wait(self, context: &Context, cancel: &Arc<AtomicBool>) -> Result<Read<T>> {
+    /// Waits for the window and returns it. If the user stops the work, the thread is stopped.
+    pub(super) fn wait(self, context: &Context, cancel: &Arc<AtomicBool>) -> Result<Read<T>> {
         let read = match receive(&self.receiver, context) {
             Ok(read) => read.ok_or_else(|| Error::out_of_spec("nyssa failed unexpectedly")),
             Err(stop) => {
@@ -79,7 +83,7 @@ impl<T: Send + 'static> Ahead<T> {
     }
 
     /// Waits for the end of the thread, if it is one of this process.
-    pub fn stop(self) {
+    pub(super) fn stop(self) {
         if self.is_here() {
             drop(self.receiver);
             let _ = ManuallyDrop::into_inner(self.thread).join();
@@ -87,7 +91,7 @@ impl<T: Send + 'static> Ahead<T> {
     }
 
     /// Abandons the thread and returns the position at which its window begins.
-    pub fn leave(self) -> Position {
+    pub(super) fn leave(self) -> Position {
         self.from
     }
 }

@@ -1,10 +1,10 @@
-//! Reads a dataset in steps. A thread reads the next step while the caller works on the current one.
+//! Reads a dataset in steps. A thread reads the next step while the caller works on the current step.
 //!
 //! Neighbouring steps share pages and baskets (`PagePool`), so each page is decompressed once if there
 //! is memory to keep it. Small steps are cut out of larger windows, and a window is read at once.
 
 mod ahead;
-mod alone;
+mod large_entries;
 mod next_part;
 mod partition;
 mod size;
@@ -35,14 +35,14 @@ use nyssa_root::error::{Kind, Result};
 use nyssa_root::guard::to_usize;
 use nyssa_root::page_pool::PagePool;
 
-/// The factor between the sizes of a sample of the first entries and of the sample before it.
+/// The factor between the sizes of a sample of the first entries and of the previous sample.
 const SAMPLE_GROWTH: u64 = 16;
 /// The size of a sample that is large enough to estimate the size of the other entries, in bytes.
 const SAMPLE_BYTES: u64 = 256 << 10;
-/// Reading starts after this time. The caller drops the old step only after it has got the new one, and
-/// only then is the memory of the old step free.
+/// Reading starts after this time. The caller drops the old step only after it has received the new step, and only
+/// then is the memory of the old step free.
 const HANDOVER: Duration = Duration::from_millis(1);
-/// The limit for kept pages and baskets, in bytes, if the user has not stated a memory.
+/// The limit for pages and baskets in memory, in bytes, if the user has not set a memory.
 const OPENED_BYTES: u64 = 1 << 30;
 
 /// A part of the input, such as a file. No step crosses the end of a part.
@@ -56,7 +56,7 @@ pub struct Part {
     pub origin: u64,
     /// The name of the file.
     pub file: Arc<str>,
-    /// How the entries of a step are shown. `None`: as they are counted from `origin` on.
+    /// The numbers of the entries that a step reports. `None`: entries are counted from `origin` on.
     pub shown: Option<Shown>,
 }
 
@@ -69,8 +69,8 @@ pub type Shown = Arc<dyn Fn(Range<u64>) -> Range<u64> + Send + Sync>;
 /// any thread, and again for a part after a fork.
 pub type Parts = Arc<dyn Fn(usize, &[LeftOut], &Context) -> Result<Option<Part>> + Send + Sync>;
 
-/// A function that turns the arrays of a step into what the caller wants, on the thread that reads. It also
-/// returns how many bytes of memory this takes besides the arrays.
+/// A function that turns the arrays of a step into the result for the caller, on the thread that reads. It also
+/// returns how many bytes of memory the result takes besides the arrays.
 pub type Finish<T> =
     Arc<dyn Fn(&[FieldRef], Vec<ArrayRef>, u64, &Context) -> Result<(T, u64)> + Send + Sync>;
 
@@ -82,11 +82,11 @@ pub struct Step<T> {
     pub entries: Range<u64>,
     /// The number of its first entry, counted over all parts.
     pub first: u64,
-    /// The result of [`Finish`] for its arrays.
+    /// The result of [`Finish`] for the arrays of the step.
     pub data: T,
     /// The columns that are left out from this step on.
     pub left_out: Vec<LeftOut>,
-    /// The bytes of the step, if it is one entry that takes more than the memory of the iteration.
+    /// The bytes of the step, if it is a single entry that takes more than the memory of the iteration.
     pub excess: Option<u64>,
     /// The dataset from which the step was read, and its entries there.
     origin: (AnyDataset, Range<u64>),
@@ -106,9 +106,9 @@ struct Position {
     part: usize,
     /// The next entry of the dataset; `None` at the start of the part.
     entry: Option<u64>,
-    /// The ends of the next steps of the part, where a large entry is to be alone.
+    /// The ends of the next steps of the part, if a large entry must be a step of its own.
     cuts: VecDeque<u64>,
-    /// The number of entries in the parts before this one.
+    /// The number of entries in the earlier parts.
     before: u64,
     taken: Option<MemoryTaken>,
     /// The number of steps in the last window.
@@ -119,12 +119,12 @@ struct Position {
     large: bool,
 }
 
-/// The reader of one window after the other.
+/// The reader of windows, one after the other.
 struct Worker<T> {
     input: Arc<Input<T>>,
     at: Position,
     open: Option<Open>,
-    /// The parts after the open one, while that one is read.
+    /// The next parts, which are opened while the current part is read.
     next: NextParts,
     page_pool: Arc<PagePool>,
 }
@@ -167,8 +167,8 @@ impl<T: Send + 'static> Steps<T> {
     /// Returns the next step. Returns `None` after the last step and after an error.
     ///
     /// # Errors
-    /// The errors of opening files, of [`Dataset::read`](super::Dataset::read), and `Cancelled`. A step of a
-    /// closed file is an error, even if it has been read already.
+    /// `Cancelled`; an error if a file cannot be opened or read. A step of a closed file is an error, even if it has
+    /// been read already.
     pub fn next(&mut self, context: &Context) -> Result<Option<Step<T>>> {
         loop {
             if let Some(step) = self.ready.pop_front() {
@@ -203,8 +203,8 @@ impl<T: Send + 'static> Steps<T> {
         }
     }
 
-    /// Begins to read the next window in a new thread, unless the last one was one entry so large that two windows do not
-    /// fit into the memory.
+    /// Begins to read the next window in a new thread, unless the last window was one entry so large that two windows
+    /// do not fit into the memory.
     ///
     /// # Errors
     /// `LimitExceeded` when no thread can be started.
@@ -251,7 +251,7 @@ impl<T> Worker<T> {
         Self { input: Arc::clone(input), at, open: None, next: NextParts::new(), page_pool }
     }
 
-    /// Reads the steps of the next window. Returns `None` after the last one.
+    /// Reads the steps of the next window. Returns `None` after the last window.
     fn window(&mut self, context: &Context) -> Result<Option<Vec<Step<T>>>> {
         let mut context = context.clone();
         if let StepSize::Memory(memory) = self.input.size {
@@ -278,7 +278,7 @@ impl<T> Worker<T> {
             None => self.at.columns.read(&mut open, &entries, ends.len() == 1, &context),
         };
         let arrays = match here {
-            // The steps before the one with the error are correct.
+            // The steps before the error are correct.
             Err(error) if ends.len() > 1 && error.kind() != Kind::Cancelled => {
                 ends.truncate(1);
                 entries.end = ends[0];
@@ -318,7 +318,7 @@ impl<T> Worker<T> {
             });
             start = end;
         }
-        // If the later steps could not be read together, the first of them is tried again alone.
+        // If the later steps could not be read together, the first step is read again alone.
         let steps_end = start;
         let between = end == open.part.entries.end || open.clusters.iter().any(|c| c.end == end);
         let mut taken = self.at.taken.unwrap_or_default();
@@ -370,7 +370,7 @@ impl<T> Worker<T> {
     ) -> (Option<Vec<u64>>, Option<Vec<ArrayRef>>) {
         let first = open.first.take().filter(|_| from == open.part.entries.start);
         let Some(FirstWindow { ends, arrays, page_pool }) = first else { return (None, None) };
-        // No page or basket of the part before this one is needed any more.
+        // No page or basket of the previous part is needed any more.
         self.page_pool = page_pool;
         (Some(ends), Some(arrays))
     }
@@ -386,8 +386,8 @@ impl<T> Worker<T> {
         }
     }
 
-    /// Begins to open the next part if it is far. If this window, which ends at entry `end`, is one of the last ones of
-    /// its part, begins to read the first windows of the next parts. Returns the context of this window: all of them
+    /// Begins to open the next part if it is remote. If this window, which ends at entry `end`, is near the end of
+    /// its part, begins to read the first windows of the next parts. Returns the context of this window: all windows
     /// share the bytes that may be fetched ahead.
     fn start_next(&mut self, open: &Open, end: u64, context: Context) -> Context {
         if !nyssa_io::is_remote(&*open.part.file) {
@@ -428,7 +428,9 @@ impl<T> Worker<T> {
         if entries.end - entries.start < 2 || memory(&arrays) <= most {
             return Ok(arrays);
         }
-        let Some(cuts) = alone::ends(&arrays, entries.start, most / 2)? else { return Ok(arrays) };
+        let Some(cuts) = large_entries::ends(&arrays, entries.start, most / 2)? else {
+            return Ok(arrays);
+        };
         drop(arrays);
         self.at.cuts = cuts.into();
         entries.end = self.at.cuts.front().map_or(entries.end, |&cut| cut.min(entries.end));

@@ -1,7 +1,7 @@
-//! Opens the next parts while the one before them is read, and reads their first windows.
+//! Opens the next parts while the current part is read, and reads their first windows.
 //!
-//! The next part is opened as soon as the one before it is. When that one comes to its end, the first window is read,
-//! and if parts are small, those after it are opened and read, too.
+//! The next part is opened as soon as the current part is open. When the current part comes to its end, the first
+//! window of the next part is read. If parts are small, further parts are opened and read, too.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use super::window::{PlannedWindow, WindowPlan};
 use super::{OPENED_BYTES, Part, Parts};
 use crate::dataset::LeftOut;
 
-/// The maximum number of parts that are opened before the part in front of them is at its end. With those that the
-/// steps use, at most 16 files are open, as in a chain.
+/// The maximum number of parts that are opened before the previous part is at its end. Together with the parts that
+/// the steps use, at most 16 files are open, as in a chain.
 const MOST_PARTS: f64 = 8.0;
 
 /// A part that was opened ahead.
 pub(super) struct OpenedPart {
     pub part: Part,
-    /// Its first window, if that is small.
+    /// Its first window, if the window is small.
     pub first: Option<FirstWindow>,
 }
 
@@ -58,7 +58,7 @@ impl FirstWindows {
         let context = context.clone().with_page_pool(Arc::clone(&page_pool));
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         let entries = part.entries.start..ends.last().copied()?;
-        // If there is an error, the window is read again in its turn, which reports the error.
+        // After an error, the window is read again in its turn, which reports the error.
         let arrays = part.dataset.read(&names, entries, &context).ok()?;
         Some(FirstWindow { ends, arrays, page_pool })
     }
@@ -100,27 +100,27 @@ impl NextPart {
 /// The parts that are being opened, in order.
 pub(super) struct NextParts {
     parts: VecDeque<NextPart>,
-    /// The parts of columns that they are opened without.
+    /// The parts of columns that are left out when the parts are opened.
     without: Arc<[LeftOut]>,
-    /// The process that started the threads. A forked process does not have them.
+    /// The process that started the threads. A forked process does not have these threads.
     process: u32,
 }
 
 impl NextParts {
     /// Makes an empty list.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         let (parts, without) = (VecDeque::new(), Arc::default());
         Self { parts, without, process: std::process::id() }
     }
 
-    /// Returns how many parts like one of `bytes` bytes are read ahead if their windows may take `budget` bytes.
-    pub fn count(bytes: f64, budget: f64) -> usize {
-        // The others may be twice as large.
+    /// Returns how many parts of about `bytes` bytes are read ahead if their windows may take `budget` bytes.
+    pub(super) fn count(bytes: f64, budget: f64) -> usize {
+        // The other parts may be twice as large.
         (budget / (2.0 * bytes).max(1.0)).clamp(1.0, MOST_PARTS) as usize
     }
 
     /// Begins to open the parts from number `number` on, until there are `count`.
-    pub fn open(
+    pub(super) fn open(
         &mut self,
         parts: &Parts,
         number: usize,
@@ -139,18 +139,18 @@ impl NextParts {
     }
 
     /// Begins to read the first windows of the parts.
-    pub fn read(&mut self, windows: &FirstWindows, context: &Context) {
+    pub(super) fn read(&mut self, windows: &FirstWindows, context: &Context) {
         for ask in self.parts.iter_mut().filter_map(|part| part.ask.take()) {
             // The thread is gone if the part could not be opened.
             let _ = ask.send((windows.clone(), context.quiet()));
         }
     }
 
-    /// Waits for part number `number` and returns it. Returns `None` if nobody opens it.
+    /// Waits for part number `number` and returns it. Returns `None` if no thread opens it.
     ///
     /// # Errors
-    /// `Cancelled`, and the errors of opening.
-    pub fn take(
+    /// `Cancelled`; an error if the part cannot be opened.
+    pub(super) fn take(
         &mut self,
         number: usize,
         without: &Arc<[LeftOut]>,

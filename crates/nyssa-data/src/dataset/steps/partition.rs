@@ -19,8 +19,8 @@ const SAMPLES: usize = 5;
 /// an entry is estimated from a few entries of the columns `names`, and only these are read.
 ///
 /// # Errors
-/// `InvalidArgument` for a range beyond the entries; with [`StepSize::Memory`], the errors of
-/// [`Dataset::read`].
+/// `InvalidArgument` for a range beyond the entries; with [`StepSize::Memory`], an error if the sample cannot be
+/// read.
 pub fn partitions(
     dataset: &dyn Dataset,
     names: &[&str],

@@ -5,17 +5,17 @@ use std::ops::Range;
 /// The size of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepSize {
-    /// Each step has this number of entries. The last one can have fewer.
+    /// Each step has this number of entries. The last step can have fewer.
     Entries(u64),
     /// Each step is one cluster.
     Cluster,
-    /// The iteration takes no more than this number of bytes of memory. This counts the step that the caller
-    /// holds, the step that is being read, and the pages and baskets kept for the steps after it. Steps end
-    /// with clusters if clusters fit; otherwise clusters are divided.
+    /// The iteration takes no more than this number of bytes of memory. This counts the step that the caller holds,
+    /// the step that is being read, and the pages and baskets in memory for later steps. Steps end with clusters if
+    /// clusters fit; otherwise clusters are divided.
     Memory(u64),
 }
 
-/// The fraction of the stated memory that is planned for. The rest is a reserve, because entries differ.
+/// The fraction of the memory that is planned for. The rest is a reserve, because entries differ.
 const PLANNED: f64 = 0.92;
 /// The memory that reading takes besides arrays, in bytes: fetched bytes and buffers of threads.
 const SCRATCH_BYTES: f64 = 10e6;
@@ -23,8 +23,8 @@ const SCRATCH_BYTES: f64 = 10e6;
 const MAX_SCRATCH: f64 = 0.1;
 /// The fraction of the scratch memory that is for fetched bytes.
 const FETCHED: f64 = 0.5;
-/// The largest fraction of the memory for kept pages and baskets. If all of them need more, none is kept: larger
-/// steps save more than a few kept pages.
+/// The largest fraction of the memory for pages and baskets of later steps. If all of them need more, none of them
+/// stays in memory: larger steps save more than a few pages.
 const MAX_OPENED: f64 = 0.6;
 /// The largest fraction of the memory for the pages or baskets that threads decompress at one time.
 const MAX_IN_USE: f64 = 0.25;
@@ -32,7 +32,7 @@ const MAX_IN_USE: f64 = 0.25;
 const MAX_OBJECTS: f64 = 0.25;
 /// The memory of the objects around one column of a step, in bytes.
 const COLUMN_BYTES: f64 = 2000.0;
-/// The number of steps in memory at once: the step of the caller and the next one.
+/// The number of steps in memory at once: the step of the caller and the next step.
 const STEPS: f64 = 2.0;
 
 /// The memory that the entries read so far have taken.
@@ -40,9 +40,9 @@ const STEPS: f64 = 2.0;
 pub(super) struct MemoryTaken {
     /// The mean size of an entry in bytes.
     pub entry: f64,
-    /// The number of bytes of the pages and baskets that hold both sides of a cut inside a cluster.
+    /// The number of bytes of the pages and baskets that extend over a cut inside a cluster.
     pub inside: u64,
-    /// The number of bytes of the pages and baskets that hold both sides of a cut between clusters.
+    /// The number of bytes of the pages and baskets that extend over a cut between clusters.
     pub between: u64,
 }
 
@@ -53,15 +53,15 @@ pub(super) struct MemoryPlan(f64);
 /// One step of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PlannedStep {
-    /// The number of the entry after the last one of the step.
+    /// The number of the entry after the last entry of the step.
     pub end: u64,
-    /// The number of bytes for the pages and baskets that the step shares with the next one.
+    /// The number of bytes for the pages and baskets that the step shares with the next step.
     pub opened: u64,
 }
 
 impl MemoryPlan {
     /// Plans `memory` bytes for steps of `columns` columns.
-    pub fn new(memory: u64, columns: usize) -> Self {
+    pub(super) fn new(memory: u64, columns: usize) -> Self {
         let planned = memory as f64 * PLANNED;
         let objects = STEPS * COLUMN_BYTES * columns as f64;
         let scratch = SCRATCH_BYTES.min(planned * MAX_SCRATCH);
@@ -71,28 +71,28 @@ impl MemoryPlan {
     /// Returns the memory that remains while each of `threads` threads has a page or basket of at most
     /// `largest` bytes, both compressed and decompressed.
     #[must_use]
-    pub fn while_open(self, threads: usize, largest: u64) -> Self {
+    pub(super) fn while_open(self, threads: usize, largest: u64) -> Self {
         let bytes = 2.0 * threads as f64 * largest as f64;
         Self(self.0 - bytes.min(self.0 * MAX_IN_USE))
     }
 
     /// Returns the number of fetched bytes that reading can hold, if `memory` is the memory of the iteration.
-    pub fn fetched(memory: u64) -> u64 {
+    pub(super) fn fetched(memory: u64) -> u64 {
         (SCRATCH_BYTES.min(memory as f64 * PLANNED * MAX_SCRATCH) * FETCHED) as u64
     }
 
-    /// Returns the largest number of bytes of all pages and baskets that are kept.
-    pub fn opened(self) -> u64 {
+    /// Returns the largest number of bytes of all pages and baskets that stay in memory for later steps.
+    pub(super) fn opened(self) -> u64 {
         (self.0 * MAX_OPENED) as u64
     }
 
     /// Returns the number of bytes of the entries that are read first, to measure their size.
-    pub fn sample(self) -> u64 {
+    pub(super) fn sample(self) -> u64 {
         (self.0 / 16.0) as u64
     }
 
     /// Plans the step that starts at entry `from` and ends before `stop` or at it.
-    pub fn step(
+    pub(super) fn step(
         self,
         from: u64,
         stop: u64,
@@ -145,7 +145,7 @@ mod tests {
         let taken = MemoryTaken { entry: 10.0, inside: 900, between: 0 };
         // Two steps of one cluster take 2000 bytes.
         assert_eq!(ends(2500, &clusters, &taken), [100, 200, 300]);
-        // Of 1656 bytes, kept pages take 900. At most 37 entries fit, which are thirds of a cluster.
+        // Pages of later steps take 900 of 1656 bytes. At most 37 entries fit, which are thirds of a cluster.
         assert_eq!(ends(2000, &clusters, &taken), [34, 100, 134, 200, 230, 300]);
         assert_eq!(ends(5000, &clusters, &taken), [200, 300]);
         assert_eq!(ends(1 << 20, &clusters, &taken), [300]);
@@ -155,12 +155,12 @@ mod tests {
     fn clusters_that_do_not_fit_are_divided() {
         let clusters = [0..100, 100..190];
         let taken = MemoryTaken { entry: 10.0, inside: 400, between: 0 };
-        // Of 828 bytes, kept pages take 400.
+        // Pages of later steps take 400 of 828 bytes.
         let step = MemoryPlan::new(1000, 0).step(0, 190, &clusters, &taken);
         assert_eq!(step, PlannedStep { end: 20, opened: 428 });
         // The last 40 entries of a cluster fit.
         assert_eq!(ends(1000, &clusters, &taken), [20, 40, 60, 100, 118, 136, 154, 190]);
-        // Kept pages need too much memory. The steps are larger instead.
+        // Pages of later steps need too much memory. The steps are larger instead.
         let taken = MemoryTaken { inside: 800, ..taken };
         let step = MemoryPlan::new(1000, 0).step(0, 190, &clusters, &taken);
         assert_eq!(step, PlannedStep { end: 34, opened: 148 });

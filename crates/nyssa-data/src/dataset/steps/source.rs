@@ -39,22 +39,22 @@ pub(super) struct Open {
 impl Columns {
     /// Starts with the columns `names`. With `skip_unreadable`, a column is left out from the time at which
     /// it cannot be read.
-    pub fn new(names: Vec<String>, skip_unreadable: bool) -> Self {
+    pub(super) fn new(names: Vec<String>, skip_unreadable: bool) -> Self {
         Self { names: names.into(), without: Arc::default(), skip_unreadable }
     }
 
     /// Returns the number of columns.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.names.len()
     }
 
     /// Returns the parts of columns that are left out.
-    pub fn without(&self) -> &Arc<[LeftOut]> {
+    pub(super) fn without(&self) -> &Arc<[LeftOut]> {
         &self.without
     }
 
     /// Opens part number `number`, unless `next` has opened it.
-    pub fn open(
+    pub(super) fn open(
         &mut self,
         parts: &Parts,
         number: usize,
@@ -78,15 +78,15 @@ impl Columns {
         Ok(Some(open))
     }
 
-    /// Returns what the first windows of the next parts are, each of at most `most` bytes. Returns `None` if they
+    /// Returns the size of the first windows of the next parts, each of at most `most` bytes. Returns `None` if they
     /// cannot be read ahead, because columns may have to be left out or the size of entries is not known.
-    pub fn first_windows(&self, plan: WindowPlan, most: f64) -> Option<FirstWindows> {
+    pub(super) fn first_windows(&self, plan: WindowPlan, most: f64) -> Option<FirstWindows> {
         let is_planned = !self.skip_unreadable && plan.taken.is_some();
         is_planned.then(|| FirstWindows { names: Arc::clone(&self.names), plan, most })
     }
 
     /// Takes arrays of the open part that were read ahead.
-    pub fn take(&self, open: &mut Open, arrays: Vec<ArrayRef>) -> Result<Vec<ArrayRef>> {
+    pub(super) fn take(&self, open: &mut Open, arrays: Vec<ArrayRef>) -> Result<Vec<ArrayRef>> {
         if open.fields.len() != self.names.len() {
             open.fields = fields(open.part.dataset.as_ref(), &self.names)?;
         }
@@ -95,7 +95,7 @@ impl Columns {
 
     /// Reads entries of the open part. With `leave_out`, columns that cannot be read are left out, if the
     /// options allow it.
-    pub fn read(
+    pub(super) fn read(
         &mut self,
         open: &mut Open,
         entries: &Range<u64>,

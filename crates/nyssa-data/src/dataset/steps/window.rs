@@ -6,12 +6,12 @@ use super::size::{MemoryPlan, MemoryTaken, StepSize};
 
 /// The size of a window, in bytes of arrays.
 const WINDOW_BYTES: f64 = 32e6;
-/// The largest factor between the numbers of steps of a window and of the window before it.
+/// The largest factor between the numbers of steps of a window and of the previous window.
 const GROWTH: u64 = 8;
 /// A window is small if it takes less than this fraction of the stated memory.
 const SMALL: f64 = 0.1;
 
-/// What decides where the steps of a window end.
+/// The data that decides where the steps of a window end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WindowPlan {
     pub size: StepSize,
@@ -38,20 +38,20 @@ pub(super) struct PlannedWindow {
 
 impl WindowPlan {
     /// Returns the largest number of bytes of a small window.
-    pub fn small_bytes(size: StepSize) -> f64 {
+    pub(super) fn small_bytes(size: StepSize) -> f64 {
         match size {
             StepSize::Memory(memory) => WINDOW_BYTES.min(memory as f64 * SMALL),
             _ => WINDOW_BYTES,
         }
     }
 
-    /// Returns the number of bytes that entries take, as far as it is known.
-    pub fn bytes(&self, entries: u64) -> Option<f64> {
+    /// Returns the number of bytes that entries take, if it is known.
+    pub(super) fn bytes(&self, entries: u64) -> Option<f64> {
         self.taken.map(|taken| taken.entry * entries as f64)
     }
 
     /// Plans the window that begins at entry `from` of a part, which ends at `stop`.
-    pub fn window(&self, from: u64, stop: u64, clusters: &[Range<u64>]) -> PlannedWindow {
+    pub(super) fn window(&self, from: u64, stop: u64, clusters: &[Range<u64>]) -> PlannedWindow {
         let (ends, opened) = match self.size {
             StepSize::Cluster => {
                 let next = clusters.partition_point(|cluster| cluster.end <= from);
@@ -68,9 +68,9 @@ impl WindowPlan {
         PlannedWindow { ends, opened }
     }
 
-    /// Plans a window as [`WindowPlan::window`] does, of at most `most` bytes. Returns `None` if not even one step
-    /// is so small.
-    pub fn window_of(
+    /// Plans a window of at most `most` bytes that begins at entry `from` of a part, which ends at `stop`. Returns
+    /// `None` if not even one step is so small.
+    pub(super) fn window_of(
         &self,
         most: f64,
         entries: &Range<u64>,

@@ -18,7 +18,7 @@ struct State {
 }
 
 impl OpenFiles {
-    pub fn new(files: VecDeque<(usize, AnyDataset)>) -> Self {
+    pub(super) fn new(files: VecDeque<(usize, AnyDataset)>) -> Self {
         Self(Mutex::new(State { files, opening: 0 }))
     }
 
@@ -26,8 +26,8 @@ impl OpenFiles {
     /// [`MAX_OPEN`] files are open.
     ///
     /// # Errors
-    /// The error of `open`.
-    pub fn get(
+    /// Returns the error of `open` if it fails.
+    pub(super) fn get(
         &self,
         index: usize,
         open: impl FnOnce() -> Result<AnyDataset>,
@@ -44,21 +44,21 @@ impl OpenFiles {
         let mut state = self.lock();
         state.opening -= 1;
         let dataset = opened?;
-        // Another thread may have opened the same file.
+        // Another thread may have opened this file.
         state.take(index);
         state.files.push_back((index, Arc::clone(&dataset)));
         Ok(dataset)
     }
 
     /// Returns file number `index` if it is open.
-    pub fn find(&self, index: usize) -> Option<AnyDataset> {
+    pub(super) fn find(&self, index: usize) -> Option<AnyDataset> {
         let state = self.lock();
         let mut files = state.files.iter();
         files.find(|(other, _)| *other == index).map(|(_, dataset)| Arc::clone(dataset))
     }
 
     /// Closes all files.
-    pub fn close(&self) {
+    pub(super) fn close(&self) {
         let files = std::mem::take(&mut self.lock().files);
         files.iter().for_each(|(_, dataset)| dataset.close());
     }
@@ -74,8 +74,8 @@ impl State {
         self.files.remove(at).map(|(_, dataset)| dataset)
     }
 
-    /// Drops files until one more may be open. Files that nobody reads go first: the others stay open as
-    /// long as they are read.
+    /// Drops files until one more may be open. Files that nobody reads are dropped first: the other files stay open
+    /// as long as they are read.
     fn make_room(&mut self) {
         while self.files.len() + self.opening >= MAX_OPEN {
             let idle = self.files.iter().position(|(_, dataset)| Arc::strong_count(dataset) == 1);

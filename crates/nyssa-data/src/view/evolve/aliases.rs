@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field, FieldRef};
 use nyssa_root::error::{Error, Result};
 
-/// New names of fields and members, with the old names that are used if a file does not have the new ones.
+/// New names of fields and members, and the old names that are used if a file does not have the new names.
 ///
 /// A name is the name of a top-level field or the dotted path of a member, such as `jets.pt`. The levels of
 /// lists are not part of the path. A member keeps its parent, so its old name can be given without the path.
@@ -24,7 +24,7 @@ impl Aliases {
     /// Makes aliases from pairs of new and old name.
     ///
     /// # Errors
-    /// `InvalidArgument` for an empty name, or an old name whose parent is not that of the new one.
+    /// `InvalidArgument` for an empty name, or an old name whose parent differs from the parent of the new name.
     pub fn new<'a>(names: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self> {
         names.into_iter().map(|(new, old)| Alias::new(new, old)).collect::<Result<_>>().map(Self)
     }

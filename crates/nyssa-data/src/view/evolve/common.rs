@@ -5,8 +5,8 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field};
 use nyssa_root::arrow::Number;
 
-/// Returns the narrowest field to which both can be converted without loss, or `None` if there is none. A
-/// record has the members of both fields, or with `shared_only` only the members that both have.
+/// Returns the narrowest field to which both can be converted without loss, or `None` if there is none. A record has
+/// the members of both fields, or with `shared_only` only the members in both fields.
 pub fn common(a: &Field, b: &Field, shared_only: bool) -> Option<Field> {
     let field = a.clone().with_nullable(a.is_nullable() || b.is_nullable());
     Some(field.with_data_type(common_type(a.data_type(), b.data_type(), shared_only)?))

@@ -1,13 +1,13 @@
 //! Schema evolution: converts data of one type to another, if nothing is lost or guessed.
 //!
-//! The allowed conversions are those of ROOT (its document "Schema Evolution"):
+//! The allowed conversions follow ROOT (its document "Schema Evolution"):
 //!
 //! | target | from |
 //! |---|---|
-//! | number | numbers of which every value fits; any number when narrowing is asked, each value checked |
+//! | number | numbers of which every value fits; any number when narrowing is requested, each value checked |
 //! | list | list, fixed array, nullable value (0 or 1 items), items evolved |
 //! | fixed array | fixed array of the same size, items evolved |
-//! | record | record, members matched by name: reordered, left out, or filled as [`Missing`] says |
+//! | record | record, members matched by name: reordered, left out, or filled by [`Missing`] |
 //! | nullable value | plain or nullable value |
 //! | plain value | nullable value without nulls in the data that are read |
 //! | variant | variant with as many alternatives, each evolved |

@@ -17,7 +17,7 @@ use crate::view::evolve::{EvolutionOptions, Missing, evolve};
 /// An index of entries by the values of key columns. It has the first entry of each key.
 ///
 /// For each entry, it takes 8 bytes of memory for every key column, and 8 to 16 bytes for the table.
-pub struct Index {
+pub(super) struct Index {
     keys: Vec<Vec<u64>>,
     /// The hash table with open addressing: entry + 1, or 0 for a free place. The size is a power of two.
     table: Vec<u32>,
@@ -29,8 +29,9 @@ impl Index {
     /// Reads the key columns of all entries, with the types `types`, and builds the index.
     ///
     /// # Errors
-    /// The errors of [`keys`]; `LimitExceeded` for more than 2^31 entries.
-    pub fn build(
+    /// `Unsupported` for keys that are not integers; `InvalidArgument` for a value that does not fit its type;
+    /// `LimitExceeded` for more than 2^31 entries; an error if the keys cannot be read.
+    pub(super) fn build(
         dataset: &dyn Dataset,
         names: &[String],
         types: &[DataType],
@@ -49,7 +50,7 @@ impl Index {
         let mut index = Self { keys, table, hasher: RandomState::new() };
         for entry in 0..count {
             let place = index.place(&index.keys, entry);
-            // The index keeps the first entry of a key.
+            // The index stores the first entry of a key.
             if index.table[place] == 0 {
                 index.table[place] = entry as u32 + 1;
             }
@@ -58,7 +59,7 @@ impl Index {
     }
 
     /// Returns the entry that has the key in row `row` of the columns `keys`.
-    pub fn find(&self, keys: &[Vec<u64>], row: usize) -> Option<u64> {
+    pub(super) fn find(&self, keys: &[Vec<u64>], row: usize) -> Option<u64> {
         self.table[self.place(keys, row)].checked_sub(1).map(u64::from)
     }
 
@@ -83,7 +84,7 @@ impl Index {
 ///
 /// # Errors
 /// `Unsupported` unless both are integers or booleans that are never null.
-pub fn key_type(name: &str, left: &dyn Dataset, right: &dyn Dataset) -> Result<DataType> {
+pub(super) fn key_type(name: &str, left: &dyn Dataset, right: &dyn Dataset) -> Result<DataType> {
     let wide = |dataset: &dyn Dataset| {
         let item = dataset.columns().iter().find(|item| item.name == name);
         let of = |item: &ColumnInfo| item.field.clone().map_err(Error::unsupported);
@@ -109,8 +110,8 @@ pub fn key_type(name: &str, left: &dyn Dataset, right: &dyn Dataset) -> Result<D
 /// Reads the key columns of some entries, converted to `types`, as 64 bits for each value.
 ///
 /// # Errors
-/// The errors of [`Dataset::read`]; `InvalidArgument` for a value that does not fit its type.
-pub fn keys(
+/// `InvalidArgument` for a value that does not fit its type; an error if the file is damaged or cannot be read.
+pub(super) fn keys(
     dataset: &dyn Dataset,
     names: &[String],
     types: &[DataType],

@@ -44,7 +44,7 @@ pub struct Join {
     /// The columns. Parts of columns follow from index `below` on.
     items: Vec<ColumnInfo>,
     below: usize,
-    /// The dataset of each column (0 is the left one) and its name there.
+    /// The dataset of each column (0 is the left dataset) and its name there.
     origins: Vec<(usize, String)>,
 }
 
@@ -76,8 +76,8 @@ impl Columns {
         None
     }
 
-    /// Adds a part of a column. The first `columns` items are columns. A part becomes unreadable if several
-    /// sides have one with the same name.
+    /// Adds a part of a column. The first `columns` items are columns. A part becomes unreadable if several sides
+    /// have a part with its name.
     fn add_part(&mut self, columns: usize, side: usize, item: &ColumnInfo, joined: ColumnInfo) {
         let taken = self.add(side, item, joined).filter(|&number| number >= columns);
         if let Some(taken) = taken.and_then(|number| self.items.get_mut(number)) {
@@ -88,7 +88,7 @@ impl Columns {
     }
 }
 
-/// Returns a column of a right dataset as it is in the join.
+/// Returns a column of a right dataset in the form that it has in the join.
 fn joined(item: &ColumnInfo, prefix: &str, on_keys: bool) -> ColumnInfo {
     let name = format!("{prefix}{}", item.name);
     let field = item.field.clone().and_then(|field| match field.data_type() {
@@ -108,9 +108,9 @@ impl Join {
     /// empty, joins by entry number. This reads the keys of the right datasets.
     ///
     /// # Errors
-    /// `NotFound` for a key that is missing; `Unsupported` for a key that is not an integer;
-    /// `InvalidArgument` if two columns have the same name, or if datasets joined by entry number have
-    /// different numbers of entries; the errors of reading.
+    /// `NotFound` for a key that is missing; `Unsupported` for a key that is not an integer; `InvalidArgument` if two
+    /// columns have the same name, or if datasets joined by entry number have different numbers of entries; an error
+    /// if the keys cannot be read.
     pub fn new(
         left: AnyDataset,
         rights: Vec<Right>,
@@ -127,7 +127,7 @@ impl Join {
     /// are not used.
     ///
     /// # Errors
-    /// `InvalidArgument` if it has fewer entries; the errors of [`Join::new`].
+    /// `InvalidArgument` if it has fewer entries, or if two columns have one name.
     pub fn with_friend(left: AnyDataset, right: Right, context: &Context) -> Result<Self> {
         let (ours, theirs) = (left.num_entries(), right.dataset.num_entries());
         if theirs < ours {

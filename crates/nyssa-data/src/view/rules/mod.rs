@@ -1,4 +1,4 @@
-//! Read rules: members that are computed from others while objects of a class are read.
+//! Read rules: members that are computed from other members while objects of a class are read.
 //!
 //! ROOT calls them I/O customisation rules. A rule belongs to a class in a range of versions. Its function
 //! computes target members from source members, wherever the class appears in the fields. One call gets flat
@@ -46,7 +46,7 @@ impl std::fmt::Debug for ReadRule {
 pub struct TargetMember {
     /// The name.
     pub name: String,
-    /// The type. With `None`, the type is that of the array that the function returns when it gets no objects.
+    /// The type. If it is `None`, the array that the function returns for no objects gives the type.
     pub field: Option<Field>,
 }
 
@@ -125,8 +125,8 @@ impl WithRules {
     /// reason, if its rule needs a member that is missing, or if two rules compute the same target.
     ///
     /// # Errors
-    /// `Unsupported` for rules on a TTree. The errors of the functions. A function is called without objects if the type
-    /// of a target is not known.
+    /// `Unsupported` for rules on a TTree. An error if a function fails: a function is called without objects if the
+    /// type of a target is not known.
     pub fn new(inner: AnyDataset, rules: &[ReadRule]) -> Result<Self> {
         if inner.format() == Format::TTree && !rules.is_empty() {
             return Err(Error::unsupported(
@@ -164,7 +164,7 @@ impl WithRules {
     }
 }
 
-/// A plan and the field that results, or the reason why there is none.
+/// A plan and the resulting field, or the reason why there is no plan.
 struct ColumnPlan {
     plan: Plan,
     field: std::result::Result<Field, String>,

@@ -52,7 +52,7 @@ impl From<Error> for Failure {
 
 type PlanResult<T> = std::result::Result<T, Failure>;
 
-/// Finds how `rules` change a field of this C++ type.
+/// Returns how `rules` change a field of this C++ type.
 pub(super) fn plan(cpp_type: &CppType, field: &Field, rules: &[ReadRule]) -> PlanResult<Plan> {
     let child = |index: usize, field: &Field| plan(cpp_type.member(index), field, rules);
     let keeps = |plan: &Plan| matches!(plan, Plan::Keep);

@@ -93,7 +93,7 @@ pub fn same(a: &dyn Array, b: &dyn Array) -> bool {
             a.as_boolean().values() == b.as_boolean().values()
         }
         (DataType::FixedSizeList(_, size), DataType::FixedSizeList(_, other)) => {
-            // The `values` of a slice are already cut to it.
+            // The `values` of a slice are already limited to the slice.
             size == other && {
                 let (a, b) = (a.as_fixed_size_list(), b.as_fixed_size_list());
                 same(a.values(), b.values())
@@ -215,7 +215,7 @@ fn integers(array: &dyn Array) -> Option<Vec<i128>> {
     with_integer_type!(array.data_type(), T => Some(of::<T>(array)), _ => None)
 }
 
-/// Returns how many entries differ, and the first of them. Ranges that differ are halved down to single entries.
+/// Returns how many entries differ, and the first of them. Ranges that differ are divided down to single entries.
 pub fn differences(a: &dyn Array, b: &dyn Array) -> (u64, Option<usize>) {
     let common = a.len().min(b.len());
     let mut found = (a.len().abs_diff(b.len()) as u64, None);

@@ -26,12 +26,12 @@ use nyssa_root::Context;
 use nyssa_root::arrow::brief;
 use nyssa_root::error::{Error, Result};
 
-/// Compares all columns that both datasets have. Columns are matched by name. A branch whose name RNTuple does
-/// not allow is matched with the field that a conversion makes of it.
+/// Compares all columns that both datasets have. Columns are matched by name. A branch whose name RNTuple does not
+/// allow is matched with the field that a conversion makes from it.
 ///
 /// # Errors
 /// `InvalidArgument` for an entry range beyond both, and with `only_common` if there is no common column;
-/// `Cancelled`; the errors of a damaged file.
+/// `Cancelled`; an error if a file is damaged.
 pub fn diff(
     a: &dyn Dataset,
     b: &dyn Dataset,
@@ -81,7 +81,8 @@ pub fn diff(
 /// Compares the named columns: (name in a, name in b).
 ///
 /// # Errors
-/// `NotFound` for a name that does not exist; otherwise the same as [`diff`].
+/// `NotFound` for a name that does not exist; `InvalidArgument` for an entry range beyond both; `Cancelled`; an error
+/// if a file is damaged.
 pub fn diff_pairs(
     a: &dyn Dataset,
     b: &dyn Dataset,
@@ -106,7 +107,7 @@ pub fn diff_pairs(
     compare_pairs(a, b, &pairs, options, context, DiffReport::default())
 }
 
-/// Returns the names of columns, with the names of the fields that a conversion makes of them.
+/// Returns the names of columns, with the names of the fields that a conversion makes from them.
 pub(super) fn converted<'a>(
     columns: impl Iterator<Item = &'a str> + Clone,
 ) -> HashMap<&'a str, String> {
@@ -157,7 +158,7 @@ fn compare_pairs(
         }
     }
     let read = |pairs: &mut [Pair<'_>], range| compare((a, b), pairs, range, context);
-    // The ranges follow the clusters of b, which is the output if a conversion is verified.
+    // The ranges follow the clusters of b, which is the output when a conversion is verified.
     let memory = options.selection.memory_budget;
     batches::each(b, &mut pairs, entries.clone(), memory, context, read)?;
     report.compared_entries = entries.end - entries.start;

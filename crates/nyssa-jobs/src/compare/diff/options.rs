@@ -12,8 +12,8 @@ pub struct DiffOptions {
     pub selection: Selection,
     /// Whether integers of different widths are compared by value. Otherwise they are incomparable.
     pub integers_by_value: bool,
-    /// Whether different shapes are compared by value: arrays of fixed size and lists, several dimensions and
-    /// one, strings and lists of characters. Otherwise they are incomparable.
+    /// Whether different shapes are compared by value: arrays of fixed size and lists, several dimensions and one
+    /// dimension, strings and lists of characters. Otherwise they are incomparable.
     pub shapes_by_value: bool,
     /// Whether columns that only one dataset has are ignored. Otherwise they are a difference.
     pub only_common: bool,

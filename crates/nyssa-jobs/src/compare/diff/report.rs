@@ -11,7 +11,7 @@ const SHOWN: usize = 8;
 /// The differences between two datasets, called a and b.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct DiffReport {
-    /// Whether nothing is different, and everything that was asked for was compared.
+    /// Whether there is no difference, and every requested comparison was made.
     pub equal: bool,
     /// The number of entries of a.
     pub entries_a: u64,
@@ -74,11 +74,11 @@ impl DiffReport {
         self.compared.iter().filter(|compared| compared.different_entries > 0)
     }
 
-    /// Returns an error that lists the differences, or the columns that cannot be compared if nothing else is wrong. `a` and `b` are the words for the datasets in the message,
-    /// such as `the tree`.
+    /// Returns an error that lists the differences, or the columns that cannot be compared if there are no
+    /// differences. `a` and `b` are the words for the datasets in the message, such as `the tree`.
     ///
     /// # Errors
-    /// `OutOfSpecification` if there is any difference; `Unsupported` if columns cannot be compared.
+    /// `OutOfSpecification` for differences; `Unsupported` if columns cannot be compared.
     pub fn require_equal(&self, a: &str, b: &str) -> Result<()> {
         if self.equal {
             return Ok(());
@@ -120,8 +120,8 @@ impl DiffReport {
         )))
     }
 
-    /// Sets [`DiffReport::equal`] from the other fields. Both must have the same number of entries, unless a
-    /// range was asked for. Columns that only one dataset has are allowed only if the options allow them.
+    /// Sets [`DiffReport::equal`] from the other fields. Both must have the same number of entries, unless a range
+    /// was requested. Columns that only one dataset has are allowed only if the options allow them.
     pub(super) fn conclude(&mut self, options: &DiffOptions) {
         self.equal = (options.selection.entries.is_some() || self.entries_a == self.entries_b)
             && (options.only_common || self.only_in_a.is_empty() && self.only_in_b.is_empty())

@@ -1,5 +1,5 @@
-//! Compares columns that have the same values in different shapes: arrays of fixed size and lists, several
-//! dimensions and one, strings and lists of characters. They are compared as flat lists.
+//! Compares columns with equal values in different shapes: arrays of fixed size and lists, several dimensions and one
+//! dimension, strings and lists of characters. They are compared as flat lists.
 
 use std::sync::Arc;
 
@@ -54,8 +54,8 @@ fn is_characters(data_type: &DataType) -> bool {
     matches!(item, DataType::Int8 | DataType::UInt8)
 }
 
-/// Returns `array` as a flat list, if the type `other` can be one, too. An array that cannot become a flat list
-/// stays as it is, and compares as different.
+/// Returns `array` as a flat list, if the type `other` can be a flat list, too. An array that cannot become a flat
+/// list stays unchanged, and compares as different.
 pub(super) fn flattened(array: &ArrayRef, other: &DataType) -> ArrayRef {
     let list = match array.data_type() {
         DataType::FixedSizeList(..) => flattened_array(array),
@@ -69,7 +69,7 @@ fn flattened_array(array: &ArrayRef) -> Option<ArrayRef> {
     let (mut items, mut size) = (Arc::clone(array), 1i64);
     while let DataType::FixedSizeList(_, more) = *items.data_type() {
         size = size.checked_mul(i64::from(more))?;
-        // The `values` of a slice are already cut to it.
+        // The `values` of a slice are already limited to the slice.
         items = Arc::clone(items.as_fixed_size_list().values());
     }
     let count = i64::try_from(array.len()).ok()?;

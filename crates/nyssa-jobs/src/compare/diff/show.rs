@@ -14,7 +14,7 @@ const ITEMS: usize = 8;
 const TEXT: usize = 80;
 
 /// Returns entry `index` of `array` as text.
-pub fn value(array: &dyn Array, index: usize) -> String {
+pub(super) fn value(array: &dyn Array, index: usize) -> String {
     if index >= array.len() {
         return "nothing".to_owned();
     }
@@ -72,10 +72,10 @@ fn text(one: &ArrayRef) -> String {
     format!("{text:?}{more}")
 }
 
-/// Returns entry `index` of both arrays as text. If the entries are lists of the same length, it is narrowed to
-/// the first item that differs. The result is the place of the item (such as `[3][0]`, empty for the whole
-/// entry) and the two values.
-pub fn narrowed(a: &dyn Array, b: &dyn Array, index: usize) -> (String, String, String) {
+/// Returns entry `index` of both arrays as text. If the entries are lists of equal length, the text shows only the
+/// first item that differs. The result is the place of the item (such as `[3][0]`, empty for the whole entry) and the
+/// two values.
+pub(super) fn narrowed(a: &dyn Array, b: &dyn Array, index: usize) -> (String, String, String) {
     let mut place = String::new();
     let mut pair = (a.slice(index.min(a.len()), 1.min(a.len().saturating_sub(index))), {
         b.slice(index.min(b.len()), 1.min(b.len().saturating_sub(index)))

@@ -26,7 +26,7 @@ pub struct Tolerance {
 }
 
 impl Tolerance {
-    /// Returns the tolerances of the top-level fields of `schema`, by name. `precisions` are those of the columns that
+    /// Returns the tolerances of the top-level fields of `schema`, by name. `precisions` contains the columns that
     /// are not exact.
     pub fn of_fields(
         schema: &Schema,
@@ -48,13 +48,14 @@ impl Tolerance {
         (own.is_some() || !subfields.is_empty()).then_some(Self { own, subfields })
     }
 
-    /// Returns `a` with the values of `b` where they differ by no more than is allowed. Other values stay as they are,
-    /// so that a comparison with `b` finds them.
+    /// Returns `a` with the values of `b` where they differ by no more than allowed. Other values stay unchanged, so
+    /// that a comparison with `b` shows them.
     pub(super) fn settled(&self, a: &ArrayRef, b: &ArrayRef) -> ArrayRef {
         self.settle(a, b).unwrap_or_else(|| Arc::clone(a))
     }
 
-    /// Does the same as [`Self::settled`]. Returns `None` if all of `a` stays.
+    /// Returns `a` with the values of `b` where they differ by no more than allowed. Returns `None` if all of `a`
+    /// stays unchanged.
     fn settle(&self, a: &ArrayRef, b: &ArrayRef) -> Option<ArrayRef> {
         if a.len() != b.len() {
             return None;
@@ -115,7 +116,7 @@ impl Tolerance {
         self.subfields.first().map(|(_, items)| items)
     }
 
-    /// Returns the precision of numbers. A value that may be missing has a field of its own below.
+    /// Returns the precision of numbers. A value that may be missing has a subfield.
     fn precision(&self) -> Option<&Precision> {
         self.own.as_ref().or_else(|| self.items()?.own.as_ref())
     }
@@ -166,7 +167,7 @@ mod tests {
         assert!(!is_allowed(50.0, 50.51) && !is_allowed(0.0, 0.0011) && !is_allowed(1.0, -1.0));
         assert!(is_allowed(f64::NAN, -f64::NAN) && is_allowed(f64::INFINITY, f64::INFINITY));
         assert!(!is_allowed(f64::NAN, 1.0) && !is_allowed(1.0, f64::NAN));
-        // What is said of the error holds inside the range only.
+        // The statement about the error is true only inside the range.
         assert!(!is_allowed(200.0, 200.1) && is_allowed(200.0, 200.0));
     }
 

@@ -1,19 +1,19 @@
 //! Hashes the values of one column.
 //!
 //! A column is a tree of streams: a list has its lengths and the stream of its items, a text its lengths and the
-//! stream of its characters, a record the streams of its members. Each stream is hashed by XXH3 (128 bits) over its values one after the other,
-//! from the first entry to the last, however the entries are cut into clusters. Values are
-//! little-endian: integers as 64 bits, floats as their bits, booleans as a byte, lengths as integers,
-//! characters of text as bytes, all of a column one after the other. The digest is the XXH3 of one line for each stream:
+//! stream of its characters, a record the streams of its members. Each stream is hashed by XXH3 (128 bits) over its
+//! values one after the other, from the first entry to the last, for any division into clusters. Values are
+//! little-endian: integers as 64 bits, floats as their bits, booleans as a byte, lengths as integers, characters of
+//! text as bytes, all of a column one after the other. The digest is the XXH3 of one line for each stream:
 //!
 //! ```text
 //! int 3 <hash>                   list 3 <hash>                  text 3 <hash>
 //!                                list/float32 7 <hash>          text/bytes 12 <hash>
 //! ```
 //!
-//! with its path, its number of values, and its hash as 32 hexadecimal digits. Members are
-//! in the order of their names. Nulls are a stream of their positions, which is left out when there is
-//! none; the other streams leave them out.
+//! with its path, its number of values, and its hash as 32 hexadecimal digits. Members are in the order of their
+//! names. Nulls are a stream of their positions, which is left out when there are no nulls; the other streams leave
+//! them out.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ use crate::compare::diff::{alternatives, lists};
 /// The number of values that are converted to bytes at the same time.
 const CHUNK: usize = 1024;
 
-/// One stream of values, and its hash so far.
+/// One stream of values, and its current hash.
 #[derive(Clone)]
 struct Stream {
     hash: Xxh3,
@@ -69,7 +69,7 @@ impl ColumnHasher {
     /// Starts the digest of a column of this type. It has no values yet.
     ///
     /// # Errors
-    /// The reason why values of that type have no digest.
+    /// Returns the reason why values of this type have no digest.
     pub fn new(data_type: &DataType) -> std::result::Result<Self, String> {
         let part = |data_type: &DataType| Ok::<_, String>((String::new(), Self::new(data_type)?));
         let (kind, mut parts) = match data_type {
@@ -110,7 +110,7 @@ impl ColumnHasher {
         Ok(Self { kind, values: Box::default(), nulls: None, parts })
     }
 
-    /// Makes the digest of lists from the digest of their lengths and that of their items.
+    /// Makes the digest of lists from the digests of their lengths and of their items.
     #[must_use]
     pub fn list(lengths: &Self, items: &Self) -> Self {
         let parts = vec![(String::new(), items.clone())];
@@ -176,7 +176,7 @@ impl ColumnHasher {
                     array.as_fixed_size_list_opt().filter(|list| list.value_length() == size);
                 let list = list.ok_or_else(other)?;
                 self.values.count += array.len() as u64;
-                // The `values` of a slice are already cut to it.
+                // The `values` of a slice are already limited to the slice.
                 self.add_parts(|_, _| Some(Arc::clone(list.values())), other)?;
             }
             Kind::Record => {

@@ -1,7 +1,7 @@
-//! Computes digests of the values of a dataset. They are equal for a TTree and the RNTuple made from it.
+//! Computes digests of the values of a dataset. They are equal for a TTree and the RNTuple that was made from it.
 //!
-//! A digest depends only on the values and their order, and not on compression, baskets, pages, clusters, threads,
-//! or the widths of integers. [`ColumnHasher`] says what is hashed.
+//! A digest depends only on the values and their order, and not on compression, baskets, pages, clusters, threads, or
+//! the widths of integers. [`ColumnHasher`] defines what is hashed.
 
 mod column;
 mod report;
@@ -22,7 +22,8 @@ use nyssa_root::error::{Error, Result, ResultExt};
 /// Reads all columns and hashes their values. Columns that cannot be read are listed with the reason.
 ///
 /// # Errors
-/// `InvalidArgument` for a range of entries beyond the dataset; `Cancelled`; and the errors of the file.
+/// `InvalidArgument` for a range of entries beyond the dataset; `Cancelled`; an error if the file is damaged or
+/// cannot be read.
 pub fn digest(
     dataset: &dyn Dataset,
     selection: &Selection,

@@ -112,7 +112,7 @@ enum Document {
     All(Vec<Written>),
 }
 
-/// The result of comparing digests with the expected ones.
+/// The result of comparing digests with the expected digests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Comparison {
     /// Whether the dataset has all columns of the report, with the same values.
@@ -131,7 +131,7 @@ pub struct Comparison {
     pub undigested: Vec<Undigested>,
 }
 
-/// A column whose digest is not that of the report.
+/// A column whose digest differs from the report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// The name of the branch or field.
@@ -143,9 +143,9 @@ pub struct Difference {
 }
 
 impl Expected {
-    /// Takes the digests for `dataset` from the JSON `text` of a report. `source` is the name of the report,
-    /// for messages. In the report of a conversion, the digests of a tree have the names of its branches, and
-    /// those of an RNTuple the names of its fields.
+    /// Takes the digests for `dataset` from the JSON `text` of a report. `source` is the name of the report, for
+    /// messages. In the report of a conversion, the digests of a tree have the names of its branches, and the digests
+    /// of an RNTuple have the names of its fields.
     ///
     /// # Errors
     /// `InvalidArgument` if the text is not such a report, or if it is the report of another dataset.
@@ -191,17 +191,18 @@ impl Expected {
         Ok(Self { entries: first..last, columns })
     }
 
-    /// Takes other entries of the dataset than those of the report.
+    /// Takes other entries of the dataset than the entries of the report.
     #[must_use]
     pub fn with_entries(self, entries: Range<u64>) -> Self {
         Self { entries, ..self }
     }
 
-    /// Hashes the columns of the report again. Branches are found as the fields that a conversion makes of
-    /// them, and the other way round.
+    /// Hashes the columns of the report again. A branch also matches the field that a conversion makes from it, and
+    /// the other way round.
     ///
     /// # Errors
-    /// `InvalidArgument` when the dataset has fewer entries than the report; the errors of [`digest`].
+    /// `InvalidArgument` when the dataset has fewer entries than the report; `Cancelled`; an error if the file is
+    /// damaged or cannot be read.
     pub fn compare(
         &self,
         dataset: &dyn Dataset,

@@ -1,4 +1,4 @@
-//! Walks through the fields of an RNTuple, down to those that become columns of a tree.
+//! Walks through the fields of an RNTuple, down to the fields that become columns of a tree.
 
 use globset::GlobMatcher;
 use nyssa_rntuple::schema::{BACKING_PREFIX, Field, FieldId, Schema, Structure};
@@ -7,7 +7,7 @@ use nyssa_ttree::write;
 /// A field that becomes a column, and the fields above it.
 #[derive(Clone, Debug)]
 pub(super) struct FieldChain {
-    /// The fields from the top-level field down to this one.
+    /// The fields from the top-level field down to this field.
     pub ids: Vec<FieldId>,
     /// The path by which the field is read, such as `jets.pt`.
     pub path: String,
@@ -26,7 +26,7 @@ pub(super) struct Fields<'a> {
 
 impl Fields<'_> {
     /// Returns the columns of a top-level field.
-    pub fn below(&self, top: FieldId) -> Vec<FieldChain> {
+    pub(super) fn below(&self, top: FieldId) -> Vec<FieldChain> {
         let mut found = Vec::new();
         self.walk(&mut vec![top], &mut found);
         found
@@ -88,8 +88,8 @@ impl Fields<'_> {
         refusal(field).or_else(below)
     }
 
-    /// Returns the number of collections in a chain and below it. Strings are none.
-    pub fn depth(&self, chain: &FieldChain) -> usize {
+    /// Returns the number of collections in a chain and below it. Strings do not count.
+    pub(super) fn depth(&self, chain: &FieldChain) -> usize {
         let above = chain.ids.iter().filter(|&&id| self.is_collection(id)).count();
         let mut below = 0;
         let mut open = chain.ids.last().map(|&id| &self.schema.field(id).children);
@@ -101,7 +101,7 @@ impl Fields<'_> {
     }
 
     /// Returns the outermost collection of a chain.
-    pub fn collection(&self, chain: &FieldChain) -> Option<FieldId> {
+    pub(super) fn collection(&self, chain: &FieldChain) -> Option<FieldId> {
         chain.ids.iter().copied().find(|&id| self.is_collection(id))
     }
 
@@ -110,14 +110,14 @@ impl Fields<'_> {
     }
 
     /// Returns the path without the items of lists.
-    pub fn path(&self, ids: &[FieldId]) -> String {
+    pub(super) fn path(&self, ids: &[FieldId]) -> String {
         self.named(ids).collect::<Vec<_>>().join(".")
     }
 
     /// Returns the name of the branch: the names of the path. Bases of classes, and collections that exist only for
     /// projected fields, do not name their members. Fields that were branches with dots have colons; they become dots
-    /// again. Other characters that a branch cannot have become `_`.
-    pub fn branch(&self, ids: &[FieldId]) -> String {
+    /// again. Other characters that a branch name cannot have become `_`.
+    pub(super) fn branch(&self, ids: &[FieldId]) -> String {
         let top = ids.first().map(|&id| self.schema.field(id));
         let hidden = top.is_some_and(is_backing) && self.named(ids).count() > 1;
         let mut branch = String::new();
@@ -149,7 +149,7 @@ fn is_list(field: &Field) -> bool {
     field.structure == Structure::Collection || field.array_size.is_some()
 }
 
-/// Returns whether a name is that of the base of a class (specification, "User-defined classes").
+/// Returns whether a name is the name of a base class (specification, "User-defined classes").
 fn is_base(name: &str) -> bool {
     name.starts_with(":_")
 }

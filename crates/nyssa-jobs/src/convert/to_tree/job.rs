@@ -16,11 +16,12 @@ use crate::job::output::Output;
 use crate::job::report;
 use crate::job::run::{self, Job};
 
-/// Converts the RNTuples at `paths` of `input`, each to a tree of the same path in `output`. It starts again without
+/// Converts the RNTuples at `paths` of `input`, each to a tree of its path in `output`. It starts again without
 /// fields whose data are damaged, if the options allow that.
 ///
 /// # Errors
-/// The same as [`crate::convert::convert`].
+/// `NotFound` for the input; `InvalidArgument` for options or an output that are not allowed; `Unsupported` with a
+/// list of all fields that cannot be converted; `Cancelled`; an error if the input is damaged or cannot be read.
 pub(in crate::convert) fn convert_paths(
     input: &RootFile,
     paths: &[String],
@@ -54,8 +55,8 @@ pub(in crate::convert) fn convert_paths(
 /// An RNTuple that becomes no tree: its path, and the reason.
 type Refused = (String, String);
 
-/// Plans all trees. Everything that can be refused is refused here, before the output is touched. Of several RNTuples,
-/// those that cannot be converted are left out if the options allow that.
+/// Plans all trees. All refusals happen here, before the output is created. If there are several RNTuples, RNTuples
+/// that cannot be converted are left out if the options allow it.
 fn plan<'a>(
     input: &RootFile,
     paths: &[String],
@@ -68,7 +69,7 @@ fn plan<'a>(
     for (path, damaged) in paths.iter().zip(damaged) {
         let tree = Tree::new(input, path, damaged, options, context);
         match tree.in_file(input.name()).in_object(path) {
-            // With no field left it is an argument that is wrong, but other RNTuples can still be converted.
+            // If no field is left, the argument is wrong, but other RNTuples can still be converted.
             Err(error)
                 if options.skip_unsupported
                     && matches!(error.kind(), Kind::Unsupported | Kind::InvalidArgument) =>

@@ -1,4 +1,4 @@
-//! Maps the fields of an RNTuple to the columns of a tree, and finds those that a tree cannot hold.
+//! Maps the fields of an RNTuple to the columns of a tree, and finds the fields that a tree cannot hold.
 //!
 //! | field | branches |
 //! |---|---|
@@ -30,11 +30,11 @@ pub(super) struct Column {
     pub branch: String,
     /// The path by which the field is read.
     pub path: String,
-    /// The fields from the top-level field down to this one.
+    /// The fields from the top-level field down to this field.
     pub ids: Vec<FieldId>,
-    /// The C++ type that the path is read as.
+    /// The C++ type as which the path is read.
     pub type_name: String,
-    /// What the path is read as, with the name of the branch.
+    /// The Arrow field as which the path is read, with the name of the branch.
     pub arrow: Field,
 }
 
@@ -52,14 +52,14 @@ pub(super) struct TreeMap {
 }
 
 impl TreeMap {
-    /// Returns the columns as a table has them.
-    pub fn schema(&self) -> Schema {
+    /// Returns the columns in the form of a table.
+    pub(super) fn schema(&self) -> Schema {
         Schema::new(self.columns.iter().map(|column| column.arrow.clone()).collect::<Vec<_>>())
     }
 }
 
-/// Maps the fields of `reader`. `options` are those of the tree that do not depend on it, and `damaged` are fields that
-/// cannot be read.
+/// Maps the fields of `reader`. `options` are the options of the tree that do not depend on it, and `damaged` are
+/// fields that cannot be read.
 ///
 /// # Errors
 /// `NotFound` for patterns that match nothing; `Unsupported` with a list of all fields that a tree cannot hold, unless
@@ -102,7 +102,7 @@ pub(super) fn map(
     Ok(map)
 }
 
-/// Returns the columns that the options ask for, and their counters.
+/// Returns the columns that the options request, and their counters.
 fn select(
     fields: &Fields<'_>,
     chains: &[FieldChain],
@@ -151,7 +151,7 @@ struct Mapper<'a> {
 
 impl Mapper<'_> {
     fn take(&mut self, chains: Vec<FieldChain>, damaged: &[Skipped]) {
-        // Fields with data of their own come first, so that projections of them become aliases.
+        // Fields with their own data come first, so that projections of them become aliases.
         let sizes = self.sizes(&chains);
         let order: HashMap<String, usize> =
             chains.iter().enumerate().map(|(at, chain)| (chain.branch.clone(), at)).collect();
@@ -171,7 +171,7 @@ impl Mapper<'_> {
         self.map.columns.sort_by_key(|column| order.get(&column.branch));
     }
 
-    /// Returns the cardinality of each collection that has one.
+    /// Returns the cardinality of each collection with a cardinality.
     fn sizes(&self, chains: &[FieldChain]) -> HashMap<FieldId, String> {
         let mut sizes = HashMap::new();
         for chain in chains {
@@ -272,8 +272,8 @@ impl Mapper<'_> {
         let is_member = chain.ids.last() != Some(&collection) || source != collection;
         let is_array = item_type(arrow.data_type()).is_some_and(|item| item.is_nested());
         if !is_member && !is_array && !sizes.contains_key(&source) {
-            let asked = self.tree.counters.iter().any(|(glob, _)| glob.is_match(&chain.branch));
-            return ColumnOptions { vector: !asked, ..ColumnOptions::default() };
+            let requested = self.tree.counters.iter().any(|(glob, _)| glob.is_match(&chain.branch));
+            return ColumnOptions { vector: !requested, ..ColumnOptions::default() };
         }
         let counter = sizes.get(&source).cloned().unwrap_or_else(|| self.counter(chain, source));
         ColumnOptions { counter: Some(counter), ..ColumnOptions::default() }

@@ -1,11 +1,11 @@
 //! Converts RNTuples to TTrees.
 //!
 //! ```text
-//! RNTuple ─map─► columns of the tree, what it cannot hold ─► read in steps, one ahead ─► TreeWriter ─► verify ─► publish
+//! RNTuple ─map─► columns of the tree, fields it cannot hold ─► read in steps, one ahead ─► TreeWriter ─► verify ─► publish
 //! ```
 //!
-//! The map is complete before the output is touched. Records and collections of records are taken apart: each member
-//! is a column of its own, which is read by its path. The tree and the RNTuple are therefore compared column by column.
+//! The map is complete before the output is touched. Records and collections of records are split: each member is a
+//! separate column, which is read by its path. The tree and the RNTuple are therefore compared column by column.
 
 mod fields;
 mod job;

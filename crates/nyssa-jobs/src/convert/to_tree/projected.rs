@@ -22,7 +22,7 @@ pub(super) struct Projected {
 
 impl Projected {
     /// Makes a dataset of `columns`.
-    pub fn new(inner: Arc<Reader>, columns: &[Column]) -> Self {
+    pub(super) fn new(inner: Arc<Reader>, columns: &[Column]) -> Self {
         let info = |column: &Column| ColumnInfo {
             name: column.branch.clone(),
             type_name: column.type_name.clone(),

@@ -10,10 +10,10 @@ use nyssa_root::error::Result;
 use super::map::Column;
 
 /// Returns the stored bytes of each column with its subfields, and of all fields that are read. Offsets that several
-/// columns share count once in the sum, and for no single column. `entries` says which clusters count.
+/// columns share count once in the sum, and for no single column. `entries` selects the clusters that count.
 ///
 /// # Errors
-/// The errors of [`Reader::clusters_info`].
+/// Returns an error if a page list is damaged or cannot be read.
 pub(super) fn stored_bytes(
     reader: &Reader,
     columns: &[Column],

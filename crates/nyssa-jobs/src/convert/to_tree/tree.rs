@@ -25,13 +25,13 @@ use crate::compare::diff::{self, DiffOptions};
 use crate::compare::digest::{self, ColumnHasher};
 use crate::convert::options::{ConvertOptions, To};
 use crate::convert::report::{ConvertReport, FieldReport, Renamed, Skipped};
-use crate::job::held::{Kept, LargestPart, entries_of};
 use crate::job::largest_entry::Search;
+use crate::job::largest_part::{Copies, LargestPart, entries_of};
 use crate::job::output::Output;
 use crate::job::{self, Reencoded, report};
 
-/// The memory divided by this is for the arrays that are read. The other half is for open baskets and their compressed
-/// form.
+/// The memory divided by this is for the arrays that are read. The other half is for open baskets and their
+/// compressed form.
 const READ_DIVISOR: u64 = 2;
 
 /// An RNTuple that becomes a tree.
@@ -52,8 +52,9 @@ impl<'a> Tree<'a> {
     /// Plans the tree for the RNTuple at `path` of `input`. `damaged` are fields that cannot be read.
     ///
     /// # Errors
-    /// Those of [`map::map`], and `InvalidArgument` for options that a tree cannot have.
-    pub fn new(
+    /// `NotFound` for patterns that match nothing; `Unsupported` with a list of all fields that a tree cannot hold,
+    /// unless they are skipped; `InvalidArgument` if no field is left, and for options that a tree cannot have.
+    pub(super) fn new(
         input: &RootFile,
         path: &str,
         damaged: &[Skipped],
@@ -75,15 +76,15 @@ impl<'a> Tree<'a> {
     }
 
     /// Returns the path of the RNTuple in the input.
-    pub fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         self.reader.name()
     }
 
     /// Returns the fields that cannot be read.
     ///
     /// # Errors
-    /// Those of [`Dataset::damaged`].
-    pub fn damaged(&self) -> Result<Vec<Skipped>> {
+    /// `Io`, `Cancelled`.
+    pub(super) fn damaged(&self) -> Result<Vec<Skipped>> {
         let paths: Vec<_> = self.map.columns.iter().map(|column| column.path.as_str()).collect();
         let clusters = self.reader.clusters();
         let found = self.reader.damaged(&paths, &clusters, self.context)?;
@@ -95,7 +96,7 @@ impl<'a> Tree<'a> {
         Ok(paths.iter().filter_map(skipped).collect())
     }
 
-    /// Returns the path of the tree: that of the options or of the RNTuple, without a cycle.
+    /// Returns the path of the tree: the path in the options or the path of the RNTuple, without a cycle.
     fn path(&self) -> &str {
         let path = self.options.output.name.as_deref().unwrap_or_else(|| self.reader.name());
         path.split(';').next().unwrap_or(path)
@@ -104,8 +105,9 @@ impl<'a> Tree<'a> {
     /// Writes the tree.
     ///
     /// # Errors
-    /// The errors of the input and of the sink; `InvalidArgument` for values that a tree cannot hold; `Cancelled`.
-    pub fn write(&self, output: &Output) -> Result<ConvertReport> {
+    /// `InvalidArgument` for values that a tree cannot hold; `Cancelled`; an error if the input cannot be read or the
+    /// sink cannot be written.
+    pub(super) fn write(&self, output: &Output) -> Result<ConvertReport> {
         self.write_to(output).in_file(self.reader.file()).in_object(self.reader.name())
     }
 
@@ -135,7 +137,7 @@ impl<'a> Tree<'a> {
         Ok(report)
     }
 
-    /// Says how much memory the largest entry needs, if it is more than the job may take.
+    /// Reports the memory that the largest entry needs, if it exceeds the memory of the job.
     fn largest(&self) -> LargestPart {
         let memory = self.options.output.memory();
         let (reader, entries, context) = (&*self.reader, &self.entries, self.context);
@@ -143,13 +145,13 @@ impl<'a> Tree<'a> {
             self.map.columns.iter().filter_map(|column| column.ids.first().copied()).collect();
         fields.dedup();
         let search = Search { reader, entries, memory, context };
-        let largest = LargestPart::new(memory, Kept::Twice);
+        let largest = LargestPart::new(memory, Copies::Twice);
         let file = if self.is_first { reader.file() } else { "" };
         largest.plan(&search.of_fields(&fields), reader.name(), file);
         largest
     }
 
-    /// Returns the arrays of all columns in steps. The next step is read while one is written.
+    /// Returns the arrays of all columns in steps. The next step is read while the current step is written.
     fn steps(&self) -> Steps<Vec<ArrayRef>> {
         let dataset: AnyDataset = Arc::<Projected>::clone(&self.shown);
         let (file, entries) = (Arc::from(self.reader.file()), self.entries.clone());
@@ -227,7 +229,7 @@ impl<'a> Tree<'a> {
     ///
     /// # Errors
     /// `OutOfSpecification` with the first column that differs; `Cancelled`.
-    pub fn verify(&self, written: &RootFile, report: &mut ConvertReport) -> Result<()> {
+    pub(super) fn verify(&self, written: &RootFile, report: &mut ConvertReport) -> Result<()> {
         let start = Instant::now();
         let tree = ttree::Reader::open(written, self.path())?;
         let pairs: Vec<_> = self
@@ -247,7 +249,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Returns remarks on what has another form in the tree.
+/// Returns remarks on parts that have another form in the tree.
 fn notes(reader: &Reader, options: &TreeWriteOptions) -> Vec<String> {
     let mut notes = Vec::new();
     let links = reader.attribute_links().iter();

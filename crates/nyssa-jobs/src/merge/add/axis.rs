@@ -5,7 +5,7 @@ use nyssa_root::streamer::values::View;
 
 use super::pair::{doubles, refused};
 
-/// The part of the width of an axis by which limits may differ (`TH1::CheckAxisLimits`).
+/// The fraction of the width of an axis by which limits may differ (`TH1::CheckAxisLimits`).
 const NEAR: f64 = 1e-12;
 /// The mark of an axis that shows a part of its bins (`TAxis::kAxisRange`).
 const HAS_RANGE: i64 = 1 << 11;
@@ -20,14 +20,14 @@ pub(super) struct Axis {
     high: f64,
     edges: Vec<f64>,
     labels: Vec<(i64, String)>,
-    /// The first and the last bin that it shows, if these are not all.
+    /// The first and the last bin that it shows, if it does not show all bins.
     pub range: Option<(usize, usize)>,
-    /// Whether its bins are labels that come up while the histogram is filled, so that their places say nothing.
+    /// Whether its bins are labels that appear while the histogram is filled, so that their places have no meaning.
     pub only_labels: bool,
 }
 
 impl Axis {
-    pub fn of(axis: View<'_>) -> Result<Self> {
+    pub(super) fn of(axis: View<'_>) -> Result<Self> {
         let mut labels = Vec::new();
         if axis.get("fLabels").is_some() {
             for label in axis.list("fLabels")?.into_iter().flatten() {
@@ -53,11 +53,11 @@ impl Axis {
         })
     }
 
-    /// Refuses another axis than this one. It is named in the message.
+    /// Refuses an axis that differs from this axis. The message names it.
     ///
     /// # Errors
-    /// `InvalidArgument`.
-    pub fn check(&self, other: &Self, name: &str) -> Result<()> {
+    /// `InvalidArgument` if they differ.
+    pub(super) fn check(&self, other: &Self, name: &str) -> Result<()> {
         let near =
             |one: f64, other: f64| (one - other).abs() <= NEAR * (self.high - self.low).abs();
         let limits = |axis: &Self| format!("{} bins from {} to {}", axis.bins, axis.low, axis.high);
@@ -85,7 +85,7 @@ impl Axis {
 
     /// Returns the middle of a bin (`TAxis::GetBinCenter`).
     #[allow(clippy::cast_precision_loss)]
-    pub fn center(&self, bin: usize) -> f64 {
+    pub(super) fn center(&self, bin: usize) -> f64 {
         let inside = bin.checked_sub(1).and_then(|first| self.edges.get(first..first + 2));
         match inside {
             Some([low, high]) => 0.5 * (low + high),

@@ -1,5 +1,5 @@
-//! Joins graphs, as `TGraph::Merge` does: the points of each input follow those of the inputs before. Joins lists of
-//! entries, as `TEventList::Add` does.
+//! Joins graphs like `TGraph::Merge`: the points of each input follow the points of earlier inputs. Joins lists of
+//! entries like `TEventList::Add`.
 
 use nyssa_root::error::{Error, Result};
 use nyssa_root::streamer::values::{Numbers, Value, View};
@@ -8,7 +8,7 @@ use super::pair::{Pair, array, doubles};
 
 /// The mark that points are in the order of x (`TGraph::kIsSortedX`).
 const IS_SORTED: i64 = 1 << 19;
-/// The mark that the limits of the axes are found again (`TGraph::kResetHisto`).
+/// The mark that the limits of the axes are computed again (`TGraph::kResetHisto`).
 const FINDS_LIMITS: i64 = 1 << 17;
 
 /// Returns the arrays of a class of graphs. Other classes are not joined.
@@ -40,7 +40,7 @@ pub(super) fn add(pair: &mut Pair<'_>) -> Result<()> {
         pair.set(member, array(all))?;
     }
     pair.set("fNpoints", Value::Int(points))?;
-    // The histogram with the titles of the axes stays. ROOT finds limits for all points when it draws.
+    // The histogram with the titles of the axes stays unchanged. ROOT computes limits for all points when it draws.
     let has_axes = matches!(pair.own().get("fHistogram"), Some(Value::Object(_)));
     let bits = pair.own().i64("fBits")? & !IS_SORTED;
     pair.set_bits(if has_axes { bits | FINDS_LIMITS } else { bits });
@@ -56,8 +56,8 @@ fn of_points(view: View<'_>, member: &str) -> Result<Vec<f64>> {
     Ok(values)
 }
 
-/// Joins the titles of two lists of entries. A title is the selection of its list, and `TCut` joins selections in this way.
-/// An empty title selects nothing, and is left out.
+/// Joins the titles of two lists of entries. A title is the selection of its list, and `TCut` joins selections in
+/// this way. An empty title selects nothing, and is left out.
 fn add_selection(pair: &mut Pair<'_>) -> Result<()> {
     let title = match (pair.own().str("fTitle")?, pair.other.str("fTitle")?) {
         (_, "") => return Ok(()),
@@ -71,7 +71,7 @@ fn add_selection(pair: &mut Pair<'_>) -> Result<()> {
 /// Adds the entries of the other list, which stays sorted, with each entry once, and its selection.
 ///
 /// # Errors
-/// `Unsupported` for entries that are no integers; `LimitExceeded` for too many.
+/// `Unsupported` for entries that are not integers; `LimitExceeded` for too many entries.
 pub(super) fn add_entries(pair: &mut Pair<'_>) -> Result<()> {
     let mut entries = pair.own().i64s("fList")?;
     entries.extend(pair.other.i64s("fList")?);

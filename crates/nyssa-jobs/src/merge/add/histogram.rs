@@ -1,4 +1,4 @@
-//! Adds histograms and profiles, as `TH1::Merge` does where the axes are equal.
+//! Adds histograms and profiles like `TH1::Merge`, if the axes are equal.
 
 use nyssa_root::error::Result;
 use nyssa_root::streamer::values::{ARRAY, Numbers, Value, View};
@@ -11,7 +11,7 @@ use super::stats;
 const IS_AVERAGE: i64 = 1 << 18;
 
 /// Returns whether a class is a histogram or profile that is added.
-pub(super) fn is_one(class: &str) -> bool {
+pub(super) fn is_histogram(class: &str) -> bool {
     class.strip_prefix("TH").is_some_and(|rest| {
         matches!(rest.as_bytes(), [b'1'..=b'3', b'C' | b'S' | b'I' | b'L' | b'F' | b'D'])
     }) || matches!(class, "TProfile" | "TProfile2D" | "TProfile3D")
@@ -48,8 +48,8 @@ pub(super) fn add(pair: &mut Pair<'_>) -> Result<()> {
     sums.into_iter().try_for_each(|(member, sum)| pair.set(member, Value::Float(sum)))
 }
 
-/// Returns the sums of the squares of the weights, and their member, if one of the two histograms has them. The weights
-/// of the other one are 1.
+/// Returns the sums of the squares of the weights, and their member, if one of the two histograms has them. The
+/// weights of the other histogram are 1.
 fn squares(pair: &Pair<'_>) -> Option<(&'static str, Vec<f64>)> {
     let profile = pair.own().get("fBinEntries").is_some();
     let (member, counts) = if profile { ("fBinSumw2", "fBinEntries") } else { ("fSumw2", ARRAY) };
@@ -65,7 +65,7 @@ fn squares(pair: &Pair<'_>) -> Option<(&'static str, Vec<f64>)> {
     Some((member, own.iter().zip(&other).map(|(own, other)| own + other).collect()))
 }
 
-/// Returns why a histogram cannot be added to others.
+/// Returns the reason why a histogram cannot be added to other histograms.
 fn problem(view: View<'_>) -> Option<&'static str> {
     if view.get("fBits").and_then(Value::as_i64).unwrap_or(0) & IS_AVERAGE != 0 {
         return Some("it is an average");

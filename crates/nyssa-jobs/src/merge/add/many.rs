@@ -22,9 +22,9 @@ pub(super) fn add_dense(pair: &mut Pair<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Adds what all histograms of many dimensions have beside their bins.
+/// Adds the members that all histograms of many dimensions have beside their bins.
 fn add_sums(pair: &mut Pair<'_>) -> Result<()> {
-    // A negative sum says that there are no sums of squares.
+    // A negative sum means that there are no sums of squares.
     let has_squares = |view: View<'_>| Ok::<_, Error>(view.f64("fTsumw2")? >= 0.0);
     match (has_squares(pair.own())?, has_squares(pair.other)?) {
         (true, true) => pair.sum("fTsumw2")?,
@@ -44,7 +44,7 @@ fn add_sums(pair: &mut Pair<'_>) -> Result<()> {
 /// Refuses histograms of many dimensions whose axes differ.
 ///
 /// # Errors
-/// `InvalidArgument`.
+/// `InvalidArgument` if they differ.
 fn same_axes(pair: &Pair<'_>) -> Result<()> {
     let axes = |view: View<'_>| -> Result<Vec<Axis>> {
         view.list("fAxes")?.into_iter().flatten().map(Axis::of).collect()
@@ -104,14 +104,17 @@ pub(super) fn add_polygons(pair: &mut Pair<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Adds the other efficiency, as `TEfficiency::operator+=` does.
+/// Adds the other efficiency, like `TEfficiency::operator+=`.
 ///
 /// # Errors
-/// Those of [`histogram::add`]; `InvalidArgument` for one without histograms.
+/// `InvalidArgument` for other axes, for averages, for entries in a buffer, and for an efficiency without histograms;
+/// `Unsupported` for members that cannot be read.
 pub(super) fn add_efficiency(pair: &mut Pair<'_>) -> Result<()> {
     for member in ["fTotalHistogram", "fPassedHistogram"] {
         let mut inner = pair.inner(member)?.ok_or_else(|| refused("it has no histograms"))?;
-        if inner.own().class() != inner.other.class() || !histogram::is_one(inner.own().class()) {
+        if inner.own().class() != inner.other.class()
+            || !histogram::is_histogram(inner.own().class())
+        {
             return Err(refused(&format!("its histograms are {}", inner.other.class())));
         }
         histogram::add(&mut inner)?;

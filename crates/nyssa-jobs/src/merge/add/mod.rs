@@ -1,5 +1,5 @@
-//! Adds one object to another of the same class, as the `Merge` functions of ROOT do. The first object is read with the
-//! places of its members. The sums are written at these places, so that all else stays as it is.
+//! Adds one object to another object of its class, like the `Merge` functions of ROOT. The first object is read with
+//! the places of its members. The sums are written at these places, so that all other bytes stay unchanged.
 
 mod axis;
 mod graph;
@@ -23,8 +23,8 @@ pub(super) use pair::Total;
 
 type Add = fn(&mut Pair<'_>) -> Result<()>;
 
-/// The classes that have a `Merge` function in ROOT, and those whose derived classes have it. A name that ends in `<`
-/// stands for all instances of a template. Objects of other classes are copied by `hadd`, each with a cycle of its own.
+/// The classes that have a `Merge` function in ROOT, and the classes whose derived classes have it. A name that ends
+/// in `<` stands for all instances of a template. `hadd` copies objects of other classes, each with a separate cycle.
 const MERGED_BY_ROOT: [&str; 29] = [
     "TH1",
     "TGraph",
@@ -57,22 +57,22 @@ const MERGED_BY_ROOT: [&str; 29] = [
     "TBtree",
 ];
 
-/// What happens to objects of one class that several inputs have.
+/// The treatment of objects of one class that several inputs have.
 pub(super) enum Fate {
     /// nyssa merges them.
     Added,
     /// ROOT merges them, and nyssa does not.
     Refused,
-    /// ROOT does not merge them: each is kept.
-    Kept,
+    /// ROOT does not merge them: each object is copied.
+    Copied,
 }
 
-/// Returns what happens to objects of a class, which may be described by `infos` only.
+/// Returns the treatment of objects of a class, which may be described by `infos` only.
 pub(super) fn fate(class: &str, infos: &StreamerInfos) -> Fate {
     match adder(class) {
         Some(_) => Fate::Added,
         None if is_merged_by_root(class, infos, &mut HashSet::new()) => Fate::Refused,
-        None => Fate::Kept,
+        None => Fate::Copied,
     }
 }
 
@@ -96,7 +96,7 @@ fn is_merged_by_root<'i>(
 /// Returns the function that adds objects of a class.
 fn adder(class: &str) -> Option<Add> {
     Some(match class {
-        _ if histogram::is_one(class) => histogram::add,
+        _ if histogram::is_histogram(class) => histogram::add,
         _ if graph::arrays(class).is_some() => graph::add,
         _ if parameter::CLASSES.contains(&class) => parameter::add,
         _ if class.starts_with("THnT<") => many::add_dense,
@@ -110,20 +110,21 @@ fn adder(class: &str) -> Option<Add> {
 }
 
 impl Total {
-    /// Begins with the object of a key.
+    /// Starts with the object of a key.
     ///
     /// # Errors
-    /// `Unsupported` for an object that cannot be read; the errors of reading it.
-    pub fn of(file: &RootFile, key: &KeyEntry) -> Result<Self> {
+    /// `Unsupported` for an object that cannot be read; an error if the object is damaged.
+    pub(super) fn of(file: &RootFile, key: &KeyEntry) -> Result<Self> {
         let object = read(file, key)?;
         Ok(Self { object, summed: HashSet::new(), title: None })
     }
 
-    /// Adds the object of another key, which is of the same class.
+    /// Adds the object of another key, which is of this class.
     ///
     /// # Errors
-    /// `InvalidArgument` and `Unsupported` for objects that cannot be added; the errors of reading it.
-    pub fn add(&mut self, file: &RootFile, key: &KeyEntry) -> Result<()> {
+    /// `InvalidArgument` and `Unsupported` for objects that cannot be added; an error if the object is damaged or
+    /// cannot be read.
+    pub(super) fn add(&mut self, file: &RootFile, key: &KeyEntry) -> Result<()> {
         let other = read(file, key)?;
         let id = self.object.object().root().id();
         let mut done = HashSet::new();
@@ -162,7 +163,7 @@ fn add_stack(pair: &mut Pair<'_>) -> Result<()> {
     }
 }
 
-/// Adds the items of a list to those at the same places of the other.
+/// Adds the items of a list to the items at the same places of the other list.
 fn add_items(pair: &mut Pair<'_>) -> Result<()> {
     let (own, other) = (pair.own().items()?, pair.other.items()?);
     if own.len() != other.len() {
@@ -194,14 +195,14 @@ fn add_items(pair: &mut Pair<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Returns whether ROOT merges objects of this class, so that equal ones do not stand for all.
+/// Returns whether ROOT merges objects of this class, so that equal objects must all be added.
 fn is_total(view: View<'_>) -> bool {
     MERGED_BY_ROOT
         .iter()
         .any(|name| view.is_a(name) || name.ends_with('<') && view.class().starts_with(name))
 }
 
-/// Returns the name of an object, or the text of a string. It is empty for others.
+/// Returns the name of an object, or the text of a string. It is empty for other objects.
 fn name(view: View<'_>) -> String {
     let found = ["fName", "fString"].into_iter().find_map(|member| view.str(member).ok());
     found.unwrap_or_default().to_owned()

@@ -14,8 +14,7 @@ pub(super) fn floats(numbers: &Numbers) -> Vec<f64> {
     }
 }
 
-/// Adds arrays of one type. Integers stay at the largest number, which is also the smallest without its sign, as in
-/// `TH1I::AddBinContent`.
+/// Adds arrays of one type. Integers saturate at the largest number and at its negative, as in `TH1I::AddBinContent`.
 #[allow(clippy::cast_possible_truncation)]
 pub(super) fn add(one: &Numbers, other: &Numbers) -> Option<Numbers> {
     macro_rules! sums {

@@ -1,4 +1,4 @@
-//! Two objects, one of which takes up the other.
+//! Defines a pair of objects, one of which is added to the other.
 
 use std::collections::HashSet;
 
@@ -7,27 +7,27 @@ use nyssa_root::streamer::values::{ARRAY, EditedObject, Numbers, ObjectId, Value
 
 use super::numbers::{self, floats};
 
-/// An object that takes up others, with the objects in it.
+/// An object to which other objects are added, with the objects in it.
 pub(in crate::merge) struct Total {
     pub object: EditedObject,
-    /// The histograms whose stored sums are those of several inputs.
+    /// The histograms whose stored sums already include several inputs.
     pub summed: HashSet<ObjectId>,
-    /// The title of the object, if it is another one than that of the first input.
+    /// The title of the object, if it differs from the title of the first input.
     pub title: Option<String>,
 }
 
-/// An object of a [`Total`], and the one that it takes up.
+/// An object of a [`Total`], and the object that is added to it.
 pub(super) struct Pair<'a> {
     total: &'a mut Total,
     id: ObjectId,
-    /// The object that is taken up.
+    /// The object that is added.
     pub other: View<'a>,
-    /// The objects that took up one of this input.
+    /// The objects to which an object of this input was added.
     done: &'a mut HashSet<ObjectId>,
 }
 
 impl<'a> Pair<'a> {
-    pub fn new(
+    pub(super) fn new(
         total: &'a mut Total,
         id: ObjectId,
         other: View<'a>,
@@ -36,26 +36,26 @@ impl<'a> Pair<'a> {
         Self { total, id, other, done }
     }
 
-    /// Returns the object that takes up the other.
-    pub fn own(&self) -> View<'_> {
+    /// Returns the object to which the other is added.
+    pub(super) fn own(&self) -> View<'_> {
         self.total.object.object().view(self.id)
     }
 
-    /// Marks that the object took up one of this input. Returns whether it is the first.
-    pub fn begin(&mut self) -> bool {
+    /// Marks that an object of this input was added to the object. Returns whether it is the first.
+    pub(super) fn begin(&mut self) -> bool {
         self.done.insert(self.id)
     }
 
-    /// Returns whether the stored sums of the object are those of several inputs, and marks that they now are.
-    pub fn is_summed(&mut self) -> bool {
+    /// Returns whether the stored sums of the object already include several inputs, and marks that they now do.
+    pub(super) fn is_summed(&mut self) -> bool {
         !self.total.summed.insert(self.id)
     }
 
     /// Returns the pair of the objects in a member, or behind its pointer. `None` if both are null.
     ///
     /// # Errors
-    /// `InvalidArgument` if one is null.
-    pub fn inner(&mut self, member: &str) -> Result<Option<Pair<'_>>> {
+    /// `InvalidArgument` if only one is null.
+    pub(super) fn inner(&mut self, member: &str) -> Result<Option<Pair<'_>>> {
         let (own, other) = (self.own().view(member)?, self.other.view(member)?);
         match (own.map(|own| own.id()), other) {
             (None, None) => Ok(None),
@@ -64,8 +64,8 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// Returns another pair of objects of the same inputs.
-    pub fn with(&mut self, own: ObjectId, other: View<'a>) -> Pair<'_> {
+    /// Returns another pair of objects of these inputs.
+    pub(super) fn with(&mut self, own: ObjectId, other: View<'a>) -> Pair<'_> {
         Pair { total: self.total, id: own, other, done: self.done }
     }
 
@@ -73,28 +73,28 @@ impl<'a> Pair<'a> {
     ///
     /// # Errors
     /// `Unsupported` for a member that is not stored as numbers.
-    pub fn set(&mut self, member: &str, value: Value) -> Result<()> {
+    pub(super) fn set(&mut self, member: &str, value: Value) -> Result<()> {
         self.total.object.set(self.id, member, value)
     }
 
     /// Sets the bits of the object (`TObject::fBits`).
-    pub fn set_bits(&mut self, bits: i64) {
+    pub(super) fn set_bits(&mut self, bits: i64) {
         self.total.object.set_int(self.id, "fBits", bits);
     }
 
     /// Sets the title (`TNamed::fTitle`).
-    pub fn set_title(&mut self, title: &str) {
+    pub(super) fn set_title(&mut self, title: &str) {
         self.total.object.set_text(self.id, "fTitle", title);
         if self.total.object.object().root().id() == self.id {
             self.total.title = Some(title.to_owned());
         }
     }
 
-    /// Adds a number, or an array of numbers. Members that a version of the class lacks are left.
+    /// Adds a number, or an array of numbers. Members that a version of the class lacks are skipped.
     ///
     /// # Errors
     /// `InvalidArgument` for arrays of different sizes.
-    pub fn sum(&mut self, member: &str) -> Result<()> {
+    pub(super) fn sum(&mut self, member: &str) -> Result<()> {
         let (Some(own), Some(other)) = (value(self.own(), member), value(self.other, member))
         else {
             return Ok(());
@@ -120,7 +120,7 @@ fn value(view: View<'_>, member: &str) -> Option<Value> {
     }
 }
 
-/// Returns an array of numbers as doubles. It is empty if there is none.
+/// Returns an array of numbers as doubles. It is empty if the member is missing.
 pub(super) fn doubles(view: View<'_>, member: &str) -> Vec<f64> {
     match value(view, member) {
         Some(Value::Numbers(numbers)) => floats(&numbers),
@@ -138,7 +138,7 @@ pub(super) fn refused(why: &str) -> Error {
     Error::invalid_argument(why.to_owned())
 }
 
-/// Returns whether two objects have the same class and members.
+/// Returns whether two objects have equal classes and members.
 pub(super) fn equal(one: View<'_>, other: View<'_>) -> bool {
     equal_within(one, other, &mut HashSet::new())
 }
@@ -165,7 +165,7 @@ fn equal_values(
             a.len() == b.len()
                 && a.iter().zip(b).all(|(a, b)| equal_values((one, a), (other, b), seen))
         }
-        // What cannot be read may differ.
+        // Members that cannot be read may differ.
         (Value::Unknown(_), _) => false,
         (a, b) => a == b,
     }

@@ -1,4 +1,4 @@
-//! Merges parameters (`TParameter`), each in the way that it asks for.
+//! Merges parameters (`TParameter`), each in the way that it requests.
 
 use nyssa_root::error::{Error, Result};
 use nyssa_root::streamer::values::Value;
@@ -15,7 +15,7 @@ pub(super) const CLASSES: [&str; 6] = [
     "TParameter<double>",
 ];
 
-/// The bit of `fBits` that says that all merged values were equal (`TParameter::IsConst`).
+/// The bit of `fBits` that is set if all merged values were equal (`TParameter::IsConst`).
 const IS_CONST: i64 = 1 << 21;
 
 /// How a parameter is merged (`TParameter::SetMergeMode`).
@@ -32,7 +32,7 @@ enum Mode {
 /// Merges the other parameter.
 ///
 /// # Errors
-/// `Unsupported` for a value that is no number.
+/// `Unsupported` for a value that is not a number.
 pub(super) fn add(pair: &mut Pair<'_>) -> Result<()> {
     let bits = pair.own().get("fBits").and_then(Value::as_i64).unwrap_or(0);
     let modes = [Mode::Multiply, Mode::Max, Mode::Min, Mode::First, Mode::Last];
@@ -43,7 +43,7 @@ pub(super) fn add(pair: &mut Pair<'_>) -> Result<()> {
         _ => (None, true),
     };
     let value = value.ok_or_else(|| Error::unsupported("its value is no number"))?;
-    // ROOT compares each value with what the values before became, also if it adds them.
+    // ROOT compares each value with the merged value of earlier inputs, even if it adds them.
     if !is_equal && bits & IS_CONST != 0 {
         pair.set_bits(bits & !IS_CONST);
     }

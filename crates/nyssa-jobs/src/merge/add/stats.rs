@@ -1,5 +1,5 @@
-//! The sums of weights and coordinates from which ROOT has mean and deviation (`GetStats`). Where nobody filled, or an axis
-//! shows a part of its bins, they are those of the bins.
+//! The sums of weights and coordinates from which ROOT computes mean and deviation (`GetStats`). If they were not
+//! filled, or an axis shows a part of its bins, they are computed from the bins.
 
 use nyssa_root::error::{Error, Result};
 use nyssa_root::streamer::values::{ARRAY, View};
@@ -7,7 +7,7 @@ use nyssa_root::streamer::values::{ARRAY, View};
 use super::axis::Axis;
 use super::pair::doubles;
 
-/// The names of the sums of a histogram, without those of the values of a profile.
+/// The names of the sums of a histogram, without the sums of the values of a profile.
 const SUMS: [(&str, [usize; 3]); 11] = [
     ("fTsumw", [0, 0, 0]),
     ("fTsumw2", [0, 0, 0]),
@@ -21,14 +21,14 @@ const SUMS: [(&str, [usize; 3]); 11] = [
     ("fTsumwxz", [1, 0, 1]),
     ("fTsumwyz", [0, 1, 1]),
 ];
-/// The value of `fStatOverflows` that counts what lies beyond the axes (`TH1::kConsider`).
+/// The value of `fStatOverflows` that counts entries beyond the axes (`TH1::kConsider`).
 const CONSIDER: i64 = 1;
 
-/// Returns the sums of a histogram or profile, with the names of their members. With `stored` they are those of its
-/// members.
+/// Returns the sums of a histogram or profile, with the names of their members. With `stored` the members give the
+/// sums.
 ///
 /// # Errors
-/// `OutOfSpecification` for a histogram that lacks bins; `Unsupported` for members that are no numbers.
+/// `OutOfSpecification` for a histogram that lacks bins; `Unsupported` for members that are not numbers.
 pub(super) fn of(view: View<'_>, axes: &[Axis], stored: bool) -> Result<Vec<(&'static str, f64)>> {
     let profile = view.get("fBinEntries").is_some();
     let dimensions = axes.len();

@@ -1,4 +1,4 @@
-//! Takes up the keys of all inputs of a merge, one after the other.
+//! Collects the keys of all inputs of a merge, one input after the other.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,9 +18,9 @@ use crate::open::TREE_CLASSES;
 pub(super) struct JoinedKeys<'f> {
     files: &'f [InputFile],
     choice: Choice,
-    /// The path of the tree that the user asked for.
+    /// The path of the tree that the user requested.
     usual: Option<&'f str>,
-    /// Whether RNTuples are merged, so that trees stand beside them.
+    /// Whether RNTuples are merged, so that trees are beside them.
     beside_ntuple: bool,
     pub merged: MergedObjects,
     /// The objects, by their paths.
@@ -28,22 +28,22 @@ pub(super) struct JoinedKeys<'f> {
     places: Places,
     /// The process of each number, by the path of its key.
     numbered: HashMap<String, BString>,
-    /// The classes that the inputs before describe.
+    /// The classes that earlier inputs describe.
     described: StreamerInfos,
 }
 
-/// The input whose keys are taken up.
+/// The input whose keys are collected.
 struct Current<'i> {
     number: usize,
     file: &'i RootFile,
     /// The processes of this file, in the order of their numbers.
     processes: Vec<String>,
-    /// Whether a process of this file has the number of another process in an input before.
+    /// Whether a process of this file has the number of another process in an earlier input.
     is_foreign: bool,
 }
 
 impl<'f> JoinedKeys<'f> {
-    pub fn new(files: &'f [InputFile], choice: Choice) -> Self {
+    pub(super) fn new(files: &'f [InputFile], choice: Choice) -> Self {
         let first = files.first();
         let ntuple = first.and_then(|first| first.ntuple.as_ref()).map(|(path, _)| &**path);
         let mut places = Places::default();
@@ -61,8 +61,8 @@ impl<'f> JoinedKeys<'f> {
         }
     }
 
-    /// Takes up the keys of the next input.
-    pub fn input(&mut self, number: usize, input: &InputFile) -> Result<()> {
+    /// Collects the keys of the next input.
+    pub(super) fn input(&mut self, number: usize, input: &InputFile) -> Result<()> {
         let file = input.open()?;
         let Contents { objects: keys, directories, older } = input.contents(&file, self.usual)?;
         self.merged.older.extend(older.into_iter().map(|cycle| (number, cycle)));
@@ -77,11 +77,11 @@ impl<'f> JoinedKeys<'f> {
             is_foreign: !self.is_numbered_alike(&keys),
         };
         keys.into_iter().try_for_each(|key| self.key(&current, key))?;
-        // Those inside come first, so that only these are named where there is no place for them.
+        // The objects inside a directory come first, so that only these are named if they have no place.
         directories.into_iter().rev().try_for_each(|directory| self.directory(&current, directory))
     }
 
-    /// Returns whether the processes of a file have the numbers that they have in the files before.
+    /// Returns whether the processes of a file have the same numbers as in earlier files.
     fn is_numbered_alike(&mut self, keys: &[KeyEntry]) -> bool {
         let mut alike = true;
         for key in keys.iter().filter(|key| key.class == PROCESS_ID) {
@@ -97,7 +97,7 @@ impl<'f> JoinedKeys<'f> {
         if self.choice.only_trees && !(is_tree && is_named) {
             return Ok(());
         }
-        // A tree that the user asked for is not left out.
+        // A tree that the user requested is not left out.
         let can_be_left_out = self.beside_ntuple || !is_named;
         let skip = self.choice.skip_unsupported && (!is_tree || can_be_left_out);
         if !self.has_place(input, &key, skip)? {
@@ -109,7 +109,7 @@ impl<'f> JoinedKeys<'f> {
         }
     }
 
-    /// Takes up a directory. Directories of the first input are copied with the objects of this input.
+    /// Adds a directory. Directories of the first input are copied with the objects of this input.
     fn directory(&mut self, input: &Current<'_>, directory: KeyEntry) -> Result<()> {
         if self.choice.only_trees {
             return Ok(());
@@ -125,14 +125,14 @@ impl<'f> JoinedKeys<'f> {
         Ok(())
     }
 
-    /// Returns whether something in a directory is named as left out.
+    /// Returns whether an object in a directory is reported as left out.
     fn has_named_below(&self, directory: &str) -> bool {
         let mut named = self.merged.out_of_place.iter();
         named.any(|one| one.path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/')))
     }
 
-    /// Returns whether no input before has something else in the place of an object. With `skip`, the object is left out
-    /// where one has; without, that is an error.
+    /// Returns whether no earlier input has another object in the place of an object. If one has, the object is left
+    /// out with `skip`, and is an error without it.
     fn has_place(&mut self, input: &Current<'_>, key: &KeyEntry, skip: bool) -> Result<bool> {
         let taken = self.places.taken(input.number, key);
         let is_out_of_place = taken.is_some();
@@ -151,7 +151,7 @@ impl<'f> JoinedKeys<'f> {
         Ok(false)
     }
 
-    /// Leaves out what has no place if `skip` allows it.
+    /// Leaves out objects without a place if `skip` allows it.
     fn out_of_place(
         &mut self,
         input: &Current<'_>,
@@ -184,7 +184,7 @@ impl<'f> JoinedKeys<'f> {
     fn object(&mut self, input: &Current<'_>, key: KeyEntry) -> Result<()> {
         let known = self.started.get_mut(&key.path);
         if key.class == PROCESS_ID && known.is_some() {
-            // What has references is there only if the processes are the same.
+            // Objects with references can be copied only if the processes are equal.
             return Ok(());
         }
         let is_added = known.as_deref().is_some_and(Started::is_added);

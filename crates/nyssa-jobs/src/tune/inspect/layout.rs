@@ -6,14 +6,14 @@ use nyssa_rntuple::read::Reader;
 use nyssa_rntuple::schema::FieldId;
 use serde::Serialize;
 
-/// The cluster groups, and what was added to the fields of the header.
+/// The cluster groups, and the additions to the fields of the header.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RNTupleLayout {
-    /// The number of cluster groups. Each has a page list of its own.
+    /// The number of cluster groups. Each has a separate page list.
     pub cluster_groups: u64,
     /// The names of the attribute sets.
     pub attribute_sets: Vec<String>,
-    /// The paths of the fields that were added after entries were written, without those below them.
+    /// The paths of the fields that were added after entries were written, without their subfields.
     pub late_fields: Vec<String>,
 }
 

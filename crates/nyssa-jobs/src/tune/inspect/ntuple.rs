@@ -52,7 +52,7 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
                     pages.push(bytes);
                     column_pages.push(bytes);
                 }
-                // Pages that are not smaller compressed are stored as they are.
+                // Pages that do not become smaller are stored without compression.
                 if page.locator.size < uncompressed_bytes {
                     compressed.push((page.locator.offset, column.id, one));
                 } else {
@@ -115,7 +115,7 @@ fn codecs(reader: &Reader, pages: &[(u64, u32, Part)]) -> Result<Vec<&'static st
     Ok(read_all(reader.source(), &ranges)?.iter().map(|bytes| codec(bytes)).collect())
 }
 
-/// Adds to a column that it has pages of an algorithm.
+/// Records that a column has pages of an algorithm.
 fn note(column: &mut ColumnPart, codec: &'static str) {
     if let Err(place) = column.codecs.binary_search(&codec) {
         column.codecs.insert(place, codec);
@@ -157,8 +157,8 @@ fn column(schema: &Schema, names: &HashMap<FieldId, String>, id: u32) -> ColumnP
     }
 }
 
-/// Returns the field to which the size of a column counts. It is the top-level field. Members of untyped
-/// collections and records, as ROOT's importer makes them, count on their own.
+/// Returns the field for which the size of a column counts. It is the top-level field. Members of untyped collections
+/// and records, which ROOT's importer makes, count separately.
 fn owner(schema: &Schema, mut id: FieldId) -> FieldId {
     let mut chain = vec![id];
     while let Some(parent) = schema.field(id).parent {
@@ -170,11 +170,11 @@ fn owner(schema: &Schema, mut id: FieldId) -> FieldId {
         field.type_name.is_empty()
             && matches!(field.structure, Structure::Collection | Structure::Record)
     };
-    // The offsets of an untyped collection count to the collection, which is the top of the chain.
+    // The offsets of an untyped collection count for the collection, which is the top of the chain.
     chain.into_iter().rev().find(|id| !untyped(id)).unwrap_or(id)
 }
 
-/// Sums the columns by the fields to which they count, in the order of the schema.
+/// Sums the columns by the fields for which they count, in the order of the schema.
 fn fields(schema: &Schema, columns: &[ColumnPart]) -> Vec<Part> {
     let mut order: Vec<FieldId> = Vec::new();
     let mut parts: HashMap<FieldId, Part> = HashMap::new();

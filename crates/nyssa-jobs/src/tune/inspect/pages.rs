@@ -1,4 +1,4 @@
-//! Says where the pages or baskets of a dataset lie in its file.
+//! Lists the places of the pages or baskets of a dataset in its file.
 
 use std::collections::{HashMap, HashSet};
 use std::iter::successors;
@@ -13,18 +13,17 @@ use super::Inspection;
 use super::tree::branches;
 use crate::open::Opened;
 
-/// The pages or baskets of a dataset in the order of the file. It is made of metadata alone.
+/// The pages or baskets of a dataset in the order of the file. It is made from metadata alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageMap {
-    /// The pages or baskets, those with the smallest offsets first. Pages that several places share are listed
-    /// once.
+    /// The pages or baskets, sorted by offset. Pages that several places share are listed once.
     pub pages: Vec<MappedPage>,
     /// The metadata of an RNTuple.
     pub metadata: Vec<MappedMetadata>,
     /// The number of clusters.
     pub clusters: u64,
-    /// For each column or branch the others that reading it needs: the offsets of the collections around it, or
-    /// the counters of its leaves.
+    /// The other columns or branches that are needed to read each column or branch: the offsets of the surrounding
+    /// collections, or the counters of its leaves.
     pub needs: Vec<Vec<u32>>,
 }
 
@@ -37,14 +36,14 @@ pub struct MappedPage {
     pub bytes: u64,
     /// The index of the column in [`Inspection::columns`], or of the branch in [`Inspection::fields`].
     pub column: u32,
-    /// The number of the cluster, from 0. For a basket it is that of its first entry.
+    /// The number of the cluster, from 0. For a basket it is the cluster of its first entry.
     pub cluster: u32,
 }
 
 /// The place of a part of the metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MappedMetadata {
-    /// Names the part.
+    /// The name of the part.
     pub name: &'static str,
     /// The first byte in the file.
     pub offset: u64,
@@ -55,10 +54,10 @@ pub struct MappedMetadata {
 impl PageMap {
     /// Returns the places of the pages of an RNTuple, or of the baskets of a TTree.
     ///
-    /// Baskets inside the tree object, and those in other files, have no place.
+    /// Baskets inside the tree object, and baskets in other files, have no place.
     ///
     /// # Errors
-    /// The errors of [`NTupleReader::clusters_info`].
+    /// Returns an error if a page list is damaged or cannot be read.
     pub fn of(dataset: &Opened) -> Result<Self> {
         let mut found = match dataset {
             Opened::Tree(reader) => of_tree(reader),
@@ -73,7 +72,7 @@ impl Inspection {
     /// Returns the indices of the fields whose names match one of the globs.
     ///
     /// # Errors
-    /// `InvalidArgument` for a glob that cannot be parsed, `NotFound` for one that no field matches.
+    /// `InvalidArgument` for a glob that cannot be parsed, `NotFound` for a glob that no field matches.
     pub fn matching(&self, globs: &[String]) -> Result<Vec<usize>> {
         let mut matched = vec![false; self.fields.len()];
         for text in globs {
@@ -116,7 +115,7 @@ fn of_ntuple(reader: &NTupleReader) -> Result<PageMap> {
     Ok(PageMap { pages, metadata, clusters, needs })
 }
 
-/// Returns for each column those of the fields above its field.
+/// Returns for each column the columns of the parents of its field.
 fn ancestors(schema: &Schema) -> Vec<Vec<u32>> {
     let mut of_field: HashMap<FieldId, Vec<u32>> = HashMap::new();
     for (index, column) in (0u32..).zip(&schema.columns) {

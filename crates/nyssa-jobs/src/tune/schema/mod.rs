@@ -44,7 +44,7 @@ pub enum Content {
 /// Returns the schema of a TTree or RNTuple.
 ///
 /// # Errors
-/// The errors of [`Relations::load`](nyssa_ttree::Relations::load) for a TTree.
+/// Returns an error if a tree is damaged or cannot be read.
 pub fn describe(data: &Opened) -> Result<SchemaReport> {
     let (format, title, content) = match data {
         Opened::Tree(reader) => {
@@ -67,7 +67,7 @@ pub fn describe(data: &Opened) -> Result<SchemaReport> {
 }
 
 impl SchemaReport {
-    /// Returns the names that a filter selects by: paths of branches, or names of top-level fields.
+    /// Returns the names from which a filter selects: paths of branches, or names of top-level fields.
     pub fn names(&self) -> Vec<&str> {
         match &self.content {
             Content::Branches(tree) => tree.branches.iter().map(|row| row.path.as_str()).collect(),
@@ -78,7 +78,7 @@ impl SchemaReport {
         }
     }
 
-    /// Keeps the branches, or the top-level fields with their subfields, that a filter selects.
+    /// Removes the branches, or the top-level fields with their subfields, that a filter does not select.
     pub fn select(&mut self, filter: &Filter) {
         match &mut self.content {
             Content::Branches(tree) => tree.branches.retain(|row| filter.takes(&row.path)),

@@ -39,7 +39,7 @@ pub struct FieldEntry {
     pub type_alias: String,
     /// The structural role.
     pub structure: String,
-    /// The number of fields above this one.
+    /// The number of fields above this field.
     #[serde(skip)]
     pub depth: usize,
     /// The id of the parent field.
@@ -50,9 +50,9 @@ pub struct FieldEntry {
     pub source: Option<String>,
     /// The number of items of a fixed-size array.
     pub array_size: Option<u64>,
-    /// The physical columns. A projected field has those of its source field.
+    /// The physical columns. A projected field has the columns of its source field.
     pub columns: Vec<ColumnEntry>,
-    /// The reason why nyssa cannot read the field. Only a top-level field can have one.
+    /// The reason why nyssa cannot read the field. Only a top-level field can have a reason.
     pub unreadable: Option<String>,
 }
 
@@ -73,7 +73,7 @@ pub struct ColumnEntry {
 }
 
 /// Returns the fields and attribute sets of an RNTuple.
-pub fn fields(reader: &Reader) -> Fields {
+pub(super) fn fields(reader: &Reader) -> Fields {
     let mut rows = Vec::new();
     for &id in reader.top_level() {
         let first = rows.len();

@@ -13,7 +13,7 @@ pub struct Branches {
     /// The aliases: names of formulas.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<Alias>,
-    /// The friends: trees whose entries belong to the entries of this one.
+    /// The friends: trees whose entries belong to the entries of this tree.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub friends: Vec<Friend>,
 }
@@ -21,9 +21,9 @@ pub struct Branches {
 /// A branch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BranchEntry {
-    /// The path, which no other branch of the tree has.
+    /// The path, which is unique in the tree.
     pub path: String,
-    /// The name as stored. Several branches may have the same name.
+    /// The name as stored. Several branches may have one name.
     pub name: String,
     /// The path from the parent branch on.
     #[serde(skip)]
@@ -35,7 +35,7 @@ pub struct BranchEntry {
     /// The C++ type of one entry. `None` for a branch that has only sub-branches.
     #[serde(rename = "type")]
     pub type_name: Option<String>,
-    /// The number of branches above this one.
+    /// The number of branches above this branch.
     #[serde(skip)]
     pub depth: usize,
     /// The branch that counts the elements.
@@ -44,7 +44,7 @@ pub struct BranchEntry {
     pub leaves: Vec<String>,
     /// The number of baskets.
     pub baskets: usize,
-    /// The first entry that the branch has values for, if it is not 0.
+    /// The first entry for which the branch has values, if it is not 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_entry: Option<u64>,
     /// The reason why nyssa cannot read the branch.
@@ -54,8 +54,8 @@ pub struct BranchEntry {
 /// Returns the branches, aliases and friends of a TTree.
 ///
 /// # Errors
-/// The errors of [`Reader::relations`].
-pub fn branches(reader: &Reader) -> Result<Branches> {
+/// Returns an error if the relations of the tree are damaged or cannot be read.
+pub(super) fn branches(reader: &Reader) -> Result<Branches> {
     let mut branches = Vec::new();
     add(reader, &reader.tree().branches, "", 0, &mut branches);
     let relations = reader.relations()?;

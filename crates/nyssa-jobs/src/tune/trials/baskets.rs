@@ -1,4 +1,4 @@
-//! Says what the sizes of the baskets of a TTree cost: their number, their keys, and how well they compress.
+//! Measures the cost of the sizes of the baskets of a TTree: their number, their keys, and how well they compress.
 
 use std::time::{Duration, Instant};
 
@@ -14,14 +14,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::tune::inspect::Inspection;
 
-/// How many baskets are put together, to see what larger ones would take.
+/// How many baskets are joined, to measure larger baskets.
 const MERGED: [usize; 2] = [4, 16];
-/// The number of baskets of a branch that are looked at: those of the largest merged basket.
+/// The number of baskets of a branch that are measured: enough for the largest joined basket.
 const OF_BRANCH: usize = 16;
-/// The most bytes that are decompressed.
+/// The maximum number of decompressed bytes.
 const MOST_BYTES: usize = 32 << 20;
 
-/// How often a basket is decompressed. The shortest time counts, since a single one is often too long by chance.
+/// How often a basket is decompressed. The shortest time counts, since a single measurement is often too long by
+/// chance.
 const TIMES: usize = 3;
 /// With fewer baskets of a branch in a cluster than these, on average, most baskets end with the cluster.
 const ONE_BASKET: f64 = 1.5;
@@ -37,9 +38,9 @@ pub struct BasketReport {
     pub cluster_entries: u64,
     /// The number of baskets of a branch in a cluster, on average.
     pub per_cluster: f64,
-    /// What ends most baskets: `AutoFlush`, at the end of a cluster, or `basket size`.
+    /// The cause that ends most baskets: `AutoFlush`, at the end of a cluster, or `basket size`.
     pub ended_by: String,
-    /// The bytes of the baskets of a cluster on storage, on average. A reader fetches as many at once.
+    /// The bytes of the baskets of a cluster on storage, on average. A reader fetches this number at once.
     pub cluster_bytes: u64,
     /// The bytes of a basket on storage, on average.
     pub mean_bytes: u64,
@@ -49,14 +50,14 @@ pub struct BasketReport {
     pub memory: u64,
     /// The number of baskets that were compressed again.
     pub sampled: u64,
-    /// The algorithm and level by which they were compressed.
+    /// The algorithm and level with which they were compressed.
     pub compression: String,
-    /// What larger baskets would take, for some factors.
+    /// The sizes and times of larger baskets, for some factors.
     pub larger: Vec<LargerBaskets>,
 }
 
 impl BasketReport {
-    /// Returns the baskets as they are, in the form of larger ones.
+    /// Returns the current baskets, in the form of larger baskets.
     pub fn now(&self) -> LargerBaskets {
         LargerBaskets {
             factor: 1,
@@ -69,16 +70,16 @@ impl BasketReport {
     }
 }
 
-/// What baskets would take that are larger by a factor.
+/// The sizes and times of baskets that are larger by a factor.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LargerBaskets {
     /// The factor.
     pub factor: u64,
     /// The bytes of a basket before compression, on average.
     pub mean_uncompressed_bytes: u64,
-    /// The bytes of all baskets with their keys, as a share of those of today's baskets by the same codec.
+    /// The bytes of all baskets with their keys, divided by the bytes of the current baskets with this codec.
     pub share: f64,
-    /// The time to decompress all baskets, as a share of the time for today's baskets by the same codec.
+    /// The time to decompress all baskets, divided by the time for the current baskets with this codec.
     pub read_share: f64,
     /// The AutoFlush that they need: the number of entries of a cluster that is large enough for such baskets.
     pub auto_flush: u64,
@@ -86,10 +87,10 @@ pub struct LargerBaskets {
     pub memory: u64,
 }
 
-/// Returns what the baskets of a tree cost. It takes at most about `time`.
+/// Returns the costs of the baskets of a tree. It takes at most about `time`.
 ///
 /// # Errors
-/// The errors of reading and compressing; `Cancelled`.
+/// `Cancelled`; an error if baskets cannot be read or compressed.
 pub(super) fn baskets(
     reader: &Reader,
     inspection: &Inspection,
@@ -114,7 +115,7 @@ pub(super) fn baskets(
     let uncompressed = inspection.uncompressed_bytes / baskets.max(1);
     let per_cluster = baskets as f64 / in_cluster;
     let cluster_entries = inspection.cluster_entries.median;
-    // Branches with few baskets say nothing about much larger ones.
+    // Branches with few baskets tell nothing about much larger baskets.
     let is_tried = |(factor, sum): &(&usize, Sum)| {
         sums.single.bytes > 0 && 2 * sums.single.count > **factor as u64 * sum.count
     };
@@ -150,8 +151,7 @@ fn branches(reader: &Reader) -> Vec<&Branch> {
     all.filter(|branch| !branch.is_elsewhere && !branch.baskets.is_empty()).collect()
 }
 
-/// Returns the algorithm of most baskets, with its default level. The file does not say by which level each basket was
-/// compressed.
+/// Returns the algorithm of most baskets, with its default level. The file does not record the level of each basket.
 fn compression(inspection: &Inspection) -> Compression {
     let name = inspection.compressions.first().map_or("zlib", |part| part.name.as_str());
     name.parse().unwrap_or(Compression::DEFAULT)
@@ -162,13 +162,13 @@ fn compression(inspection: &Inspection) -> Compression {
 struct Sums {
     /// The bytes before compression.
     read: usize,
-    /// Baskets as they are.
+    /// The current baskets.
     single: Sum,
-    /// Merged baskets, for each of [`MERGED`].
+    /// Joined baskets, for each of [`MERGED`].
     merged: [Sum; MERGED.len()],
 }
 
-/// What some baskets take.
+/// The size and the time of some baskets.
 #[derive(Clone, Copy, Default)]
 struct Sum {
     count: u64,

@@ -1,37 +1,37 @@
-//! Keeps the time that a search may take.
+//! Tracks the time that a search may take.
 
 use std::time::{Duration, Instant};
 
-/// The time of a search, and a clock that says how much of it is spent.
+/// The time of a search, and a clock that measures how much of it is spent.
 pub(super) struct Budget {
     total: Duration,
     clock: Box<dyn Fn() -> Duration>,
 }
 
 impl Budget {
-    /// Makes a budget that is spent from now on.
-    pub fn new(total: Duration) -> Self {
+    /// Makes a budget that starts now.
+    pub(super) fn new(total: Duration) -> Self {
         let start = Instant::now();
         Self { total, clock: Box::new(move || start.elapsed()) }
     }
 
     /// Returns the time that the search may take.
-    pub fn total(&self) -> Duration {
+    pub(super) fn total(&self) -> Duration {
         self.total
     }
 
     /// Returns the time that was spent.
-    pub fn spent(&self) -> Duration {
+    pub(super) fn spent(&self) -> Duration {
         (self.clock)()
     }
 
     /// Returns the time that is left.
-    pub fn left(&self) -> Duration {
+    pub(super) fn left(&self) -> Duration {
         self.total.saturating_sub(self.spent())
     }
 
-    /// Returns whether work of so many seconds ends before this part of the budget is spent.
-    pub fn affords(&self, seconds: f64, part: f64) -> bool {
+    /// Returns whether work of this number of seconds ends before this fraction of the budget is spent.
+    pub(super) fn affords(&self, seconds: f64, part: f64) -> bool {
         self.spent().as_secs_f64() + seconds <= self.total.as_secs_f64() * part
     }
 }
@@ -57,7 +57,7 @@ mod tests {
                 done += 1;
             }
         }
-        // Of the 45 s, the third job would need 60; the last one needs exactly what is left.
+        // The third job would need 60 of the 45 s; the last job needs exactly the rest.
         assert_eq!((done, budget.spent().as_secs(), budget.left().as_secs()), (3, 45, 15));
         now.set(70);
         assert_eq!(budget.left(), Duration::ZERO);

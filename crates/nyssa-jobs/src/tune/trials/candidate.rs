@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::convert::default_encoding;
 use crate::job::OutputOptions;
 
-/// The compressions that are tried if users name none. The most promising come first, since time may be short.
+/// The compressions that are tried if users name none. The most promising compressions come first, since time may be
+/// short.
 const COMPRESSIONS: [(Algorithm, Option<u8>); 9] = [
     (Algorithm::Zstd, None),
     (Algorithm::Zstd, Some(9)),
@@ -37,7 +38,7 @@ pub(super) fn thread_counts(most: usize) -> impl Iterator<Item = usize> {
         .chain(std::iter::once(most))
 }
 
-/// The options of an output that are searched for.
+/// The options of an output for which the search looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub compression: Compression,
@@ -49,7 +50,7 @@ pub(super) struct Candidate {
     pub streamer: Option<&'static str>,
 }
 
-/// ROOT's column types, with the effort chosen.
+/// ROOT's column types, with a chosen effort.
 impl Default for Candidate {
     fn default() -> Self {
         let OutputOptions { compression, effort, .. } = OutputOptions::default();
@@ -60,7 +61,7 @@ impl Default for Candidate {
     }
 }
 
-/// The options of an output that were tried, as the command line has them.
+/// The options of an output that were tried, in the form of the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
     /// The compression algorithm and level, such as `zstd:5`.
@@ -79,7 +80,7 @@ pub struct Settings {
 
 impl Candidate {
     /// Returns the default options of the job that writes a dataset of this format again.
-    pub fn default_for(format: Format) -> Self {
+    pub(super) fn default_for(format: Format) -> Self {
         let encoding = match format {
             Format::TTree => default_encoding(&OutputOptions::default()),
             Format::RNTuple => Encodings::Default,
@@ -88,7 +89,7 @@ impl Candidate {
     }
 
     /// Returns all codecs with both encodings. The default options for the format come first.
-    pub fn codecs(asked: &[CompressionChoice], format: Format) -> Vec<Self> {
+    pub(super) fn codecs(requested: &[CompressionChoice], format: Format) -> Vec<Self> {
         let level = |(algorithm, level): (Algorithm, Option<u8>)| CompressionChoice {
             compression: Compression {
                 algorithm,
@@ -96,9 +97,9 @@ impl Candidate {
             },
             level_named: level.is_some(),
         };
-        let all = match asked {
+        let all = match requested {
             [] => COMPRESSIONS.map(level).to_vec(),
-            asked => asked.to_vec(),
+            requested => requested.to_vec(),
         };
         let mut found = vec![Self::default_for(format)];
         for choice in all {
@@ -113,8 +114,8 @@ impl Candidate {
         found
     }
 
-    /// Returns about how much time a trial takes, compared with the default options.
-    pub fn price(&self) -> f64 {
+    /// Returns the approximate time of a trial, compared with the default options.
+    pub(super) fn price(&self) -> f64 {
         let hard = f64::from(self.compression.level) / 9.0;
         let codec = match (self.compression.algorithm, self.effort) {
             (_, Effort::Auto) => 1.0,
@@ -128,7 +129,7 @@ impl Candidate {
     }
 
     /// Returns the options of a job.
-    pub fn output_options(&self, profile: Option<String>) -> OutputOptions {
+    pub(super) fn output_options(&self, profile: Option<String>) -> OutputOptions {
         OutputOptions {
             compression: self.compression,
             effort: self.effort,
@@ -143,7 +144,7 @@ impl Candidate {
     }
 
     /// Returns the options of a writer.
-    pub fn write_options(&self) -> RNTupleWriteOptions {
+    pub(super) fn write_options(&self) -> RNTupleWriteOptions {
         let OutputOptions { compression, effort, page_size, .. } = self.output_options(None);
         let default = RNTupleWriteOptions::default();
         RNTupleWriteOptions {
@@ -160,7 +161,7 @@ impl Candidate {
     }
 
     /// Returns the options as text and numbers.
-    pub fn settings(&self) -> Settings {
+    pub(super) fn settings(&self) -> Settings {
         Settings {
             compression: self.compression.to_string(),
             effort: self.effort.to_string(),

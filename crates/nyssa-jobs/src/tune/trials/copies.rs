@@ -1,4 +1,4 @@
-//! Copies parts of an RNTuple to files of their own, without compression.
+//! Copies parts of an RNTuple to separate files, without compression.
 //!
 //! Pages of an RNTuple can be as large as clusters, and reading a part of a cluster takes the time of its whole pages. A job
 //! that writes the whole dataset does not take this time. (Baskets of a TTree are small.)
@@ -26,12 +26,13 @@ pub(super) struct Copies {
 }
 
 impl Copies {
-    /// Returns a file that has only these entries of the RNTuple at `path`, at the same path. If fields are named, it has
-    /// no others.
+    /// Returns a file that contains only these entries of the RNTuple at `path`, at this path. If fields are named,
+    /// it contains only these fields.
     ///
     /// # Errors
-    /// Those of [`rewrite`], and of opening the copy.
-    pub fn of(
+    /// `InvalidArgument` for options that are not allowed; `Cancelled`; an error if the part cannot be read or
+    /// written.
+    pub(super) fn of(
         &self,
         (file, path): (&RootFile, &str),
         (range, include): (&Range<u64>, &[String]),

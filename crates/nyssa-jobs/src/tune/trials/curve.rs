@@ -1,4 +1,4 @@
-//! Makes curves: what changes with one option.
+//! Makes curves: the changes with one option.
 
 use super::expect::Expected;
 use super::report::{Curve, CurvePoint};

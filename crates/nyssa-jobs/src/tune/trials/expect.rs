@@ -1,4 +1,4 @@
-//! Says from a trial of a sample what the whole dataset would take.
+//! Extrapolates from a trial of a sample to the whole dataset.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,53 +10,53 @@ use super::reading::Reading;
 use super::sample::Population;
 use super::trial::Subject;
 
-/// The part of the correction for small pages that counts as not known.
+/// The fraction of the correction for small pages that counts as not known.
 const UNSURE: f64 = 0.25;
 
-/// The part of the size that is not known from a sample, however large its pages are.
+/// The fraction of the size that is not known from a sample, however large its pages are.
 const MODEL: f64 = 0.005;
 
-/// What is expected for the whole dataset. Times are those of this machine, with its number of threads.
+/// The expectation for the whole dataset. Times apply to this machine, with its number of threads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Expected {
     /// The bytes of a file with the RNTuple, and without other objects.
     pub bytes: u64,
-    /// The standard error of the bytes: from how much the places of the sample differ, and from how much the pages of
-    /// the sample cost more than larger ones. 0 if all entries were written.
+    /// The standard error of the bytes: from the differences between the places of the sample, and from the
+    /// additional cost of the sample's pages compared with larger pages. 0 if all entries were written.
     pub bytes_error: u64,
     /// The number of clusters.
     pub clusters: u64,
-    /// The wall-clock time in seconds to convert or rewrite, with reading of the input.
+    /// The wall-clock time in seconds to convert or rewrite, including the reading of the input.
     pub write_seconds: f64,
-    /// The CPU time in seconds of the same.
+    /// The CPU time in seconds to convert or rewrite, including the reading of the input.
     pub write_cpu_seconds: f64,
-    /// The time in seconds to read the columns that count, with that of the link.
+    /// The time in seconds to read the selected columns, including the time of the link.
     pub read_seconds: f64,
-    /// The most resident memory in bytes of the process that converts or rewrites, with its number of threads.
+    /// The maximum resident memory in bytes of the process that converts or rewrites, with its number of threads.
     pub memory: u64,
-    /// The most memory in bytes of a writer that is filled with these columns.
+    /// The maximum memory in bytes of a writer that is filled with these columns.
     pub writer_memory: u64,
 }
 
-/// What a file takes apart from its entries, and what reading the input takes.
+/// The costs of a file apart from its entries, and of reading the input.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Overhead {
     /// The bytes of a file without entries.
     pub file: u64,
-    /// The bytes that one more page of each column takes, for the same entries.
+    /// The bytes of one more page of each column, for equal entries.
     pub pages: PageCosts,
     /// The time to write and to read a file without entries.
     pub times: Times,
-    /// The time that one more cluster takes, for the same entries: each column has one more page there.
+    /// The time of one more cluster, for equal entries: each column has one more page there.
     pub cluster: Times,
     /// The time to read, if a large cluster was read.
     pub reading: Option<Reading>,
-    /// The time to unpack the whole input, which trials do not take, with `threads` threads.
+    /// The time to decompress the whole input, which trials do not need, with `threads` threads.
     pub unpacking: Times,
     pub threads: usize,
 }
 
-/// Returns what the whole dataset would take.
+/// Returns the expectation for the whole dataset.
 pub(super) fn expect(
     measured: &Measured,
     candidate: &Candidate,
@@ -89,7 +89,7 @@ pub(super) fn expect(
                 (count, files): (u64, u64),
                 unpacking: f64| {
         let known = files as f64 * (fixed + seen_clusters * of_cluster);
-        // What is known is measured, too, and may have taken longer by chance.
+        // The known costs are measured, too, and may have taken longer by chance.
         let entries = (seconds - known).max(seconds / 4.0) / (count as f64).max(1.0);
         let all = count == all.entries && files == 1;
         if all {
@@ -100,7 +100,7 @@ pub(super) fn expect(
     let to_write = |seconds: f64, [fixed, of_cluster]: [f64; 2], unpacking: f64| {
         let (count, files) = measured.timed;
         match measured.growth.and_then(|growth| growth.time) {
-            // It has what pages of another size take, so clusters do not count once more.
+            // This already includes pages of another size, so clusters do not count again.
             Some(growth) => {
                 let own = time(seconds, [fixed, 0.0], (count, files), 0.0) - fixed;
                 fixed + own * growth + unpacking
@@ -139,7 +139,7 @@ fn spread(measured: &Measured, total: u64) -> f64 {
     deviation(&rates) / (rates.len() as f64).max(1.0).sqrt() * total * unseen.sqrt()
 }
 
-/// Returns the standard deviation of some numbers, of which these are a sample.
+/// Returns the standard deviation of some numbers, which are a sample.
 fn deviation(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     if values.len() < 2 {

@@ -1,9 +1,9 @@
-//! Measures how much full pages differ from the small pages of a sample, in bytes and in time.
+//! Measures how full pages differ from the small pages of a sample, in bytes and in time.
 //!
-//! A larger page compresses better by more than its tables and headers, since more of it can be found again. And high levels
-//! look further back the larger a page is: `zstd:9` takes twice as long for a byte in pages of 1 MiB as in those of 32 KiB.
-//! Neither the number of entries nor that of pages says so. Pages of all columns in their full size are nearly the whole
-//! dataset, so a part of the fields is written with pages of both sizes, from the same entries.
+//! A larger page compresses better by more than its tables and headers, since more data repeats in it. And high
+//! levels look further back in larger pages: `zstd:9` takes twice as long for a byte in pages of 1 MiB as in pages of
+//! 32 KiB. Neither the number of entries nor the number of pages shows this. Pages of all columns in their full size
+//! are nearly the whole dataset, so a part of the fields is written with pages of both sizes, from the same entries.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -23,7 +23,7 @@ use super::tried::Tried;
 use crate::open::open_dataset;
 use crate::tune::inspect::Inspection;
 
-/// How much longer full pages take if the time of a codec grows, as a guess before it is measured.
+/// The factor by which full pages take longer if the time of a codec grows, as a guess before it is measured.
 const GUESS: f64 = 2.0;
 /// The largest number of parts of a cluster that are written with small pages.
 const PIECES: u64 = 8;
@@ -41,7 +41,7 @@ fn grows(candidate: &Candidate) -> bool {
     }
 }
 
-/// Returns how much longer full pages take than those of a sample, as a guess before it is measured.
+/// Returns the factor by which full pages take longer than pages of a sample, as a guess before it is measured.
 pub(super) fn guess(candidate: &Candidate) -> f64 {
     if grows(candidate) { GUESS } else { 1.0 }
 }
@@ -55,8 +55,8 @@ pub(super) fn fields_of(inspection: &Inspection, dataset: &dyn Dataset) -> Vec<(
     fields.map(|one| (one.name.clone(), one.uncompressed_bytes)).collect()
 }
 
-/// Returns every so many of the fields by size, as many as have at most `most` of their bytes together, and the number of
-/// fields that each stands for. Each field has its bytes.
+/// Returns fields that are evenly spaced by size, as many as have at most `most` of their bytes together, and the
+/// number of fields that each field represents. Each field has its bytes.
 fn some(fields: &[(String, u64)], most: f64) -> (Vec<String>, f64) {
     let mut sorted: Vec<&(String, u64)> = fields.iter().filter(|(_, bytes)| *bytes > 0).collect();
     sorted.sort_by_key(|(_, bytes)| *bytes);
@@ -69,11 +69,11 @@ fn some(fields: &[(String, u64)], most: f64) -> (Vec<String>, f64) {
     (some, weight)
 }
 
-/// Compares a cluster of `full` entries with the same entries in pages as small as those of a trial. It takes as many of the
-/// fields as take about `seconds`, and is `None` where this is none.
+/// Compares a cluster of `full` entries with these entries in pages as small as the pages of a trial. Takes as many
+/// fields as take about `seconds`. Returns `None` if this is no field.
 ///
 /// # Errors
-/// Those of a trial.
+/// `Cancelled`; an error if the trial fails.
 pub(super) fn growth(
     subject: &Subject<'_>,
     tried: &Tried,
@@ -103,7 +103,7 @@ fn pieces(range: &Range<u64>, length: u64) -> Vec<Range<u64>> {
     (0..count).map(|piece| start(piece)..(start(piece) + length).min(range.end)).collect()
 }
 
-/// Returns a copy of the profile, since that of the whole dataset must not learn from a part of the fields.
+/// Returns a copy of the profile, since the profile of the whole dataset must not change by a part of the fields.
 fn copied(subject: &Subject<'_>, tried: &Tried) -> Result<Option<PathBuf>> {
     let Some(path) = &tried.profile else { return Ok(None) };
     let copy = subject.folder.file("growth.toml");
@@ -116,7 +116,7 @@ struct Part<'a> {
     subject: &'a Subject<'a>,
     tried: &'a Tried,
     include: Vec<String>,
-    /// The number of fields that each of them stands for.
+    /// The number of fields that each of them represents.
     weight: f64,
     profile: Option<PathBuf>,
 }
@@ -124,7 +124,7 @@ struct Part<'a> {
 impl Part<'_> {
     fn growth(&self, full: Range<u64>, length: u64) -> Result<Growth> {
         let pieces = pieces(&full, length);
-        // What was not in the sample is unpacked before. The first range may take samples.
+        // Data outside the sample is decompressed first. The first range may take samples.
         let (file, entries) = self.subject.input(&full, &self.include)?;
         let dataset = open_dataset(&file, Some(&self.subject.path))?;
         let names: Vec<&str> = self.include.iter().map(String::as_str).collect();
@@ -149,7 +149,7 @@ impl Part<'_> {
         Ok(Growth { bytes, time })
     }
 
-    /// Writes some ranges, each to a file of its own.
+    /// Writes some ranges, each to a separate file.
     fn trial(&self, ranges: &[Range<u64>]) -> Result<Measured> {
         let Self { subject, tried, include, profile, .. } = self;
         subject.trial_of_fields(&tried.candidate, ranges, profile.as_deref(), include)

@@ -1,13 +1,13 @@
-//! Holds what a trial measured.
+//! Stores the measurements of a trial.
 
 use nyssa_rntuple::schema::Schema;
 
 use crate::convert::Skipped;
 
-/// The fewest elements of a page whose byte planes have blocks of their own.
+/// The minimum number of elements of a page whose byte planes have separate blocks.
 const PLANE_ELEMENTS: u64 = 1024;
 
-/// What a column took in a trial.
+/// The size of a column in a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct StoredColumn {
     /// The number of pages.
@@ -21,8 +21,8 @@ pub(super) struct StoredColumn {
 }
 
 impl StoredColumn {
-    /// Returns whether the byte planes of a page have blocks of their own, on average.
-    pub fn has_planes(&self) -> bool {
+    /// Returns whether the byte planes of a page have separate blocks, on average.
+    pub(super) fn has_planes(&self) -> bool {
         self.elements >= PLANE_ELEMENTS.saturating_mul(self.pages)
     }
 }
@@ -38,49 +38,50 @@ pub(super) struct Times {
     pub read: f64,
 }
 
-/// The memory that writing one of the ranges took.
+/// The memory for writing one of the ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct JobMemory {
-    /// The most resident bytes, above those that the process had before.
+    /// The maximum resident bytes, in addition to the resident bytes before.
     pub bytes: u64,
-    /// The entries of this range, and the clusters that they became.
+    /// The entries of this range, and the number of clusters that they became.
     pub entries: u64,
     pub clusters: u64,
 }
 
-/// How full pages differ from what is expected from small ones.
+/// The difference of full pages from the expectation from small pages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Growth {
-    /// The bytes of an entry of all fields that are stored beyond those that were expected. Mostly they are less than 0.
+    /// The bytes for an entry of all fields beyond the expectation. Mostly they are less than 0.
     pub bytes: f64,
-    /// The time of an entry in full pages by that in small ones. `None` if the time of the codec does not grow.
+    /// The time for an entry in full pages divided by the time in small pages. `None` if the time of the codec does
+    /// not grow.
     pub time: Option<f64>,
 }
 
-/// What a trial of some ranges of entries measured.
+/// The measurements of a trial of some ranges of entries.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Measured {
-    /// The entries of each range, which was written to a file of its own.
+    /// The entries of each range, which was written to a separate file.
     pub entries: Vec<u64>,
     /// The bytes of all these files.
     pub file_bytes: u64,
-    /// The columns, with what they took in all files.
+    /// The columns, with their sizes in all files.
     pub columns: Vec<StoredColumn>,
-    /// The entries and the bytes of the pages of parts of the sample that can be compared: ranges, or halves of them.
+    /// The entries and the bytes of the pages of comparable parts of the sample: ranges, or halves of them.
     pub parts: Vec<(u64, u64)>,
     pub clusters: u64,
-    /// The branches that the trial left out, and why.
+    /// The branches that the trial left out, and the reasons.
     pub skipped: Vec<Skipped>,
     pub times: Times,
-    /// The entries and the files whose writing was timed: those for which no samples were taken, if there are any.
+    /// The entries and the files whose writing was timed: files without samples, if there are any.
     pub timed: (u64, u64),
-    /// Whether the time to write has that of taking samples.
+    /// Whether the time to write includes the time to take samples.
     pub has_chosen: bool,
-    /// How full pages differ from those of the sample, if that was measured.
+    /// The difference of full pages from the pages of the sample, if it was measured.
     pub growth: Option<Growth>,
     /// The bytes that were read back.
     pub read_bytes: u64,
-    /// The memory for the range that took most. `None` where the system does not report it.
+    /// The memory for the range that took most memory. `None` if the system does not report it.
     pub job_memory: Option<JobMemory>,
     /// The largest memory of a writer in bytes.
     pub writer_memory: u64,
@@ -91,13 +92,13 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    pub fn total_entries(&self) -> u64 {
+    pub(super) fn total_entries(&self) -> u64 {
         self.entries.iter().sum()
     }
 
-    /// Returns the time that one more cluster takes, from a trial of the same options and entries in halves. `fixed` is the time
-    /// of a file without entries, which is not in it.
-    pub fn cost_of_cluster(&self, halves: &Self, fixed: &Times) -> Times {
+    /// Returns the time of one more cluster, from a trial of the same options and entries in halves. `fixed` is the
+    /// time of a file without entries, which is not included.
+    pub(super) fn cost_of_cluster(&self, halves: &Self, fixed: &Times) -> Times {
         let rate = |times: f64, (entries, _): (u64, u64)| times / (entries as f64).max(1.0);
         let files = |(entries, files): (u64, u64)| files as f64 / (entries as f64).max(1.0);
         let cost = |few: f64, many: f64, here: (u64, u64), there: (u64, u64), fixed: f64| {
@@ -115,9 +116,9 @@ impl Measured {
         }
     }
 
-    /// Takes what another trial of the same options, with the entries in halves, knows better: times without samples, and
-    /// more parts that can be compared.
-    pub fn learn(&mut self, other: &Self) {
+    /// Takes the better measurements of another trial of the same options, with the entries in halves: times without
+    /// samples, and more comparable parts.
+    pub(super) fn learn(&mut self, other: &Self) {
         if self.has_chosen && !other.has_chosen {
             (self.timed, self.has_chosen) = (other.timed, false);
             (self.times.write, self.times.cpu) = (other.times.write, other.times.cpu);
@@ -134,7 +135,8 @@ mod tests {
 
     #[test]
     fn one_more_cluster_takes_time() {
-        // Of 100 entries in 2 files, an entry takes 1 s, a file 3 s, and a cluster 5 s. Samples were taken from 20 entries.
+        // With 100 entries in 2 files, an entry takes 1 s, a file 3 s, and a cluster 5 s. Samples were taken from 20
+        // entries.
         let times = |entries: f64, files: f64| entries + files * (3.0 + 5.0);
         let of = |files: u64, timed: (u64, u64), read: f64| Measured {
             entries: vec![100 / files; files as usize],

@@ -1,8 +1,10 @@
-//! Says how much memory `convert` and `rewrite` of a whole dataset need, from the memory of a trial and their plans.
+//! Estimates the memory that `convert` and `rewrite` of a whole dataset need, from the memory of a trial and their
+//! plans.
 //!
-//! A conversion reads and seals units, mostly one for each branch, on all threads, and writes them in order. A unit that
-//! runs has its values and its pages in memory, and one whose turn has not come has its pages. Clusters of a sample are
-//! smaller than those of the whole dataset, so the sizes of units follow from the bytes of their columns for each entry.
+//! A conversion reads and seals units, mostly one for each branch, on all threads, and writes them in order. A
+//! running unit has its values and its pages in memory, and a waiting unit has its pages. Clusters of a sample are
+//! smaller than clusters of the whole dataset, so the sizes of units follow from the bytes of their columns for each
+//! entry.
 
 use std::collections::BTreeMap;
 
@@ -23,18 +25,20 @@ const UNITS_AHEAD: usize = 64;
 /// The jobs of a rewrite that are made at the same time, and the part of the memory that each may take.
 const BATCHES: usize = 2;
 const BATCH_BYTES: f64 = DEFAULT_MEMORY as f64 / 4.0;
-/// The most bytes of a job besides its units, and those of each thread: samples, compressors, baskets that are decompressed, and
-/// what the allocator keeps. From conversions of 100,000 NanoAOD events with 1, 2 and 8 threads.
+/// The maximum number of bytes of a job besides its units, and of each thread: samples, compressors, baskets that are
+/// decompressed, and memory that the allocator holds. From conversions of 100,000 NanoAOD events with 1, 2 and 8
+/// threads.
 const JOB_BYTES: f64 = 14e6;
 const THREAD_BYTES: f64 = 14e6;
-/// The further bytes of each thread where columns are narrower or have codecs that try harder.
+/// The additional bytes of each thread if columns are narrower or have stronger codecs.
 const AUTO_BYTES: f64 = 13e6;
-/// The same of a rewrite, whatever its encoding is. Its values lie in blocks that go back to the system, and its samples are
-/// freed before the first batch, so the allocator keeps less. From rewrites of 30,000 and 60,000 NanoAOD events and of 20,000
-/// AOD-like events with 1, 2, 4 and 8 threads.
+/// The numbers for a rewrite, for any encoding. Its values are in blocks that return to the system, and its samples
+/// are freed before the first batch, so the allocator holds less. From rewrites of 30,000 and 60,000 NanoAOD events
+/// and of 20,000 AOD-like events with 1, 2, 4 and 8 threads.
 const REWRITE_BYTES: f64 = 10e6;
 const REWRITE_THREAD_BYTES: f64 = 5.5e6;
-/// The further bytes of each thread where users name a level of zstd that has large tables, and the lowest such level.
+/// The additional bytes of each thread if users name a level of zstd that has large tables, and the lowest such
+/// level.
 const TABLE_BYTES: f64 = 18e6;
 const TABLE_LEVEL: u8 = 5;
 
@@ -45,7 +49,8 @@ struct Unit {
     pages: f64,
 }
 
-/// Returns the bytes that a job needs for a dataset of so many entries in so many clusters, if it is stored like a trial.
+/// Returns the bytes that a job needs for a dataset of this number of entries and clusters, if it is stored like a
+/// trial.
 pub(super) fn needed(
     measured: &Measured,
     candidate: &Candidate,
@@ -63,15 +68,15 @@ pub(super) fn needed(
     (all + besides) as u64
 }
 
-/// Returns the bytes of the tables of a thread where users name a high level of zstd. Pages of a sample may be too small for
-/// tables of this size.
+/// Returns the bytes of the tables of a thread if users name a high level of zstd. Pages of a sample may be too small
+/// for tables of this size.
 fn tables(candidate: &Candidate) -> f64 {
     let Compression { algorithm, level } = candidate.compression;
     let named = algorithm == Algorithm::Zstd && candidate.effort == Effort::Full;
     if named && level >= TABLE_LEVEL { TABLE_BYTES } else { 0.0 }
 }
 
-/// Returns the most bytes that a job with so many threads takes besides its units.
+/// Returns the maximum number of bytes that a job with this number of threads takes besides its units.
 fn most_besides(candidate: &Candidate, format: Format, threads: usize) -> f64 {
     let auto = if candidate.encoding == Encodings::Auto { AUTO_BYTES } else { 0.0 };
     let (job, thread) = match format {
@@ -81,16 +86,16 @@ fn most_besides(candidate: &Candidate, format: Format, threads: usize) -> f64 {
     job + threads as f64 * (thread + tables(candidate))
 }
 
-/// Returns the bytes that a job takes besides its units. The sample took `measured` bytes with units of `sample` bytes. The
-/// allocator keeps more where units, of `all` bytes, are larger, and compressors have larger tables, of `tables` bytes. But
-/// together they are no more than `most`.
+/// Returns the bytes that a job takes besides its units. The sample took `measured` bytes with units of `sample`
+/// bytes. The allocator holds more if units, of `all` bytes, are larger, and compressors have larger tables, of
+/// `tables` bytes. But together they are no more than `most`.
 fn besides(measured: f64, (sample, all): (f64, f64), (tables, most): (f64, f64)) -> f64 {
     let of_sample = (measured - sample).max(0.0);
     let more = (all - sample).max(0.0);
     (of_sample + more + tables * more / all.max(1.0)).min(most)
 }
 
-/// Returns the bytes of the units of a dataset of so many entries in so many clusters, at most at the same time.
+/// Returns the maximum bytes of the units of a dataset of this number of entries and clusters.
 fn planned(measured: &Measured, (entries, clusters): (u64, u64), subject: &Subject<'_>) -> f64 {
     let Some(schema) = &measured.schema else { return 0.0 };
     let share = entries as f64 / measured.total_entries().max(1) as f64 / clusters.max(1) as f64;
@@ -110,14 +115,15 @@ fn planned(measured: &Measured, (entries, clusters): (u64, u64), subject: &Subje
         }
         Format::RNTuple => {
             let most = BATCH_BYTES * BATCHES as f64;
-            // A batch is made by a thread of the pool, which the others help.
+            // A batch is made by a thread of the pool, with the help of the other threads.
             let together = BATCHES.min(subject.context.threads());
             peak(&batches(&units), clusters, (together, AHEAD), (1.0, most))
         }
     }
 }
 
-/// Returns the field that a unit reads. The branches of an untyped collection are read one by one, and classes as a whole.
+/// Returns the field that a unit reads. The branches of an untyped collection are read one by one, and classes as a
+/// whole.
 fn owner(schema: &Schema, field: FieldId, format: Format) -> FieldId {
     let mut id = field;
     while let Some(parent) = schema.field(id).parent {
@@ -144,20 +150,21 @@ fn batches(fields: &[Unit]) -> Vec<Unit> {
     found
 }
 
-/// Returns the most bytes that units of `clusters` equal clusters have in memory, with so many threads and so many clusters
-/// planned ahead. A unit takes as much time as it has values. It reserves so many times the bytes of its values, and waits
-/// where memory exceeds `most`.
+/// Returns the maximum bytes that units of `clusters` equal clusters have in memory, with this number of threads and
+/// of clusters planned ahead. The time of a unit is proportional to its number of values. It reserves a multiple of
+/// the bytes of its values, and waits if memory exceeds `most`.
 fn peak(
     units: &[Unit],
     clusters: usize,
     (threads, ahead): (usize, usize),
     (reserved, most): (f64, f64),
 ) -> f64 {
-    // After some clusters nothing new happens.
+    // After some clusters nothing changes any more.
     let tasks = units.len() * clusters.min(ahead + 3);
     let unit = |task: usize| units.get(task % units.len().max(1)).copied().unwrap_or_default();
     let (mut now, mut bytes, mut peak) = (0.0, 0.0, 0.0_f64);
-    // The tasks that run, with the times of their begin and end; those that are made; the next ones to begin and to write.
+    // The running tasks, with the times of their begin and end; the finished tasks; the next tasks to begin and to
+    // write.
     let mut running: Vec<(f64, f64, usize)> = Vec::new();
     let mut made = vec![false; tasks];
     let (mut next, mut turn) = (0, 0);
@@ -176,7 +183,7 @@ fn peak(
         }
         let first = running.iter().enumerate().min_by(|(_, a), (_, b)| a.1.total_cmp(&b.1));
         let Some((index, &(_, end, task))) = first else { break };
-        // Until then, each task that runs has made a part of its pages.
+        // Until then, each running task has made a part of its pages.
         let part = |&(begin, last, task): &(f64, f64, usize)| {
             unit(task).pages * (end - begin) / (last - begin)
         };
@@ -203,16 +210,16 @@ mod tests {
     #[test]
     fn units_that_run_and_units_that_wait() {
         let units = [unit(100.0, 10.0), unit(20.0, 2.0), unit(20.0, 2.0)];
-        // One thread has the largest unit only.
+        // A single thread holds only the largest unit.
         assert_eq!(peak(&units, 1, (1, 2), (2.0, 1e9)), 110.0);
-        // The small ones are made while the first one runs. The second one ends when the first has 40 % of its pages, and
-        // the pages of the other wait: 104 + 22 + 2.
+        // The small units are made while the first unit runs. The second unit ends when the first has 40 % of its
+        // pages, and the pages of the other unit wait: 104 + 22 + 2.
         assert_eq!(peak(&units, 1, (2, 2), (2.0, 1e9)), 128.0);
         // The large unit of the next cluster begins, too, and has 60 % of its pages: 110 + 2 + 2 + 106.
         assert_eq!(peak(&units, 2, (2, 2), (2.0, 1e9)), 220.0);
         // Two large units are too much.
         assert_eq!(peak(&units, 2, (2, 2), (2.0, 250.0)), 128.0);
-        // They fit where values are reserved once, as in a rewrite.
+        // They fit if values are reserved once, as in a rewrite.
         assert_eq!(peak(&units, 2, (2, 2), (1.0, 250.0)), 220.0);
         // Small units at the same time, which end together.
         assert_eq!(peak(&units[1..], 1, (2, 2), (2.0, 1e9)), 44.0);
@@ -221,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_sample_says_what_is_taken_besides_units() {
-        // Where the sample is the whole dataset, what was measured is what is expected.
+        // If the sample is the whole dataset, the measurement is the expectation.
         assert_eq!(besides(30.0, (10.0, 10.0), (8.0, 50.0)), 20.0);
         assert_eq!(besides(30.0, (10.0, 25.0), (0.0, 50.0)), 35.0);
         assert_eq!(besides(30.0, (10.0, 1000.0), (0.0, 50.0)), 50.0);

@@ -1,4 +1,4 @@
-//! Finds the options that store a dataset best, by writing a sample of it with many of them.
+//! Finds the options that store a dataset best, by writing a sample of it with many options.
 //!
 //! ```text
 //! clusters ─sample─► ranges of entries ─┬─ trial: write, read back ─► bytes, times, memory
@@ -6,17 +6,17 @@
 //! codec × encoding ─► cluster size ─► page size ─► the best on a larger sample ─► expected for the whole file
 //! ```
 //!
-//! A trial runs [`crate::convert`] or [`crate::rewrite`] itself, so that what it measures is what users get. How columns
-//! are stored is chosen there, by `rntuple::choose`.
+//! A trial runs [`crate::convert`] or [`crate::rewrite`] itself, so that it measures what users get. The job chooses
+//! how columns are stored.
 
 mod baskets;
 mod budget;
+mod cached;
 mod candidate;
 mod copies;
 mod curve;
 mod expect;
 mod growth;
-mod kept;
 mod measured;
 mod memory;
 mod options;

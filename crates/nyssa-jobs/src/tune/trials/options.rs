@@ -1,4 +1,4 @@
-//! Defines what users ask of a search for the best options.
+//! Defines the requests of users for a search for the best options.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use nyssa_root::error::{Error, Result};
 /// The default for the time that a search takes.
 pub const DEFAULT_BUDGET: Duration = Duration::from_secs(60);
 
-/// The quantity that the options should make best.
+/// The quantity that the options should optimise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Objective {
     /// The size of the output.
@@ -19,7 +19,7 @@ pub enum Objective {
     Read,
     /// The CPU time to write the output.
     Write,
-    /// The memory of a writer, without a larger output than a few percent.
+    /// The memory of a writer, if the output becomes larger by at most a few percent.
     Memory,
     /// Size first, and then the times to read and to write.
     #[default]
@@ -64,7 +64,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// Returns the seconds that so many requests and bytes take, one after the other.
+    /// Returns the seconds for this number of requests and bytes, one after the other.
     pub(super) fn seconds(&self, requests: u64, bytes: u64) -> f64 {
         let transfer = self.bandwidth.map_or(0.0, |bandwidth| bytes as f64 / bandwidth as f64);
         requests as f64 * self.latency + transfer
@@ -74,13 +74,13 @@ impl Link {
 /// The options of a search.
 #[derive(Clone, Debug)]
 pub struct TuneOptions {
-    /// The quantity that should become best.
+    /// The quantity to optimise.
     pub objective: Objective,
     /// The time that the search may take.
     pub budget: Duration,
-    /// The compressions to try. An empty list tries those that ROOT users have, from fast to small.
+    /// The compressions to try. An empty list tries the compressions of ROOT users, from fast to small.
     pub compression: Vec<CompressionChoice>,
-    /// The globs of the columns that are read back. An empty list reads all.
+    /// The globs of the columns that are read back. An empty list reads all columns.
     pub columns: Vec<String>,
     /// The link over which the output will be read. `None` means a local file.
     pub link: Option<Link>,

@@ -1,23 +1,23 @@
-//! Says from the pages of a trial what the pages of a whole dataset take.
+//! Extrapolates from the pages of a trial to the pages of a whole dataset.
 //!
-//! The pages of a small sample are smaller than those of the whole dataset, and compress worse: each has tables and
-//! headers of its own. So a page of a column is taken as `content × entries + cost`. The same entries, written whole and
-//! in halves, show the cost of one more page of each column. It does not scale with the entries but with the pages,
-//! whose number follows from the sizes of clusters and pages.
+//! The pages of a small sample are smaller than the pages of the whole dataset, and compress worse: each has its own
+//! tables and headers. So a page of a column is modelled as `content × entries + cost`. The same entries, written
+//! whole and in halves, show the cost of one more page of each column. It does not scale with the entries but with
+//! the pages, whose number follows from the sizes of clusters and pages.
 //!
-//! The cost is no such number where halves are stored in another way: libzstd makes no blocks smaller than 1 KiB, so byte
-//! planes of fewer elements share a block. Such a column takes the cost of the others.
+//! The cost is not such a number if halves are stored in another way: libzstd makes no blocks smaller than 1 KiB, so
+//! byte planes of fewer elements share a block. Such a column gets the cost of the other columns.
 
 use super::candidate::Candidate;
 use super::measured::{Measured, StoredColumn};
 
-/// The bytes that one more page of each column takes, for the same entries.
+/// The bytes of one more page of each column, for equal entries.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PageCosts(Vec<f64>);
 
 impl PageCosts {
     /// Returns the costs from the same entries in few pages and in many.
-    pub fn of(few: &[StoredColumn], many: &[StoredColumn]) -> Self {
+    pub(super) fn of(few: &[StoredColumn], many: &[StoredColumn]) -> Self {
         let cost = |(few, many): (&StoredColumn, &StoredColumn)| {
             let pages = many.pages.saturating_sub(few.pages);
             let bytes = many.stored.saturating_sub(few.stored);
@@ -35,18 +35,18 @@ impl PageCosts {
     }
 }
 
-/// What the whole dataset takes.
+/// The size of the whole dataset.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Extrapolated {
     /// The bytes of all pages, and of their descriptions in the page lists.
     pub bytes: f64,
-    /// The bytes that the pages of the sample cost more than those of the whole dataset, for all entries.
+    /// The additional bytes of the pages of the sample compared with pages of the whole dataset, for all entries.
     pub corrected: f64,
     pub clusters: u64,
 }
 
-/// Returns what `entries` entries take if they are stored like those of a trial. An RNTuple without entries takes
-/// `empty` bytes.
+/// Returns the size of `entries` entries that are stored like the entries of a trial. An RNTuple without entries
+/// takes `empty` bytes.
 pub(super) fn extrapolate(
     measured: &Measured,
     costs: &PageCosts,
@@ -60,7 +60,7 @@ pub(super) fn extrapolate(
     let stored: u64 = columns.iter().map(|column| column.stored).sum();
     let rest = measured.file_bytes.saturating_sub(stored);
     let rest = rest.saturating_sub(empty.saturating_mul(measured.entries.len() as u64));
-    // What is neither in pages nor in a file without entries: the descriptions of the pages.
+    // The bytes that are neither in pages nor in a file without entries: the descriptions of the pages.
     let description = rest as f64 / all_pages.max(1) as f64;
     let own = |index: usize, column: &StoredColumn| {
         let cost = costs.get(index) * column.pages as f64;

@@ -1,42 +1,42 @@
-//! Expects the time to read the whole dataset from that of a sample.
+//! Estimates the time to read the whole dataset from the time of a sample.
 //!
-//! The time of an entry is still falling where clusters become ten times as large: columns with many elements in a page
-//! cost less for each, and all threads have work. So the default options are also read from a cluster as large as those of
-//! the whole dataset. Other options are compared with them on the sample.
+//! The time of an entry still decreases if clusters become ten times as large: columns with many elements in a page
+//! cost less for each element, and all threads have work. So the default options are also measured with a cluster as
+//! large as in the whole dataset. Other options are compared with them on the sample.
 
 use super::measured::Measured;
 
-/// How long the default options take to read.
+/// The reading time of the default options.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Reading {
     /// The entries of each file of the sample, and the seconds to read all of them.
     sample: (Vec<u64>, f64),
-    /// The seconds to open a file, those that one more cluster takes, and those of an entry.
+    /// The seconds to open a file, of one more cluster, and of an entry.
     open: f64,
     cluster: f64,
     entry: f64,
 }
 
 impl Reading {
-    /// Returns what a trial of a sample and one of a large cluster tell, both of the default options. A file without
-    /// entries takes `open` seconds.
-    pub fn of(sample: &Measured, large: &Measured, open: f64) -> Self {
+    /// Returns the times from a trial of a sample and a trial of a large cluster, both with the default options. A
+    /// file without entries takes `open` seconds.
+    pub(super) fn of(sample: &Measured, large: &Measured, open: f64) -> Self {
         let cluster_of = |one: &Measured| {
             let clusters = one.clusters.max(1) as f64;
             let seconds = one.times.read - open * one.entries.len() as f64;
             (one.total_entries() as f64 / clusters, seconds / clusters)
         };
         let ((few, short), (many, long)) = (cluster_of(sample), cluster_of(large));
-        // No cluster and no entry takes less than no time.
+        // No cluster and no entry takes less than 0 seconds.
         let entry = ((long - short) / (many - few)).clamp(0.0, (long / many).max(0.0));
         let entry = if entry.is_finite() { entry } else { 0.0 };
         let cluster = (long - entry * many).max(0.0);
         Self { sample: (sample.entries.clone(), sample.times.read), open, cluster, entry }
     }
 
-    /// Returns the seconds to read so many entries in so many clusters with the options of a trial. It is `None` unless
-    /// this is a trial of the sample, with one cluster in each file.
-    pub fn expect(&self, trial: &Measured, (entries, clusters): (u64, u64)) -> Option<f64> {
+    /// Returns the seconds to read this number of entries and clusters with the options of a trial. Returns `None`
+    /// unless this is a trial of the sample, with one cluster in each file.
+    pub(super) fn expect(&self, trial: &Measured, (entries, clusters): (u64, u64)) -> Option<f64> {
         let (sample, seconds) = &self.sample;
         let alike = trial.entries == *sample && trial.clusters == sample.len() as u64;
         let all = self.open + clusters as f64 * self.cluster + entries as f64 * self.entry;
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn no_time_is_negative() {
         let large = trial(vec![1000], 1, 11.0);
-        // A sample that took longer than the large cluster, and one of the same size.
+        // A sample that took longer than the large cluster, and a sample of its size.
         for sample in [trial(vec![100], 1, 20.0), trial(vec![1000], 1, 11.0)] {
             let Reading { cluster, entry, .. } = Reading::of(&sample, &large, 1.0);
             assert!(cluster >= 0.0 && entry >= 0.0);

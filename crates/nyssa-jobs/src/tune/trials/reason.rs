@@ -1,4 +1,4 @@
-//! Says in words why an option is recommended.
+//! Describes in words why an option is recommended.
 
 use super::candidate::Candidate;
 use super::expect::Expected;
@@ -8,7 +8,7 @@ use super::tried::Tried;
 
 /// The name of no streamer fields.
 const COLUMNS: &str = "columns";
-/// The reason where streamer fields were not tried.
+/// The reason if streamer fields were not tried.
 const NO_OBJECTS: &str =
     "the input has no objects of classes, or there was no time to try streamer fields";
 
@@ -19,7 +19,7 @@ pub(super) fn reasons(objective: Objective, chosen: &Tried, all: &[Tried]) -> Ve
     let Candidate { cluster_size: clusters, page_size: pages, .. } = Candidate::default();
     let before_sizes = Candidate { cluster_size: clusters, page_size: pages, ..me };
     let before_streamer = Candidate { streamer: None, ..before_sizes };
-    // The trials that differ in one option only, now or before the other options were changed.
+    // The trials that differ in only one option, now or before the other options were changed.
     let others = |with: &dyn Fn(Candidate, &Candidate) -> Candidate| -> Vec<&Tried> {
         let like = |base: Candidate| -> Vec<&Tried> {
             let differs = |one: &&Tried| with(me, &one.candidate) != me;
@@ -56,7 +56,7 @@ pub(super) fn reasons(objective: Objective, chosen: &Tried, all: &[Tried]) -> Ve
     ]
 }
 
-/// Compares the chosen trial with the best of the others.
+/// Compares the chosen trial with the best other trial.
 fn compared(
     objective: Objective,
     chosen: &Tried,
@@ -89,7 +89,7 @@ fn share(what: &str, mine: f64, other: f64) -> Option<String> {
         .then(|| format!("{quotient:.3} of the {what}"))
 }
 
-/// Returns a size in binary units, as options have it.
+/// Returns a size in binary units, in the form of options.
 fn mib(bytes: u64) -> String {
     if bytes >= 1 << 20 { format!("{} MiB", bytes >> 20) } else { format!("{} KiB", bytes >> 10) }
 }

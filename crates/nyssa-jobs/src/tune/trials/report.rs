@@ -19,23 +19,24 @@ pub struct TuneReport {
     pub entries: u64,
     /// The number of bytes of the pages or baskets of the input.
     pub input_bytes: u64,
-    /// The quantity that should become best.
+    /// The quantity to optimise.
     pub objective: String,
     /// The options that are recommended.
     pub recommended: Settings,
-    /// What the whole dataset is expected to take with these options.
+    /// The expectation for the whole dataset with these options.
     pub expected: Expected,
-    /// What the whole dataset is expected to take with the default options, from the same sample.
+    /// The expectation for the whole dataset with the default options, from the same sample.
     pub expected_by_default: Expected,
     /// The reason of each recommended option.
     pub reasons: Vec<Reason>,
-    /// The trials of the same sample, smallest first.
+    /// The trials of one sample, smallest first.
     pub trials: Vec<TriedSettings>,
-    /// What changes with one option while the others stay: the sizes of clusters and of pages, and the number of threads.
+    /// The changes with one option while the other options stay: the sizes of clusters and of pages, and the number
+    /// of threads.
     pub curves: Vec<Curve>,
-    /// The samples: first of all candidates, then of the best, then of the recommended options.
+    /// The samples: first for all candidates, then for the best candidates, then for the recommended options.
     pub samples: Vec<TunedSample>,
-    /// What the sizes of the baskets cost, for a TTree.
+    /// The costs of the sizes of the baskets, for a TTree.
     pub baskets: Option<BasketReport>,
     /// The wall-clock time of the search in seconds.
     pub seconds: f64,
@@ -58,13 +59,13 @@ pub struct Reason {
     pub reason: String,
 }
 
-/// One trial, and what the whole dataset is expected to take.
+/// One trial, and the expectation for the whole dataset.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct TriedSettings {
     /// The options.
     #[serde(flatten)]
     pub settings: Settings,
-    /// What is expected.
+    /// The expectation.
     #[serde(flatten)]
     pub expected: Expected,
     /// Whether no other trial is better in size, times and memory.
@@ -73,7 +74,7 @@ pub struct TriedSettings {
     pub recommended: bool,
 }
 
-/// What changes with one option. The other options are those that were best when it was tried.
+/// The changes with one option. The other options are the best options when it was tried.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Curve {
     /// The name of the option: `cluster_size`, `page_size` or `threads`.
@@ -82,12 +83,12 @@ pub struct Curve {
     pub points: Vec<CurvePoint>,
 }
 
-/// One value of an option, and what the whole dataset is expected to take.
+/// One value of an option, and the expectation for the whole dataset.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct CurvePoint {
     /// The value.
     pub value: u64,
-    /// What is expected.
+    /// The expectation.
     #[serde(flatten)]
     pub expected: Expected,
     /// Whether this value is recommended.
@@ -97,7 +98,7 @@ pub struct CurvePoint {
 /// The entries that were written in the trials of one stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TunedSample {
-    /// What the sample was for.
+    /// The purpose of the sample.
     pub stage: String,
     /// The number of ranges of entries.
     pub ranges: u64,

@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 /// The stored bytes that a place of the sample has for each column, so that a page is large enough to compress nearly
-/// as well as a full one.
+/// as well as a full page.
 const COLUMN_BYTES: u64 = 4 << 10;
 /// The smallest and the largest number of stored bytes of a place, before more places are taken.
 const PLACE_BYTES: [u64; 2] = [1 << 20, 16 << 20];
 /// The largest number of places.
 const PLACES: u64 = 8;
 
-/// The dataset that samples are taken from.
+/// The dataset from which samples are taken.
 #[derive(Clone, Debug)]
 pub(super) struct Population {
     /// The entries of each cluster, in order.
@@ -23,26 +23,27 @@ pub(super) struct Population {
 }
 
 impl Population {
-    /// Returns the entries that take about so many stored bytes.
-    pub fn entries_of(&self, bytes: f64) -> u64 {
+    /// Returns the number of entries with about this number of stored bytes.
+    pub(super) fn entries_of(&self, bytes: f64) -> u64 {
         let share = bytes / (self.bytes as f64).max(1.0);
         ((self.entries as f64 * share).ceil() as u64).clamp(1.min(self.entries), self.entries)
     }
 
-    /// Returns the stored bytes of so many entries.
-    pub fn bytes_of(&self, entries: u64) -> f64 {
+    /// Returns the stored bytes of this number of entries.
+    pub(super) fn bytes_of(&self, entries: u64) -> f64 {
         self.bytes as f64 * entries as f64 / (self.entries as f64).max(1.0)
     }
 
     /// Returns the stored bytes of a place.
-    pub fn place_bytes(&self) -> u64 {
+    pub(super) fn place_bytes(&self) -> u64 {
         let [least, most] = PLACE_BYTES;
         self.columns.saturating_mul(COLUMN_BYTES).clamp(least, most)
     }
 
-    /// Returns about `wanted` entries, in ranges that are spread evenly over the dataset. Where clusters are not larger
-    /// than a range, it consists of whole clusters. If nearly all entries are wanted, there is one range with all.
-    pub fn spread(&self, wanted: u64) -> Vec<Range<u64>> {
+    /// Returns about `wanted` entries, in ranges that are spread evenly over the dataset. If clusters are not larger
+    /// than a range, it consists of whole clusters. If nearly all entries are wanted, there is one range with all
+    /// entries.
+    pub(super) fn spread(&self, wanted: u64) -> Vec<Range<u64>> {
         if wanted.saturating_mul(4) >= self.entries.saturating_mul(3) {
             return std::iter::once(0..self.entries).collect();
         }
@@ -75,7 +76,7 @@ impl Population {
     }
 }
 
-/// Returns the halves of each range that can be cut.
+/// Returns the halves of each range that can be halved.
 pub(super) fn halves(ranges: &[Range<u64>]) -> Vec<Range<u64>> {
     let cut = |range: &Range<u64>| {
         let middle = range.start + (range.end - range.start) / 2;

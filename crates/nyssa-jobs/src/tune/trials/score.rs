@@ -5,12 +5,12 @@ use super::options::Objective;
 
 /// Sizes that differ less than this fraction count as equal.
 const SAME_SIZE: f64 = 0.003;
-/// Times that differ less than this fraction count as equal: they are not measured better.
+/// Times that differ less than this fraction count as equal: measurements are not more precise.
 const SAME_TIME: f64 = 0.03;
-/// The fraction by which an output may be larger than the smallest one, if memory counts.
+/// The fraction by which an output may be larger than the smallest output, if memory counts.
 const LARGER: f64 = 0.05;
 
-/// Returns the index of the best, or `None` if there is none. The first one of equals is taken.
+/// Returns the index of the best expectation, or `None` if there is none. Of equals, the first is taken.
 pub(super) fn best(objective: Objective, all: &[&Expected]) -> Option<usize> {
     let bytes = |one: &Expected| one.bytes as f64;
     let write = |one: &Expected| one.write_cpu_seconds;
@@ -26,8 +26,8 @@ pub(super) fn best(objective: Objective, all: &[&Expected]) -> Option<usize> {
     }
 }
 
-/// Returns the index of the number of threads that is recommended: the one with the least wall-clock time to write, or with
-/// nearly as little and less memory. If memory counts, the one with the least memory.
+/// Returns the index of the recommended number of threads: the number with the least wall-clock time to write, or
+/// with nearly as little time and less memory. If memory counts, the number with the least memory.
 pub(super) fn fewest_threads(objective: Objective, all: &[&Expected]) -> Option<usize> {
     let (time, memory) = (|one: &Expected| one.write_seconds, |one: &Expected| one.memory as f64);
     match objective {
@@ -36,13 +36,15 @@ pub(super) fn fewest_threads(objective: Objective, all: &[&Expected]) -> Option<
     }
 }
 
-/// Returns what is least if all count: a percent of bytes is worth four of the time to read and eight of that to write.
+/// Returns the score if all quantities count: a percent of bytes is worth four percent of the time to read and eight
+/// percent of the time to write.
 fn balance(one: &Expected) -> f64 {
     let times = one.read_seconds.max(1e-6).powf(0.25) * one.write_cpu_seconds.max(1e-6).powf(0.125);
     one.bytes as f64 * times
 }
 
-/// Returns the index of the least by `second` of those that are within `tolerance` of the least by `first`.
+/// Returns the index of the least by `second` among the expectations that are within `tolerance` of the least by
+/// `first`.
 fn nearly_least(
     all: &[&Expected],
     first: impl Fn(&Expected) -> f64,
@@ -54,7 +56,7 @@ fn nearly_least(
     near.min_by(|(_, a), (_, b)| second(a).total_cmp(&second(b))).map(|(index, _)| index)
 }
 
-/// Returns for each whether no other one is better in size, times and memory.
+/// Returns for each expectation whether no other is better in size, times and memory.
 pub(super) fn pareto(all: &[&Expected]) -> Vec<bool> {
     let numbers = |one: &Expected| {
         [one.bytes as f64, one.read_seconds, one.write_cpu_seconds, one.memory as f64]

@@ -1,4 +1,4 @@
-//! Searches for the best options: codecs and encodings first, then the size of clusters, then that of pages.
+//! Searches for the best options: first codecs and encodings, then the size of clusters, then the size of pages.
 
 mod measuring;
 
@@ -17,12 +17,12 @@ use nyssa_ttree::{Branch, Shape};
 
 use super::baskets::baskets;
 use super::budget::Budget;
+use super::cached::with_cache;
 use super::candidate::{CLUSTERS, Candidate, PAGES, thread_counts};
 use super::copies::Copies;
 use super::curve::curve;
 use super::expect::{Expected, Overhead, expect};
 use super::growth::{fields_of, guess};
-use super::kept::kept;
 use super::measured::Measured;
 use super::options::{Objective, TuneOptions};
 use super::reason::reasons;
@@ -34,39 +34,40 @@ use super::tried::Tried;
 use crate::open::{Opened, find_dataset, path_of};
 use crate::tune::inspect::inspect;
 
-/// The part of the dataset that all candidates are tried on, at most.
+/// The maximum fraction of the dataset on which all candidates are tried.
 const FIRST_SHARE: f64 = 1.0 / 16.0;
-/// The part of the budget that the first trials of all candidates take.
+/// The fraction of the budget for the first trials of all candidates.
 const FIRST_TIME: f64 = 0.3;
-/// How much larger the second sample is, at least and at most.
+/// The minimum and maximum factor by which the second sample is larger.
 const LEAST_SECOND: f64 = 1.5;
 const SECOND: f64 = 4.0;
-/// The part of the dataset that the second sample is, at most.
+/// The maximum fraction of the dataset in the second sample.
 const SECOND_SHARE: f64 = 1.0 / 8.0;
-/// The part of the budget that is spent when the second sample was tried.
+/// The fraction of the budget that is spent after the second sample.
 const SECOND_TIME: f64 = 0.5;
 /// The number of codecs and encodings that are tried on the second sample.
-const KEPT: usize = 4;
-/// The part of the budget in which options are searched. The rest is for the last sample.
+const BEST: usize = 4;
+/// The fraction of the budget in which options are searched. The rest is for the last sample.
 const SEARCH_TIME: f64 = 0.6;
-/// The part of the budget that is spent when numbers of threads were tried.
+/// The fraction of the budget that is spent after numbers of threads were tried.
 const THREADS_TIME: f64 = 0.7;
-/// The part of the rest of the budget that the last trials take, if they write a part of the dataset, and if they write all.
+/// The fraction of the rest of the budget for the last trials, if they write a part of the dataset, and if they write
+/// all of it.
 const LAST_TIME: [f64; 2] = [0.4, 0.9];
-/// The part of the budget that full pages of some fields take, for each of the last trials.
+/// The fraction of the budget for full pages of some fields, for each of the last trials.
 const GROWTH_TIME: f64 = 0.08;
-/// The part of the budget that a cluster as large as those of the whole dataset may take.
+/// The fraction of the budget for a cluster as large as in the whole dataset.
 const LARGE_TIME: f64 = 0.1;
-/// The most stored bytes of the input that are kept unpacked.
-const MOST_KEPT: f64 = 1e9;
-/// The part of the budget that looking at baskets may take.
+/// The maximum number of stored bytes of the input that are stored decompressed.
+const MAX_CACHED: f64 = 1e9;
+/// The fraction of the budget for the measurement of baskets.
 const BASKETS_TIME: f64 = 0.1;
 
 /// Finds the options that store the dataset at `path` of `file` best. Without a path, the file has only one dataset.
 ///
 /// # Errors
-/// `NotFound` for the dataset, and for globs of columns that match nothing; `InvalidArgument` for options; `Cancelled`;
-/// the errors of [`crate::convert`] and [`crate::rewrite`].
+/// `NotFound` for the dataset, and for globs of columns that match nothing; `InvalidArgument` for options;
+/// `Cancelled`; an error if a conversion or rewrite fails.
 pub fn tune(
     file: &RootFile,
     path: Option<&str>,
@@ -152,7 +153,7 @@ fn has_objects(opened: &Opened) -> bool {
 
 /// A search that is running.
 struct Search<'a> {
-    /// The input as it is.
+    /// The input without changes.
     plain: RootFile,
     subject: Subject<'a>,
     all: Population,
@@ -160,10 +161,11 @@ struct Search<'a> {
     fields: Vec<(String, u64)>,
     objective: Objective,
     budget: Budget,
-    /// The seconds that a trial of the default options takes for a stored byte of the input.
+    /// The seconds of a trial of the default options for a stored byte of the input.
     rate: f64,
     overhead: Overhead,
-    /// The default options on as many neighbouring entries as a cluster has, or as the budget allows.
+    /// The default options on a number of neighbouring entries: the entries of a cluster, or fewer if the budget
+    /// requires it.
     large: Option<Measured>,
     /// The number of profiles that trials have made.
     profiles: u32,
@@ -172,13 +174,13 @@ struct Search<'a> {
     context: &'a Context,
 }
 
-/// What a search has found.
-struct Found {
+/// The result of a search.
+struct SearchResult {
     /// The trials of the second sample.
     tried: Vec<Tried>,
     /// The recommended options, on the second sample.
     chosen: Tried,
-    /// The same on the last sample.
+    /// The recommended options, on the last sample.
     expected: Expected,
     by_default: Expected,
     profile: Option<PathBuf>,
@@ -186,21 +188,22 @@ struct Found {
 }
 
 impl Search<'_> {
-    fn run(&mut self, options: &TuneOptions) -> Result<Found> {
+    fn run(&mut self, options: &TuneOptions) -> Result<SearchResult> {
         let default = Candidate::default();
         let empty = self.subject.trial(&default, std::slice::from_ref(&(0..0)), None)?;
         (self.overhead.file, self.overhead.times) = (empty.file_bytes, empty.times);
         let candidates = Candidate::codecs(&options.compression, self.subject.format);
         let first = self.first_sample(&candidates)?;
         let mut tried = self.try_all("codecs and encodings", &candidates, &first)?;
-        let kept = self.kept(&tried);
+        let best = self.best_candidates(&tried);
         let threads_sample = first.clone();
-        let mut second = self.second_sample(&first, &kept);
+        let mut second = self.second_sample(&first, &best);
         if second != first {
             self.fill(&second)?;
-            let again = self.try_all("the best of them", &kept, &second)?;
-            // Trials of different samples do not compare, so a sample counts only if all were tried on it.
-            if again.len() == kept.len() {
+            let again = self.try_all("the best of them", &best, &second)?;
+            // Trials of different samples cannot be compared, so a sample counts only if all candidates were tried on
+            // it.
+            if again.len() == best.len() {
                 tried = again;
             } else {
                 second = first;
@@ -219,16 +222,16 @@ impl Search<'_> {
         let chosen = self.best(&tried)?;
         curves.push(self.try_threads(&threads_sample, &chosen)?);
         let found = self.last_sample(tried, chosen, second)?;
-        Ok(Found { curves, ..found })
+        Ok(SearchResult { curves, ..found })
     }
 
-    /// Returns the sample that all candidates are tried on. It is as large as the budget allows. From now on, trials find
-    /// the input unpacked.
+    /// Returns the sample on which all candidates are tried. It is as large as the budget allows. From now on, trials
+    /// read the decompressed input.
     fn first_sample(&mut self, candidates: &[Candidate]) -> Result<Vec<Range<u64>>> {
         let least = self.all.place_bytes() as f64;
         let ranges = self.all.spread(self.all.entries_of(least));
         let default = Candidate::default();
-        self.subject.file = kept(&self.plain, &self.subject.folder)?;
+        self.subject.file = with_cache(&self.plain, &self.subject.folder)?;
         self.fill(&ranges)?;
         let begun = Instant::now();
         self.subject.trial(&default, &ranges, None)?;
@@ -242,9 +245,9 @@ impl Search<'_> {
         Ok(wanted)
     }
 
-    /// Returns a larger sample for the best candidates, if the budget allows one.
-    fn second_sample(&self, first: &[Range<u64>], kept: &[Candidate]) -> Vec<Range<u64>> {
-        let price: f64 = kept.iter().map(Candidate::price).sum();
+    /// Returns a larger sample for the best candidates, if the budget allows it.
+    fn second_sample(&self, first: &[Range<u64>], best: &[Candidate]) -> Vec<Range<u64>> {
+        let price: f64 = best.iter().map(Candidate::price).sum();
         let time = self.budget.total().mul_f64(SECOND_TIME).saturating_sub(self.budget.spent());
         let affordable = time.as_secs_f64() / (price * self.rate).max(1e-12);
         let wanted = affordable.min(self.all.bytes as f64 * SECOND_SHARE);
@@ -261,7 +264,7 @@ impl Search<'_> {
         self.budget.affords(seconds, SEARCH_TIME)
     }
 
-    /// Tries candidates until the budget is used up, and at least the first one.
+    /// Tries candidates until the budget is used up, and at least the first candidate.
     fn try_all(
         &mut self,
         stage: &'static str,
@@ -298,7 +301,7 @@ impl Search<'_> {
         self.attempt_with(candidate, ranges, profile)
     }
 
-    /// Tries a candidate. If the profile exists, columns are stored as it says.
+    /// Tries a candidate. If the profile exists, it defines how columns are stored.
     fn attempt_with(
         &mut self,
         candidate: &Candidate,
@@ -324,26 +327,26 @@ impl Search<'_> {
         Tried { candidate, measured, expected, profile }
     }
 
-    /// Returns a trial with what is expected now that more is known.
+    /// Returns a trial with its current expectation, after more is known.
     fn again(&self, tried: Tried) -> Tried {
         let Tried { candidate, measured, profile, .. } = tried;
         self.tried(candidate, measured, profile)
     }
 
     /// Returns the default options, and the best candidates.
-    fn kept(&self, tried: &[Tried]) -> Vec<Candidate> {
+    fn best_candidates(&self, tried: &[Tried]) -> Vec<Candidate> {
         let default = Candidate::default_for(self.subject.format);
-        let mut kept = vec![default];
+        let mut candidates = vec![default];
         let mut left: Vec<&Tried> = tried.iter().collect();
-        while kept.len() <= KEPT {
+        while candidates.len() <= BEST {
             let expected: Vec<&Expected> = left.iter().map(|one| &one.expected).collect();
             let Some(index) = best(self.objective, &expected) else { break };
             let candidate = left.remove(index).candidate;
             if candidate != default {
-                kept.push(candidate);
+                candidates.push(candidate);
             }
         }
-        kept
+        candidates
     }
 
     fn best(&self, tried: &[Tried]) -> Result<Tried> {
@@ -353,7 +356,7 @@ impl Search<'_> {
         chosen.ok_or_else(|| Error::invalid_argument("there is nothing to try"))
     }
 
-    /// Tries to store classes as streamer fields where this is smaller, if the input has objects of classes.
+    /// Tries to store classes as streamer fields if this is smaller, if the input has objects of classes.
     fn try_streamer(&mut self, ranges: &[Range<u64>], tried: &mut Vec<Tried>) -> Result<()> {
         let candidate = Candidate { streamer: Some("auto"), ..self.best(tried)?.candidate };
         if !self.subject.has_objects {
@@ -364,7 +367,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Tries other numbers of threads. The wall-clock times and the memory differ, and nothing else.
+    /// Tries other numbers of threads. Only the wall-clock times and the memory differ.
     fn try_threads(&mut self, ranges: &[Range<u64>], chosen: &Tried) -> Result<Curve> {
         let (most, mut points, candidate) = (self.context.threads(), Vec::new(), chosen.candidate);
         for threads in thread_counts(most) {
@@ -392,7 +395,7 @@ impl Search<'_> {
         Ok(curve("threads", value, points))
     }
 
-    /// Tries other sizes of clusters, and then other sizes of pages with the best of them. Returns what changes with both.
+    /// Tries other sizes of clusters, and then other sizes of pages with the best clusters. Returns both curves.
     fn try_sizes(&mut self, ranges: &[Range<u64>], tried: &mut Vec<Tried>) -> Result<Vec<Curve>> {
         let (mut trials, mut curves) = (0, Vec::new());
         for is_page in [false, true] {
@@ -440,7 +443,7 @@ impl Search<'_> {
         Ok(curves)
     }
 
-    /// Returns the entries of the last sample. `default` are the default options, if others are recommended.
+    /// Returns the entries of the last sample. `default` are the default options, if other options are recommended.
     fn last_ranges(
         &self,
         chosen: &Tried,
@@ -454,13 +457,13 @@ impl Search<'_> {
             self.budget.left().as_secs_f64() * part / seconds.max(1e-9) * count(second) as f64
         };
         let [of_part, of_all] = LAST_TIME;
-        let most = self.all.entries_of(MOST_KEPT).max(count(second));
+        let most = self.all.entries_of(MAX_CACHED).max(count(second));
         let in_full_pages = chosen * guess(candidate) + default;
         if affordable(in_full_pages, of_all) >= self.all.entries as f64 && most >= self.all.entries
         {
             return std::iter::once(0..self.all.entries).collect();
         }
-        // The halves, which tell what a cluster costs, take the time of the recommended options once more.
+        // The halves, which show the cost of a cluster, take the time of the recommended options once more.
         let entries = affordable(2.0 * chosen + default, of_part) as u64;
         if entries <= count(second) {
             return second.to_vec();
@@ -474,7 +477,7 @@ impl Search<'_> {
         tried: Vec<Tried>,
         chosen: Tried,
         second: Vec<Range<u64>>,
-    ) -> Result<Found> {
+    ) -> Result<SearchResult> {
         let default = tried.first().cloned().unwrap_or_else(|| chosen.clone());
         let is_default = chosen.candidate == default.candidate;
         let ranges = self.last_ranges(&chosen, (!is_default).then_some(&default), &second);
@@ -503,11 +506,11 @@ impl Search<'_> {
         let expected = last.first().map(|one| one.expected.clone()).unwrap_or_default();
         let by_default = last.last().map(|one| one.expected.clone()).unwrap_or_default();
         let curves = Vec::new();
-        Ok(Found { tried, chosen, expected, by_default, profile, curves })
+        Ok(SearchResult { tried, chosen, expected, by_default, profile, curves })
     }
 }
 
-impl Found {
+impl SearchResult {
     fn report(self, search: &Search<'_>) -> Result<TuneReport> {
         let Self { tried, chosen, expected, by_default, profile, curves } = self;
         let all: Vec<&Expected> = tried.iter().map(|one| &one.expected).collect();

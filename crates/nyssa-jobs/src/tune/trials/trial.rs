@@ -26,7 +26,7 @@ use crate::open::open_dataset;
 use crate::rewrite::{RewriteOptions, rewrite};
 use crate::tune::inspect::inspect_ntuple;
 
-/// The bytes that one request over a link brings.
+/// The bytes of one request over a link.
 const REQUEST_BYTES: u64 = 64 << 20;
 /// The requests that open an RNTuple.
 const OPEN_REQUESTS: u64 = 3;
@@ -50,18 +50,19 @@ pub(super) struct Subject<'a> {
     pub context: Context,
 }
 
-/// How often an output is read, at least and at most, and the seconds after which that is enough. The shortest time counts,
-/// since a single one is often too long by chance. The first one does not count: it takes memory that the process never had.
+/// The minimum and maximum number of reads of an output, and the seconds after which the minimum is enough. The
+/// shortest time counts, since a single measurement is often too long by chance. The first read does not count: it
+/// takes memory that the process never had.
 const READS: [usize; 2] = [3, 5];
 const READ_SECONDS: f64 = 0.5;
 
 impl Subject<'_> {
-    /// Writes and reads `ranges`. With the name of a profile, columns are stored as it says; it is made if it does not
-    /// exist.
+    /// Writes and reads `ranges`. With the name of a profile, it defines how columns are stored; it is made if it
+    /// does not exist.
     ///
     /// # Errors
-    /// Those of [`convert`] and [`rewrite`], and of reading the output.
-    pub fn trial(
+    /// `Cancelled`; an error if the conversion or rewrite fails, or the output cannot be read.
+    pub(super) fn trial(
         &self,
         candidate: &Candidate,
         ranges: &[Range<u64>],
@@ -79,8 +80,8 @@ impl Subject<'_> {
     /// Writes some fields of `ranges`, and does not read them.
     ///
     /// # Errors
-    /// Those of [`convert`] and [`rewrite`].
-    pub fn trial_of_fields(
+    /// `Cancelled`; an error if the conversion or rewrite fails.
+    pub(super) fn trial_of_fields(
         &self,
         candidate: &Candidate,
         ranges: &[Range<u64>],
@@ -121,7 +122,7 @@ impl Subject<'_> {
         measured.file_bytes += written.output_bytes;
         measured.clusters += written.clusters;
         if measured.has_chosen && !chooses {
-            // The other ranges say how long writing takes without samples.
+            // The other ranges show the time to write without samples.
             (measured.timed, measured.has_chosen) = ((0, 0), false);
             (measured.times.write, measured.times.cpu) = (0.0, 0.0);
         }
@@ -137,12 +138,16 @@ impl Subject<'_> {
         Ok(output)
     }
 
-    /// Returns the file that a trial of `range` reads, and the entries that it writes. If fields are named, the file may
-    /// have no others.
+    /// Returns the file that a trial of `range` reads, and the entries that it writes. If fields are named, the file
+    /// may contain only these fields.
     ///
     /// # Errors
-    /// Those of copying a part of an RNTuple.
-    pub fn input(&self, range: &Range<u64>, include: &[String]) -> Result<(RootFile, Range<u64>)> {
+    /// `Cancelled`; an error if a part of an RNTuple cannot be copied.
+    pub(super) fn input(
+        &self,
+        range: &Range<u64>,
+        include: &[String],
+    ) -> Result<(RootFile, Range<u64>)> {
         let entries = range.end - range.start;
         if self.format == Format::TTree || entries == self.entries {
             return Ok((self.file.clone(), range.clone()));
@@ -152,17 +157,17 @@ impl Subject<'_> {
         Ok((copy, 0..entries))
     }
 
-    /// Returns the most memory in bytes that a writer of the columns takes.
+    /// Returns the maximum memory in bytes of a writer of the columns.
     ///
     /// # Errors
-    /// Those of [`estimate`].
-    pub fn writer_memory(&self, candidate: &Candidate, measured: &Measured) -> Result<u64> {
+    /// `InvalidArgument` for impossible options; `LimitExceeded` when there is not enough memory.
+    pub(super) fn writer_memory(&self, candidate: &Candidate, measured: &Measured) -> Result<u64> {
         let Some(schema) = &measured.schema else { return Ok(0) };
         let options = candidate.write_options();
         Ok(estimate(schema, &options, None, self.context.threads())?.total)
     }
 
-    /// Converts or rewrites entries of a file. Returns also the branches that were left out.
+    /// Converts or rewrites entries of a file. Also returns the branches that were left out.
     fn run(
         &self,
         candidate: &Candidate,
@@ -202,7 +207,7 @@ impl Subject<'_> {
         })
     }
 
-    /// Reads the output cluster by cluster, some times.
+    /// Reads the output cluster by cluster, several times.
     fn read(&self, output: &Path, measured: &mut Measured) -> Result<()> {
         let [least, most] = READS;
         let (_, bytes) = self.read_once(output)?;
@@ -219,7 +224,7 @@ impl Subject<'_> {
         Ok(())
     }
 
-    /// Opens and reads the output. Returns the seconds and the bytes that this takes.
+    /// Opens and reads the output. Returns the seconds and the bytes of this.
     fn read_once(&self, output: &Path) -> Result<(f64, u64)> {
         let source = nyssa_io::open(output)?;
         let begun = (Instant::now(), UsageAtStart::now());
@@ -239,15 +244,15 @@ impl Subject<'_> {
         Ok((begun.0.elapsed().as_secs_f64(), begun.1.usage(0, 1).read_bytes))
     }
 
-    /// Returns the seconds to fetch so many bytes in so many clusters over the link.
-    pub fn link_seconds(&self, clusters: u64, bytes: u64) -> f64 {
+    /// Returns the seconds to fetch this number of bytes and clusters over the link.
+    pub(super) fn link_seconds(&self, clusters: u64, bytes: u64) -> f64 {
         let Some(link) = self.link else { return 0.0 };
         let of_cluster = (bytes / clusters.max(1)).div_ceil(REQUEST_BYTES).max(1);
         link.seconds(OPEN_REQUESTS + clusters * of_cluster, bytes)
     }
 }
 
-/// Adds what the file of a trial has.
+/// Adds the properties of the file of a trial.
 fn inspect_output(output: &Path, measured: &mut Measured) -> Result<()> {
     let file = RootFile::open(nyssa_io::open(output)?)?;
     let dataset = open_dataset(&file, None)?;
@@ -266,10 +271,10 @@ fn inspect_output(output: &Path, measured: &mut Measured) -> Result<()> {
     Ok(())
 }
 
-/// Calls `work`, and returns the most resident bytes of the process meanwhile, above those that it had before. They are
-/// `None` where the system does not report them.
+/// Calls `work`, and returns the maximum resident bytes of the process meanwhile, in addition to the resident bytes
+/// before. They are `None` if the system does not report them.
 fn with_memory<T>(work: impl FnOnce() -> T) -> (T, Option<u64>) {
-    // What was freed before would hide what this takes.
+    // Memory that was freed before would hide the memory of the work.
     give_back();
     let before = resident_bytes();
     let sampler = Sampler::start(Instant::now());

@@ -1,4 +1,4 @@
-//! Holds a candidate with what its trial measured.
+//! Stores a candidate with the measurements of its trial.
 
 use std::path::PathBuf;
 
@@ -12,6 +12,6 @@ pub(super) struct Tried {
     pub candidate: Candidate,
     pub measured: Measured,
     pub expected: Expected,
-    /// The file with the choices of samples, if these choose something.
+    /// The file with the choices of samples, if they make choices.
     pub profile: Option<PathBuf>,
 }

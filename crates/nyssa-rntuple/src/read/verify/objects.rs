@@ -8,7 +8,7 @@ use nyssa_root::problem::{DatasetCheck, Problem};
 use crate::read::Reader;
 use crate::schema::{ColumnId, Structure};
 
-/// The maximum size in bytes of the objects that are decoded at one time, unless those of one entry are larger.
+/// The maximum size in bytes of the objects that are decoded at one time, unless the objects of one entry are larger.
 const CHUNK_BYTES: u64 = 8 << 20;
 
 /// The top-level fields with streamed objects whose classes are known.
@@ -24,7 +24,7 @@ struct ObjectField<'a> {
 }
 
 impl<'a> Objects<'a> {
-    pub fn of(reader: &'a Reader) -> Self {
+    pub(super) fn of(reader: &'a Reader) -> Self {
         let schema = reader.schema();
         let readable = |name: &str| reader.find_column(name).is_some_and(|item| item.field.is_ok());
         let mut fields = Vec::new();
@@ -43,11 +43,16 @@ impl<'a> Objects<'a> {
         Self { reader, fields }
     }
 
-    /// Decodes the objects of a cluster, except those of fields with problems in their columns.
+    /// Decodes the objects of a cluster, except the objects of fields with problems in their columns.
     ///
     /// # Errors
     /// Only `Io` and `Cancelled`.
-    pub fn check(&self, number: usize, report: &mut DatasetCheck, context: &Context) -> Result<()> {
+    pub(super) fn check(
+        &self,
+        number: usize,
+        report: &mut DatasetCheck,
+        context: &Context,
+    ) -> Result<()> {
         let Some(cluster) = self.reader.clusters_info()?.get(number) else { return Ok(()) };
         let quiet = context.quiet();
         for ObjectField { name, columns } in &self.fields {

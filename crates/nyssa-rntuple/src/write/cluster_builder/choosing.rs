@@ -47,7 +47,7 @@ impl ClusterBuilder {
         drop(plans);
         for (&index, choice) in first.iter().zip(&choices) {
             let column = ColumnId(tasks[index].column as u32);
-            // The schema of the builder says how pages are sealed. For each cluster, the writer decides which
+            // The schema of the builder defines how pages are sealed. For each cluster, the writer decides which
             // pages are stored, and in which representation of the schema of the file.
             if choice.changes_type(column, &self.schema) {
                 choice.apply(column, Arc::make_mut(&mut self.schema), &mut self.settings);
@@ -58,8 +58,8 @@ impl ClusterBuilder {
         Ok(())
     }
 
-    /// Estimates the compressed size of the open pages before the first cluster ends, so that the cluster can
-    /// get its full size. Returns `false` if there already is an estimate or a cluster.
+    /// Estimates the compressed size of the open pages before the first cluster ends, so that the cluster can get its
+    /// full size. Returns `false` if there already is an estimate or a cluster.
     pub(super) fn estimate(&mut self) -> Result<bool> {
         let known = self.clusters > 0 || self.estimate.is_some();
         if known || self.options.compression.setting() == 0 {

@@ -85,7 +85,7 @@ impl ClusterBuilder {
         while !rest.is_empty() {
             let mut bytes = 0;
             let full = rest.iter().position(|task| {
-                bytes += self.packed(task);
+                bytes += self.encoded_size(task);
                 bytes > self.budget.batch
             });
             let (wave, after) = rest.split_at(full.unwrap_or(rest.len()).max(1));
@@ -143,8 +143,8 @@ impl ClusterBuilder {
         }
         let schema = Arc::make_mut(&mut self.schema);
         for (id, column) in (0u32..).map(ColumnId).zip(&mut self.columns) {
-            // A page that is stored cannot be exchanged, so the remaining pages of this cluster keep the column
-            // type of ROOT, too.
+            // A stored page cannot be exchanged, so the remaining pages of this cluster have the column type of ROOT,
+            // too.
             if !column.others.is_empty()
                 && let Some(root) = self.settings.column(id).and_then(|all| all.root.clone())
             {
@@ -158,7 +158,7 @@ impl ClusterBuilder {
         Ok(())
     }
 
-    fn packed(&self, task: &SealTask) -> u64 {
+    fn encoded_size(&self, task: &SealTask) -> u64 {
         let bits = self.schema.columns.get(task.column).map_or(0, |column| u64::from(column.bits));
         (task.range.end - task.range.start) * bits / 8
     }

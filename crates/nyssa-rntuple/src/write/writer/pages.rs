@@ -22,11 +22,10 @@ struct KeyPages {
 }
 
 impl Writer {
-    /// Stores pages and returns their places. [`Writer::put_stored`] makes them a part of this or a later
-    /// cluster.
+    /// Stores pages and returns their places. [`Writer::put_stored`] makes them a part of this or a later cluster.
     ///
     /// # Errors
-    /// The errors of the sink.
+    /// Returns an error if the sink cannot be written.
     pub fn store_pages(&mut self, pages: &[SealedPage]) -> Result<Vec<PageInfo>> {
         let offsets = self.store(pages)?;
         let place = |(page, offset): (&SealedPage, u64)| PageInfo {
@@ -37,11 +36,11 @@ impl Writer {
         Ok(pages.iter().zip(offsets).map(place).collect())
     }
 
-    /// Stores sealed pages of another file unchanged. `parts` are their bytes in order, with their checksums.
-    /// Returns the position of the first byte. The other bytes follow. A cluster must be open.
+    /// Stores sealed pages of another file unchanged. `parts` are their bytes in order, with their checksums. Returns
+    /// the position of the first byte. The other bytes follow. A cluster must be open.
     ///
     /// # Errors
-    /// `InvalidArgument` when no cluster is open; the errors of the sink.
+    /// `InvalidArgument` when no cluster is open; an error if the sink cannot be written.
     pub fn store_moved(&mut self, parts: &[&[u8]], uncompressed: u64) -> Result<u64> {
         self.open.as_ref().ok_or_else(no_cluster)?;
         self.file.with(|file| write_blob(file, parts, uncompressed, self.max_key_size))
@@ -79,7 +78,7 @@ impl Writer {
             blob.size += self.stored_size(page);
         }
         self.flush(&mut blob, pages, &mut offsets)?;
-        // A page that equals an earlier page of the same column now gets the offset of that page.
+        // A page that equals an earlier page of this column now gets the offset of the earlier page.
         for (index, key) in keys.iter().enumerate() {
             let Some(key) = key else { continue };
             match first_of.get(key) {

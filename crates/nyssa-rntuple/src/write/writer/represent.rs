@@ -16,16 +16,16 @@ use crate::encoding::ColumnType;
 use crate::schema::{Column, ColumnId};
 use crate::write::cluster_target::{ClusterPage, FinishedColumn};
 
-/// The size of the pages of a cluster divided by this is the least that a new representation in another type
-/// than ROOT's must save.
+/// The size of the pages of a cluster divided by this is the minimum that a new representation in another type than
+/// ROOT's must save.
 const SWITCH_GAIN: u64 = 10;
-/// The number of bytes in a cluster that a new representation in another type than ROOT's must save at least.
+/// The minimum number of bytes in a cluster that a new representation in another type than ROOT's must save.
 const SWITCH_BYTES: u64 = 1 << 10;
 
 /// The columns with another type than ROOT's, by the column of the first representation.
 #[derive(Default)]
 pub(super) struct Represented {
-    /// The number of bytes saved so far, compared to ROOT's type.
+    /// The number of bytes saved until now, compared to ROOT's type.
     saved: BTreeMap<ColumnId, u64>,
     /// ROOT's types of the columns that have another type in the header.
     root: BTreeMap<ColumnId, ColumnType>,
@@ -37,7 +37,7 @@ impl Writer {
     /// Chooses the column types of a complete cluster. The pages of the other types are dropped.
     ///
     /// # Errors
-    /// The same as [`Writer::extend_schema`].
+    /// `InvalidArgument` when a representation cannot be added.
     pub(in crate::write) fn represent(&mut self, columns: &mut [FinishedColumn]) -> Result<()> {
         if self.header.is_none() {
             return self.represent_first(columns);
@@ -125,8 +125,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Returns whether a column must keep its type: it was in the file before, or a representation in ROOT's
-    /// type is not possible.
+    /// Returns whether a column must keep its type: because it was already in the file, or because a representation
+    /// in ROOT's type is not possible.
     pub(in crate::write) fn keeps_type(&self, column: ColumnId) -> bool {
         let root = self.stored_type(column).map(default_type);
         let known = root.is_none_or(|root| self.represented_as(column, root).is_some());
@@ -134,8 +134,8 @@ impl Writer {
         self.resumed.is_some() || self.header.is_some() && !foreseen
     }
 
-    /// Returns the column with this type in a representation of the field of `column`, which must be its only
-    /// column. Adds the representation if there is none yet. Returns `None` when this is not possible.
+    /// Returns the column with this type in a representation of the field of `column`, which must be its only column.
+    /// Adds the representation if it is missing. Returns `None` when this is not possible.
     fn representation(
         &mut self,
         column: ColumnId,
@@ -159,7 +159,7 @@ impl Writer {
         }
     }
 
-    /// Returns the column with this type in a representation of the field of `column`, if there is one.
+    /// Returns the column with this type in a representation of the field of `column`, if it exists.
     fn represented_as(&self, column: ColumnId, column_type: ColumnType) -> Option<ColumnId> {
         let field = self.schema.column(column).field;
         let mut alone = self.schema.representations(field).filter_map(|ids| match ids {

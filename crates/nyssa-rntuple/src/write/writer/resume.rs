@@ -1,5 +1,5 @@
-//! Adds to an RNTuple that is in the file. Its header and its page lists stay. A new footer refers to the old
-//! and the new cluster groups.
+//! Adds to an existing RNTuple. Its header and its page lists stay unchanged. A new footer refers to the old and the
+//! new cluster groups.
 
 use nyssa_root::compression::Compressor;
 use nyssa_root::error::{Error, Result, ResultExt};
@@ -10,7 +10,7 @@ use crate::format::{Anchor, DEFAULT_MAX_KEY_SIZE, Footer, Header};
 use crate::schema::{Cluster, Schema};
 use crate::write::WriteReport;
 
-/// An RNTuple that is in the file.
+/// An existing RNTuple of the file.
 pub struct Existing<'a> {
     /// The path in the file, without the cycle.
     pub path: &'a str,
@@ -30,8 +30,8 @@ pub struct Existing<'a> {
 
 impl Writer {
     /// Adds to an RNTuple of a file that is changed in place
-    /// ([`nyssa_root::rootfile::writer::RootFileWriter::update`]). Its description, writer and maximum key size
-    /// stay, whatever the options say. New clusters have the columns of the first representations. The report
+    /// ([`nyssa_root::rootfile::writer::RootFileWriter::update`]). Its description, writer and maximum key size stay
+    /// unchanged, whatever the options are. New clusters have the columns of the first representations. The report
     /// counts old and new entries and clusters, but only new pages.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl Writer {
     }
 }
 
-/// Returns the number of elements of each column so far.
+/// Returns the current number of elements of each column.
 fn elements(schema: &Schema, last: Option<&Cluster>) -> Vec<u64> {
     let columns = last.map_or(&[][..], |cluster| &cluster.columns);
     let known = |(index, range): (usize, &crate::schema::ColumnRange)| {

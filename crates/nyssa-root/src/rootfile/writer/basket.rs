@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 /// The class of baskets.
 const CLASS: &str = "TBasket";
 
-/// A basket as it is stored.
+/// A basket in its stored form.
 pub struct StoredBasket<'a> {
     /// The directory of the tree.
     pub dir: &'a str,
@@ -19,7 +19,7 @@ pub struct StoredBasket<'a> {
     pub tree: &'a str,
     /// The number of the basket in its branch.
     pub number: u64,
-    /// The header of the basket, behind that of the key.
+    /// The header of the basket, behind the header of the key.
     pub header: &'a [u8],
     /// The payload, as stored.
     pub payload: &'a [u8],
@@ -36,7 +36,7 @@ impl RootFileWriter {
     /// Writes a basket, which no directory lists. Returns the position and the size of its key with the payload.
     ///
     /// # Errors
-    /// `LimitExceeded` beyond what a key can hold; the sink's errors.
+    /// `LimitExceeded` beyond what a key can hold; an error if the sink cannot be written.
     pub fn write_basket(&mut self, basket: &StoredBasket<'_>) -> Result<(u64, u64)> {
         let dir = self.make_directory(basket.dir)?;
         let parent = self.directories[dir].seek;
@@ -52,12 +52,12 @@ impl RootFileWriter {
         Ok((key.seek, key.size() as u64 + stored))
     }
 
-    /// Writes a basket of another file with the key and the header that it has there: `head`. Only what depends on its place
-    /// changes. `objlen` is the size of its payload when it is uncompressed. Returns its position and its size.
+    /// Writes a basket of another file with the key and the header of that file: `head`. Only the fields that depend on its
+    /// place changes. `objlen` is the size of its payload when it is uncompressed. Returns its position and its size.
     ///
     /// # Errors
-    /// `Unsupported` for a key with 32-bit positions in a file beyond 2 GiB; `LimitExceeded` beyond what a key can hold; the
-    /// sink's errors.
+    /// `Unsupported` for a key with 32-bit positions in a file beyond 2 GiB; `LimitExceeded` beyond what a key can
+    /// hold; an error if the sink cannot be written.
     pub fn copy_basket(
         &mut self,
         (dir, number): (&str, u64),
@@ -78,7 +78,7 @@ impl RootFileWriter {
     }
 }
 
-/// The places of the fields of a key that depend on its place in the file.
+/// The fields of a key that depend on its place in the file.
 const NBYTES: Range<usize> = 0..4;
 const VERSION: Range<usize> = 4..6;
 const OBJLEN: Range<usize> = 6..10;

@@ -11,10 +11,10 @@ use crate::error::{Error, Kind, Result};
 
 /// The size of blocks in bytes.
 pub(super) const BLOCK: usize = 1 << 20;
-/// The largest number of blocks that wait: 32 MiB, so that a cluster of TTrees (30 MB) needs not wait for the sink.
+/// The largest number of blocks that wait: 32 MiB, so that a cluster of TTrees (30 MB) does not wait for the sink.
 const WAITING: usize = 32;
 
-/// The number of bytes after which the sink makes them durable, so that the commit waits for few.
+/// The number of bytes after which the sink makes them durable, so that the commit waits for only a few bytes.
 const SYNCED: usize = 32 << 20;
 
 /// Bytes and their place in the file.
@@ -30,13 +30,13 @@ pub(super) struct Behind {
     /// The memory of blocks that are written.
     free: Receiver<Vec<u8>>,
     thread: Option<JoinHandle<Result<Box<dyn Sink>>>>,
-    /// Whether nobody wants the file, so that blocks that wait are not written.
+    /// Whether the file is given up, so that waiting blocks are not written.
     given_up: Arc<AtomicBool>,
 }
 
 impl Behind {
     /// Starts the thread. Returns the sink if the system has no thread for it.
-    pub fn start(sink: Box<dyn Sink>) -> std::result::Result<Self, Box<dyn Sink>> {
+    pub(super) fn start(sink: Box<dyn Sink>) -> std::result::Result<Self, Box<dyn Sink>> {
         let (blocks, received) = sync_channel(WAITING);
         let (freed, free) = channel();
         // The sink waits here until the thread takes it.
@@ -56,11 +56,11 @@ impl Behind {
         }
     }
 
-    /// Hands over a block, and returns memory for the next one. Waits while too many blocks wait.
+    /// Hands over a block, and returns memory for the next block. Waits while too many blocks wait.
     ///
     /// # Errors
-    /// The error of the sink for an earlier block. The thread has ended then.
-    pub fn write(&mut self, offset: u64, bytes: Vec<u8>) -> Result<Vec<u8>> {
+    /// Returns the error of the sink for an earlier block. The thread has ended then.
+    pub(super) fn write(&mut self, offset: u64, bytes: Vec<u8>) -> Result<Vec<u8>> {
         let block = Block { offset, bytes };
         match self.blocks.as_ref().map(|blocks| blocks.send(block)) {
             Some(Ok(())) => Ok(self.free.try_recv().unwrap_or_else(|_| Vec::with_capacity(BLOCK))),
@@ -71,8 +71,8 @@ impl Behind {
     /// Writes all blocks, ends the thread, and returns the sink.
     ///
     /// # Errors
-    /// The error of the sink.
-    pub fn end(&mut self) -> Result<Box<dyn Sink>> {
+    /// Returns an error if the sink cannot be written.
+    pub(super) fn end(&mut self) -> Result<Box<dyn Sink>> {
         self.blocks = None;
         let thread = self.thread.take().ok_or_else(ended)?;
         thread.join().unwrap_or_else(|_| Err(ended()))
@@ -83,7 +83,7 @@ impl Behind {
 impl Drop for Behind {
     fn drop(&mut self) {
         self.given_up.store(true, Ordering::Relaxed);
-        // Nobody asks for the error.
+        // Nobody needs the error.
         let _ = self.end();
     }
 }

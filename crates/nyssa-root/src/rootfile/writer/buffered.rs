@@ -1,4 +1,5 @@
-//! Collects what goes to a sink in blocks, so that small writes, such as key headers and checksums, cost no system calls.
+//! Collects bytes for a sink in blocks, so that small writes, such as key headers and checksums, cost no system
+//! calls.
 
 use nyssa_io::Sink;
 
@@ -26,7 +27,7 @@ enum Output {
 
 impl Buffered {
     /// Starts at byte `start` of the sink. With `behind`, a thread writes to the sink, so that errors come at a later call.
-    pub fn new(sink: Box<dyn Sink>, start: u64, behind: bool) -> Self {
+    pub(super) fn new(sink: Box<dyn Sink>, start: u64, behind: bool) -> Self {
         let name = sink.name().to_owned();
         let output = match behind {
             true => Behind::start(sink).map_or_else(Output::Here, Output::Behind),
@@ -36,17 +37,17 @@ impl Buffered {
     }
 
     /// Returns the position of the next byte.
-    pub fn end(&self) -> u64 {
+    pub(super) fn end(&self) -> u64 {
         self.start + self.buffer.len() as u64
     }
 
     /// Returns the name of the sink.
-    pub fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         &self.name
     }
 
     /// Appends bytes.
-    pub fn append(&mut self, mut bytes: &[u8]) -> Result<()> {
+    pub(super) fn append(&mut self, mut bytes: &[u8]) -> Result<()> {
         let end = self.end().checked_add(bytes.len() as u64).filter(|&end| end <= i64::MAX as u64);
         if end.is_none() {
             return Err(Error::limit("the file would exceed 2^63 bytes"));
@@ -71,7 +72,7 @@ impl Buffered {
     }
 
     /// Skips `len` bytes, which read as zeros.
-    pub fn skip(&mut self, len: u64) -> Result<()> {
+    pub(super) fn skip(&mut self, len: u64) -> Result<()> {
         self.flush()?;
         self.start = self
             .start
@@ -82,13 +83,13 @@ impl Buffered {
     }
 
     /// Replaces bytes that were written before.
-    pub fn overwrite(&mut self, offset: u64, bytes: &[u8]) -> Result<()> {
+    pub(super) fn overwrite(&mut self, offset: u64, bytes: &[u8]) -> Result<()> {
         self.flush()?;
         self.output.write(offset, bytes.to_vec()).map(drop)
     }
 
-    /// Makes all written bytes durable before later ones are written.
-    pub fn sync(&mut self) -> Result<()> {
+    /// Makes all written bytes durable before later bytes are written.
+    pub(super) fn sync(&mut self) -> Result<()> {
         self.flush()?;
         let mut sink = self.output.take()?;
         let _span = tracing::trace_span!("write").entered();
@@ -98,7 +99,7 @@ impl Buffered {
     }
 
     /// Makes the file visible.
-    pub fn commit(mut self) -> Result<()> {
+    pub(super) fn commit(mut self) -> Result<()> {
         self.flush()?;
         let sink = self.output.take()?;
         let _span = tracing::trace_span!("write").entered();
@@ -117,7 +118,7 @@ impl Buffered {
 }
 
 impl Output {
-    /// Writes bytes, and returns empty memory for the next ones.
+    /// Writes bytes, and returns empty memory for the next bytes.
     fn write(&mut self, offset: u64, mut bytes: Vec<u8>) -> Result<Vec<u8>> {
         let written = match self {
             Self::Here(sink) => write_at(sink.as_mut(), offset, &bytes).map(|()| {

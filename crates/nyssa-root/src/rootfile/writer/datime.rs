@@ -1,5 +1,5 @@
-//! Packs time stamps of ROOT (`TDatime`): 6 bits of years since 1995, 4 of month, 5 of day, 5 of hour, 6 of minute, 6
-//! of second. ROOT writes local time; nyssa writes UTC.
+//! Encodes time stamps of ROOT (`TDatime`): 6 bits of years since 1995, 4 of month, 5 of day, 5 of hour, 6 of minute,
+//! 6 of second. ROOT writes local time; nyssa writes UTC.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -10,7 +10,7 @@ const SECONDS_PER_DAY: u64 = 86_400;
 const FIRST_YEAR: i64 = 1995;
 const LAST_YEAR: i64 = FIRST_YEAR + 63;
 
-/// Packs `time` (Unix seconds), or the time in [`EPOCH_VARIABLE`], or else the current time.
+/// Encodes `time` (Unix seconds), or the time in [`EPOCH_VARIABLE`], or else the current time.
 ///
 /// # Errors
 /// `InvalidArgument` when the environment variable is not a number.
@@ -29,7 +29,7 @@ pub(super) fn datime(time: Option<u64>) -> Result<u32> {
     Ok(from_unix(seconds))
 }
 
-/// Packs Unix seconds. Times outside 1995 to 2058 become the nearest possible time.
+/// Encodes Unix seconds. Times outside 1995 to 2058 become the nearest possible time.
 fn from_unix(seconds: u64) -> u32 {
     let (days, rest) = (seconds / SECONDS_PER_DAY, (seconds % SECONDS_PER_DAY) as u32);
     let (year, month, day) = civil(i64::try_from(days).unwrap_or(i64::MAX / 2));

@@ -5,22 +5,22 @@ use super::key::Key;
 use crate::error::{Error, Result};
 use crate::rootfile::name::name_of;
 
-/// The cycles of an object that go.
+/// The cycles of an object that are deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cycles {
-    /// The newest one.
+    /// The newest cycle.
     Newest,
-    /// This one.
+    /// This cycle.
     One(u16),
-    /// All.
+    /// All cycles.
     All,
 }
 
 impl RootFileWriter {
-    /// Creates the directory of a path, and those above it.
+    /// Creates the directory of a path, and its parents.
     ///
     /// # Errors
-    /// `InvalidArgument` if an object has the name of a directory; the sink's errors.
+    /// `InvalidArgument` if an object has the name of a directory; an error if the sink cannot be written.
     pub(crate) fn make_directory_at(&mut self, path: &str) -> Result<()> {
         if path.trim_matches('/').is_empty() {
             let message = format!("{path:?} does not name a directory: give it a name");
@@ -29,7 +29,7 @@ impl RootFileWriter {
         self.make_directory(path).map(drop).map_err(|error| self.blame(error))
     }
 
-    /// Takes an object out of the directory `dir`. A directory goes with all that is in it.
+    /// Takes an object out of the directory `dir`. A directory is removed with its content.
     ///
     /// # Errors
     /// `NotFound` if there is no such object.

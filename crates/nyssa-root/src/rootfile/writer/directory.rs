@@ -9,7 +9,7 @@ use crate::rootfile::encode::{self, LARGE_FILE};
 
 /// The class version of `TDirectoryFile`. A record with 64-bit positions adds 1000.
 const VERSION: u16 = 5;
-/// The size in bytes of a directory record. It is the same with 32-bit and with 64-bit positions.
+/// The size in bytes of a directory record. It does not depend on the size of positions.
 pub(super) const RECORD_SIZE: usize = 60;
 /// The class name of subdirectories in key lists.
 pub(super) const CLASS: &str = "TDirectory";
@@ -32,22 +32,22 @@ pub(super) struct Directory {
     pub uuid: [u8; 16],
     /// The keys in the order of the key list.
     pub keys: Vec<Key>,
-    /// The record that is in the file, when the file is changed in place.
+    /// The record in the file, when the file is changed in place.
     pub stored: Option<Vec<u8>>,
     /// Whether keys were added or changed.
     pub changed: bool,
-    /// Whether the directory was deleted, so that nothing of it is written.
+    /// Whether the directory was deleted, so that it is not written.
     pub deleted: bool,
 }
 
 impl Directory {
     /// Returns the class name in the key of its key list.
-    pub fn class(&self) -> &'static str {
+    pub(super) fn class(&self) -> &'static str {
         if self.parent.is_some() { CLASS } else { "TFile" }
     }
 
     /// Adds a key before older keys of its name, so that the newest cycle comes first.
-    pub fn list(&mut self, key: Key) {
+    pub(super) fn list(&mut self, key: Key) {
         self.changed = true;
         let older = |other: &Key| other.name == key.name && other.cycle < key.cycle;
         let older = self.keys.iter().position(older);
@@ -58,7 +58,7 @@ impl Directory {
     ///
     /// # Errors
     /// `LimitExceeded` after 65535 objects.
-    pub fn next_cycle(&self, name: &BStr) -> Result<u16> {
+    pub(super) fn next_cycle(&self, name: &BStr) -> Result<u16> {
         let newest = self.keys.iter().filter(|key| key.name == name).map(|key| key.cycle).max();
         newest
             .unwrap_or(0)
@@ -67,7 +67,7 @@ impl Directory {
     }
 
     /// Serializes the payload of the key list record.
-    pub fn key_list(&self) -> Result<Vec<u8>> {
+    pub(super) fn key_list(&self) -> Result<Vec<u8>> {
         let mut out = Vec::new();
         encode::size(&mut out, self.keys.len(), "key list")?;
         self.keys.iter().try_for_each(|key| key.serialize(&mut out))?;
@@ -75,7 +75,7 @@ impl Directory {
     }
 
     /// Serializes the directory record. It always has [`RECORD_SIZE`] bytes; the small form is padded.
-    pub fn serialize(&self, place: &RecordPlace) -> Result<Vec<u8>> {
+    pub(super) fn serialize(&self, place: &RecordPlace) -> Result<Vec<u8>> {
         let large = place.seek_keys > LARGE_FILE || self.seek > LARGE_FILE;
         let mut out = Vec::with_capacity(RECORD_SIZE);
         out.extend_from_slice(&(VERSION + if large { 1000 } else { 0 }).to_be_bytes());
@@ -92,7 +92,7 @@ impl Directory {
     }
 }
 
-/// The parts of a directory record that are known only at the end.
+/// The parts of a directory record that the writer knows only at the end.
 pub(super) struct RecordPlace {
     /// The time stamp of the last change.
     pub datime: u32,

@@ -1,4 +1,4 @@
-//! Defines what the writer knows of a file that it changes in place.
+//! Holds the parts of an existing file that the writer needs to change it in place.
 
 use crate::rootfile::{self, FreeSegment};
 

@@ -21,7 +21,7 @@ pub struct RootFileWriter {
     pub(super) out: Buffered,
     pub(super) options: FileOptions,
     pub(super) datime: u32,
-    /// All directories. The first one is the top directory, which is the file itself.
+    /// All directories. The first directory is the top directory, which is the file itself.
     pub(super) directories: Vec<Directory>,
     pub(super) info: Option<InfoRecord>,
     /// The existing file, when it is changed in place.
@@ -44,7 +44,7 @@ impl RootFileWriter {
     /// Starts a file on `sink`.
     ///
     /// # Errors
-    /// `InvalidArgument` for an unusable time in the environment; the sink's errors.
+    /// `InvalidArgument` for an unusable time in the environment; an error if the sink cannot be written.
     pub fn create(sink: Box<dyn Sink>, options: FileOptions) -> Result<Self> {
         let name = match &options.name {
             Some(name) => name.clone(),
@@ -115,7 +115,7 @@ impl RootFileWriter {
     /// payload.
     ///
     /// # Errors
-    /// `LimitExceeded` beyond what a key can hold; the sink's errors.
+    /// `LimitExceeded` beyond what a key can hold; an error if the sink cannot be written.
     pub fn write_key(&mut self, class: &str, parts: &[&[u8]], objlen: u64) -> Result<u64> {
         let stored: u64 = parts.iter().map(|part| part.len() as u64).sum();
         let mut key =
@@ -127,24 +127,24 @@ impl RootFileWriter {
         Ok(key.payload())
     }
 
-    /// Does the same as [`RootFileWriter::write_key`], but skips the `size` bytes of the payload, which read as
-    /// zeros. It is for aligned data and sparse files.
+    /// Writes a key of class `class` with a payload of `size` bytes, which is skipped and reads as zeros. It is for
+    /// aligned data and sparse files. Returns the position of the payload.
     ///
     /// # Errors
-    /// The same as [`RootFileWriter::write_key`].
+    /// `LimitExceeded` beyond what a key can hold; an error if the sink cannot be written.
     pub fn reserve_key(&mut self, class: &str, size: u64) -> Result<u64> {
         let key = Key { small: false, ..self.key(class, "".into(), "".into(), BEGIN, 1, size) };
         self.append(&key, &[]).and_then(|()| self.out.skip(size)).map_err(|e| self.blame(e))?;
         Ok(key.payload())
     }
 
-    /// Writes an object and lists it in directory `dir`, a path such as `a/b` that is empty for the top
-    /// directory. Missing directories are created. An object gets the next cycle of its name, which is given as in
-    /// paths (see `rootfile/name.rs`). Returns the position of the payload and its stored size.
+    /// Writes an object and lists it in directory `dir`, a path such as `a/b` that is empty for the top directory.
+    /// Missing directories are created. An object gets the next cycle of its name, which is in the form of paths (see
+    /// `rootfile/name.rs`). Returns the position of the payload and its stored size.
     ///
     /// # Errors
-    /// `InvalidArgument` for names that are empty or contain `/`, and for a directory that exists
-    /// as an object; `LimitExceeded` for objects beyond 2 GiB; the sink's errors.
+    /// `InvalidArgument` for names that are empty or contain `/`, and for a directory that exists as an object;
+    /// `LimitExceeded` for objects beyond 2 GiB; an error if the sink cannot be written.
     pub fn write_object(
         &mut self,
         dir: &str,
@@ -159,11 +159,13 @@ impl RootFileWriter {
         })
     }
 
-    /// Does the same as [`RootFileWriter::write_object`] for an object with references to places inside it, which count
-    /// from the start of its key. `make` makes its bytes for a key of a size.
+    /// Writes an object whose references to places inside it count from the start of its key, and lists it in
+    /// directory `dir`. `make` makes its bytes for a key of a given size. Returns the position of the payload and its
+    /// stored size.
     ///
     /// # Errors
-    /// Those of [`RootFileWriter::write_object`] and of `make`.
+    /// `InvalidArgument` for unusable names; `LimitExceeded` for objects beyond 2 GiB; an error if `make` fails or
+    /// the sink cannot be written.
     pub fn write_made(
         &mut self,
         dir: &str,
@@ -231,10 +233,10 @@ impl RootFileWriter {
         if small { size - 8 } else { size }
     }
 
-    /// Replaces the list of streamer infos by what `make` makes for a key of a size.
+    /// Replaces the list of streamer infos by the list that `make` makes for a key of a given size.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// Returns an error if `make` fails.
     pub(crate) fn set_streamer_info(
         &mut self,
         make: impl Fn(usize) -> Result<Vec<u8>>,
@@ -246,11 +248,11 @@ impl RootFileWriter {
         Ok(())
     }
 
-    /// Writes an object that no directory lists, without compression. The caller keeps its position. Returns
+    /// Writes an object that no directory lists, without compression. The caller has to store its position. Returns
     /// the position of the payload.
     ///
     /// # Errors
-    /// `InvalidArgument` for names that are empty or contain `/`; the sink's errors.
+    /// `InvalidArgument` for names that are empty or contain `/`; an error if the sink cannot be written.
     pub fn write_unlisted(&mut self, class: &str, name: &str, payload: &[u8]) -> Result<u64> {
         let written = check_name(name).and_then(|()| {
             let key =
@@ -312,7 +314,7 @@ impl RootFileWriter {
         let mut key = self.key(directory::CLASS, name, title, seek, 1, size);
         key.datime = datime;
         self.append(&key, &[&[0; directory::RECORD_SIZE]])?;
-        // The UUID of a subdirectory follows from that of the file and its place in the file.
+        // The UUID of a subdirectory is derived from the UUID of the file and its place in the file.
         let mut uuid = self.directories[0].uuid;
         for (byte, place) in uuid.iter_mut().zip(key.seek.to_be_bytes()) {
             *byte ^= place;
@@ -338,7 +340,7 @@ impl RootFileWriter {
     /// makes the file visible. Returns the size of the file.
     ///
     /// # Errors
-    /// The sink's errors; the file is then not visible.
+    /// Returns an error if the sink cannot be written. The file is then not visible.
     pub fn finish(mut self) -> Result<u64> {
         let name = self.name().to_owned();
         match self.existing.take() {
@@ -398,7 +400,7 @@ impl RootFileWriter {
         Ok((key.seek, key.size() + payload.len()))
     }
 
-    /// Writes the list of streamer infos, also an empty one. Returns its position and size.
+    /// Writes the list of streamer infos, even if it is empty. Returns its position and size.
     pub(super) fn write_streamer_info(&mut self) -> Result<(u64, usize)> {
         let [class, name, title] = INFO_KEY;
         let key = self.key(class, name.into(), title.into(), BEGIN, 1, 0);

@@ -39,7 +39,7 @@ pub(super) struct Header {
 
 impl Header {
     /// Serializes the header. It has at most [`BEGIN`] bytes.
-    pub fn serialize(&self) -> Result<Vec<u8>> {
+    pub(super) fn serialize(&self) -> Result<Vec<u8>> {
         let large = self.large;
         let version = if large { self.version.max(0) + LARGE_VERSION } else { self.version };
         let mut out = b"root".to_vec();

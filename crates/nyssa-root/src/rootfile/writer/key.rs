@@ -1,6 +1,6 @@
-//! Writes key headers (`TKey`). Positions have 32 bits in the first 2 GB of a file and 64 bits behind them, as ROOT
-//! decides it (`TKey::Build`). Two kinds of keys always have 64 bits. ROOT writes the blobs of RNTuples so; and the size
-//! of the key of a basket must be known before its place is.
+//! Writes key headers (`TKey`). Positions have 32 bits in the first 2 GB of a file and 64 bits after them, as in ROOT
+//! (`TKey::Build`). Two kinds of keys always have 64 bits: blobs of RNTuples, as in ROOT, and baskets, because the
+//! size of the key must be known before its place.
 
 use bstr::BString;
 
@@ -22,7 +22,7 @@ pub(super) struct Key {
     pub objlen: u64,
     /// The time stamp.
     pub datime: u32,
-    /// The cycle: the number of the object among those of its name.
+    /// The cycle: the number of the object among the objects of its name.
     pub cycle: u16,
     /// The position of the key.
     pub seek: u64,
@@ -36,25 +36,25 @@ pub(super) struct Key {
     pub title: BString,
     /// Whether positions have 32 bits.
     pub small: bool,
-    /// The number of bytes behind the title that belong to the header. Only baskets have such.
+    /// The number of bytes behind the title that belong to the header. Only baskets have such bytes.
     pub tail: usize,
 }
 
 impl Key {
     /// Returns the size of a header with these strings and 64-bit positions, in bytes.
-    pub fn size_for(class: &str, name: &[u8], title: &[u8]) -> usize {
+    pub(super) fn size_for(class: &str, name: &[u8], title: &[u8]) -> usize {
         let string = |text: &[u8]| text.len() + if text.len() < 255 { 1 } else { 5 };
         FIXED_SIZE + string(class.as_bytes()) + string(name) + string(title)
     }
 
     /// Returns the size of this header, in bytes.
-    pub fn size(&self) -> usize {
+    pub(super) fn size(&self) -> usize {
         let size = Self::size_for(&self.class, &self.name, &self.title) + self.tail;
         if self.small { size - 8 } else { size }
     }
 
     /// Returns the position of the payload.
-    pub fn payload(&self) -> u64 {
+    pub(super) fn payload(&self) -> u64 {
         self.seek + self.size() as u64
     }
 
@@ -62,7 +62,7 @@ impl Key {
     ///
     /// # Errors
     /// `LimitExceeded` for payloads beyond 2 GiB and names beyond 64 kiB.
-    pub fn serialize(&self, out: &mut Vec<u8>) -> Result<()> {
+    pub(super) fn serialize(&self, out: &mut Vec<u8>) -> Result<()> {
         let what = |what: &str| format!("{what} of key {:?}", self.name);
         let keylen = u16::try_from(self.size())
             .map_err(|_| Error::limit(format!("{} bytes of {}", self.size(), what("header"))))?;

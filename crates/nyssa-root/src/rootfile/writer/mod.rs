@@ -10,8 +10,8 @@
 //!
 //! `update` adds to an existing file in place.
 //!
-//! New keys hold 64-bit positions (key version 1004), so they are the same above and below 2 GiB. The header,
-//! the directory records and the free segments use the small form in files below 2 GB.
+//! New keys hold 64-bit positions (key version 1004), both above and below 2 GiB. The header, the directory records
+//! and the free segments use the small form in files below 2 GB.
 
 mod basket;
 mod behind;

@@ -4,7 +4,7 @@ use crate::compression::Compression;
 
 /// The name of the environment variable that has a Unix time in seconds. It replaces the current time, so that
 /// files are reproducible (reproducible-builds.org).
-pub const EPOCH_VARIABLE: &str = "SOURCE_DATE_EPOCH";
+pub(super) const EPOCH_VARIABLE: &str = "SOURCE_DATE_EPOCH";
 
 /// The options of a new file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct FileOptions {
     pub name: Option<String>,
     /// The title of the file.
     pub title: String,
-    /// The UUID of the file. `None` makes a random one.
+    /// The UUID of the file. `None` makes a random UUID.
     pub uuid: Option<[u8; 16]>,
     /// The time stamp of the file and its keys, in Unix seconds. `None` takes `SOURCE_DATE_EPOCH`, or else the
     /// current time.

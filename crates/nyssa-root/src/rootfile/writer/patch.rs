@@ -13,7 +13,7 @@ pub(super) struct Patch {
 impl Patch {
     /// Finds the bytes that differ between `old` and `new`, which lie at `offset` and have one length.
     /// Returns `None` when all are equal.
-    pub fn between(offset: u64, old: &[u8], new: &[u8]) -> Option<Self> {
+    pub(super) fn between(offset: u64, old: &[u8], new: &[u8]) -> Option<Self> {
         let differs = |(a, b): (&u8, &u8)| a != b;
         let first = old.iter().zip(new).position(differs)?;
         let last = old.iter().zip(new).rposition(differs)?;
@@ -21,7 +21,7 @@ impl Patch {
     }
 
     /// Returns whether the change lies inside one sector.
-    pub fn is_atomic(&self) -> bool {
+    pub(super) fn is_atomic(&self) -> bool {
         let end = self.offset + (self.bytes.len() as u64).saturating_sub(1);
         self.offset / SECTOR == end / SECTOR
     }

@@ -58,8 +58,8 @@ impl RootFileWriter {
         if small { size - 8 } else { size }
     }
 
-    /// Writes the stored bytes of an object of another file into directory `dir`. The name, the title, the
-    /// cycle and the date are those of its key there. Positions have 32 bits if `small`, or else 64.
+    /// Writes the stored bytes of an object of another file into directory `dir`. It keeps the name, the title, the
+    /// cycle and the date of its key. Positions have 32 bits if `small`, or else 64.
     pub(crate) fn write_stored(
         &mut self,
         dir: &str,

@@ -31,12 +31,13 @@ use crate::rootfile::name::name_of;
 use crate::rootfile::{FreeSegment, KeyEntry, RootFile};
 
 impl RootFileWriter {
-    /// Opens `file` for an update; `sink` changes it in place, see [`nyssa_io::Update`].
-    /// [`RootFileWriter::finish`] makes what was written a part of the file. A crash at any moment leaves the
-    /// old file or the new file. Of the `options` only compression and time are used.
+    /// Opens `file` for an update; `sink` changes it in place, see [`nyssa_io::Update`]. [`RootFileWriter::finish`]
+    /// adds the written objects to the file. A crash at any moment leaves the old file or the new file. Only
+    /// compression and time of the `options` are used.
     ///
     /// # Errors
-    /// `Unsupported` for files of a form that cannot be changed in place, and the errors of reading the file.
+    /// `Unsupported` for files of a form that cannot be changed in place; an error if the file is damaged or cannot
+    /// be read.
     pub fn update(sink: Box<dyn Sink>, file: &RootFile, options: FileOptions) -> Result<Self> {
         Self::update_file(sink, file, options).in_file(file.name())
     }
@@ -122,10 +123,12 @@ impl RootFileWriter {
         Ok(())
     }
 
-    /// Writes an object that replaces the one with the same name and cycle. `make` makes its bytes for a key of a size.
+    /// Writes an object that replaces the object with the same name and cycle. `make` makes its bytes for a key of a
+    /// given size.
     ///
     /// # Errors
-    /// `NotFound` when there is none; `LimitExceeded` for objects beyond 2 GiB; the sink's errors.
+    /// `NotFound` when there is no such object; `LimitExceeded` for objects beyond 2 GiB; an error if the sink cannot
+    /// be written.
     pub fn replace_object(
         &mut self,
         dir: &str,
@@ -269,7 +272,7 @@ impl Directory {
         if whole.as_ref().is_none_or(Patch::is_atomic) {
             return Ok(whole.into_iter().collect());
         }
-        // This takes two steps: the old list reads the same when its recorded size is larger.
+        // This takes two steps: the old list can still be read when its recorded size is larger.
         let grows = old[NBYTES_KEYS..NBYTES_KEYS + 4] < new[NBYTES_KEYS..NBYTES_KEYS + 4];
         let split = NBYTES_KEYS + 4;
         let size = Patch::between(self.record, &old[..split], &new[..split]);
@@ -283,7 +286,7 @@ impl Directory {
     }
 }
 
-/// Converts a directory record of the small form to the large one, in the space that ROOT reserves for it.
+/// Converts a directory record of the small form to the large form, in the space that ROOT reserves for it.
 fn enlarge(old: &[u8]) -> Option<Vec<u8>> {
     let version = u16::from_be_bytes(*old.first_chunk()?).checked_add(1000)?;
     let mut new = version.to_be_bytes().to_vec();

@@ -12,7 +12,7 @@ use crate::streamer::shape::Shape;
 impl Compiler<'_> {
     /// Returns the node of a class that ROOT streams by code of its own. Returns `None` for other classes.
     pub(super) fn builtin(&mut self, name: &str) -> Result<Option<Node>> {
-        // It is streamed as a `TRefArray` after a header of its own (`RooRefArray::Streamer`).
+        // It is streamed as a `TRefArray` after its own header (`RooRefArray::Streamer`).
         if name == "RooRefArray" {
             let step = Step::member(name, "fRefs", Node::TRefArray);
             return Ok(Some(Node::Object(Box::new(Class::fixed(name, vec![step])))));
@@ -40,7 +40,7 @@ impl Compiler<'_> {
     }
 
     /// Makes the node of a `TClonesArray` of objects of a class.
-    pub fn clones(&mut self, item: &str) -> Result<Node> {
+    pub(crate) fn clones(&mut self, item: &str) -> Result<Node> {
         let classes = vec![(item.to_owned(), self.class(item)?)];
         let items = Pointer::of("TClonesArray", classes, false);
         Ok(Node::Collection(Collection::Clones, Box::new(items)))

@@ -65,7 +65,7 @@ impl Compiler<'_> {
     fn content(&mut self, item: Option<&Item>) -> Result<Node> {
         let Some(Item::Sequence(inner)) = item else { return self.item(item) };
         match self.enum_number(inner) {
-            // Enums in the container of a member take 32 bits, whatever their type is.
+            // In the container of a member, enums take 32 bits, whatever their type is.
             Some(number) => {
                 let signed = number.is_float() || *number.integers().start() < 0;
                 let number = if signed { Number::Int32 } else { Number::UInt32 };
@@ -75,7 +75,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Returns the type of the numbers of an enum. Returns `None` for a type that is not an enum.
+    /// Returns the type of the numbers of an enum. Returns `None` for other types.
     fn enum_number(&self, item: &Item) -> Option<Number> {
         let Item::Object(class) = item else { return None };
         let name = Some(class).filter(|name| !self.by_name && !self.knows(name))?;
@@ -170,8 +170,8 @@ fn items_of_collection(this: &Element) -> Option<String> {
     Some(format!("vector{}", this.title.get(..=end)?))
 }
 
-/// Returns the name and the number type of the enum that a member is or has as items. The streamer info of an
-/// enum has the name of the enum and the code of a number.
+/// Returns the name and the number type of the enum of a member or of its items. The streamer info of an enum has the
+/// name of the enum and the code of a number.
 pub(super) fn enumerated(element: &Element) -> Option<(String, Number)> {
     let item = Item::parse(&element.type_name)?;
     let (item, number) = match (element.class.as_str(), item, element.form()) {

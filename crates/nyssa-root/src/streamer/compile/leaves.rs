@@ -7,7 +7,7 @@ use crate::streamer::node::{Class, Counted, Node, Step, Version};
 
 impl Compiler<'_> {
     /// Makes the node of one leaf.
-    pub fn leaf(leaf: &LeafNumbers) -> Node {
+    pub(crate) fn leaf(leaf: &LeafNumbers) -> Node {
         let node = match leaf.basic {
             None => Node::Text,
             Some(basic) => Node::Number(basic),
@@ -19,7 +19,7 @@ impl Compiler<'_> {
     }
 
     /// Makes the node of all leaves of a branch.
-    pub fn leaves(leaves: &[LeafNumbers]) -> Node {
+    pub(crate) fn leaves(leaves: &[LeafNumbers]) -> Node {
         let step = |leaf: &LeafNumbers| {
             let item = Self::leaf(leaf);
             let node = match &leaf.counter {

@@ -23,7 +23,7 @@ use crate::type_name;
 const MAX_NODES: usize = 20_000;
 /// The largest depth of classes inside classes.
 const MAX_DEPTH: usize = 60;
-/// The largest number of elements of a fixed array. A file with a larger one is damaged.
+/// The largest number of elements of a fixed array. A file with a larger array is damaged.
 const MAX_ARRAY: usize = 1 << 24;
 /// A base class whose streamer writes nothing (`TQObject::Streamer`).
 const NOTHING: &str = "TQObject";
@@ -82,18 +82,18 @@ pub(super) struct Compiler<'a> {
     order: Vec<&'a str>,
     /// The types of the numbers of enums that are members or items, by the enum's name in normal form.
     enums: HashMap<String, Number>,
-    /// The classes being compiled, outermost first.
+    /// The classes that are being compiled, outermost first.
     stack: Vec<String>,
     /// Whether pointers are read as the numbers of other objects.
     links: bool,
-    /// The versions of classes that give their shapes. For other classes the newest version does.
+    /// The versions of classes that give their shapes. The newest version gives the shape of other classes.
     chosen: BTreeMap<String, ClassVersion>,
     /// Whether the class that is compiled next is a base class of the version that `chosen` has.
     is_base: bool,
     /// The number of unions of all classes around the class that is being compiled.
     anys: usize,
     nodes: usize,
-    /// The number of nodes, including those of classes that were given up.
+    /// The number of nodes, including nodes of classes that were given up.
     effort: usize,
     /// Whether a node refers to other classes by their names, which are looked up when an object is read. Then
     /// a class may contain itself, and a class may have a member that cannot be read.
@@ -102,7 +102,7 @@ pub(super) struct Compiler<'a> {
 
 impl<'a> Compiler<'a> {
     /// Makes a compiler of the classes that `infos` describe.
-    pub fn new(infos: &'a [ClassInfo]) -> Self {
+    pub(super) fn new(infos: &'a [ClassInfo]) -> Self {
         let elements = infos.iter().flat_map(|info| &info.elements);
         let mut enums = HashMap::new();
         for (name, number) in elements.filter_map(enumerated) {
@@ -114,12 +114,12 @@ impl<'a> Compiler<'a> {
     }
 
     /// Makes a compiler whose nodes refer to classes by their names.
-    pub fn by_name() -> Self {
+    pub(super) fn by_name() -> Self {
         Self { by_name: true, ..Self::default() }
     }
 
     /// Adds the classes of nyssa's own tables that are often in trees, if the file describes no class.
-    pub fn or_known(self) -> Self {
+    pub(super) fn or_known(self) -> Self {
         if !self.classes.is_empty() {
             return self;
         }
@@ -127,7 +127,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Adds more classes.
-    pub fn with(mut self, infos: &'a [ClassInfo]) -> Self {
+    pub(super) fn with(mut self, infos: &'a [ClassInfo]) -> Self {
         for info in infos {
             let known = self.classes.entry(&info.name).or_default();
             if known.is_empty() {
@@ -140,14 +140,14 @@ impl<'a> Compiler<'a> {
     }
 
     /// Resets the compiler for another class.
-    pub fn fresh(&mut self) -> &mut Self {
+    pub(super) fn fresh(&mut self) -> &mut Self {
         self.stack.clear();
         (self.anys, self.nodes, self.effort) = (0, 0, 0);
         self
     }
 
     /// Makes pointers the numbers of other objects, and gives the classes of `chosen` the shapes of these versions.
-    pub fn links(mut self, chosen: &BTreeMap<String, ClassVersion>) -> Self {
+    pub(super) fn links(mut self, chosen: &BTreeMap<String, ClassVersion>) -> Self {
         self.links = true;
         self.chosen.clone_from(chosen);
         self
@@ -155,7 +155,7 @@ impl<'a> Compiler<'a> {
 
     /// Returns the node of the first class of `names` that is known. A container that is not a member has no
     /// header, even if the file says so.
-    pub fn root(&mut self, names: &[&str]) -> Result<Node> {
+    pub(super) fn root(&mut self, names: &[&str]) -> Result<Node> {
         let known = names.iter().find(|name| self.find(name).is_some());
         let name = known.or(names.first()).copied().unwrap_or_default();
         if is_container(name) {
@@ -167,7 +167,7 @@ impl<'a> Compiler<'a> {
 
     /// Returns the node of a branch with whole values. They are objects of a class, containers or strings. With
     /// `version`, objects are of this version and have no header.
-    pub fn whole(&mut self, type_name: &str, version: Option<(i32, u32)>) -> Result<Node> {
+    pub(super) fn whole(&mut self, type_name: &str, version: Option<(i32, u32)>) -> Result<Node> {
         let item = Item::parse(type_name);
         match &item {
             Some(Item::Text) => Ok(Node::Text),
@@ -182,7 +182,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Returns the node of one member of a class.
-    pub fn element(&mut self, member: Member<'_>) -> Result<Node> {
+    pub(super) fn element(&mut self, member: Member<'_>) -> Result<Node> {
         let Member { class, version, checksum, index } = member;
         let (name, infos) = match self.find(class) {
             Some(name) => (name, self.classes.get(name).cloned().unwrap_or_default()),
@@ -327,7 +327,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Returns one version of a class.
-    pub fn version(&mut self, info: &ClassInfo) -> Result<Version> {
+    pub(super) fn version(&mut self, info: &ClassInfo) -> Result<Version> {
         let mut steps: Vec<Step> = Vec::new();
         let mut bases = 0;
         for element in &info.elements {
@@ -423,7 +423,7 @@ fn has_header(element: &Element) -> bool {
     }
 }
 
-/// Returns the node of the members of one version of a class, whatever the other versions have.
+/// Returns the node of the members of one version of a class, independent of its other versions.
 fn members(mut class: Box<Class>, (version, checksum): (i32, u32)) -> Result<Node> {
     let versions = &mut class.versions;
     let index = versions

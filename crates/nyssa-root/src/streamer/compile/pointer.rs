@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::streamer::node::{Node, Pointer, PointerForm};
 use crate::type_name;
 
-/// The largest number of classes in a union. Its type ids have 7 bits, and null and other objects take one each.
+/// The largest number of classes in a union. Its type ids have 7 bits, and null and other objects take one id each.
 const MAX_CLASSES: usize = 126;
 /// The largest depth of unions of all classes in each other, if the file has many classes.
 const MAX_ANYS: usize = 1;
@@ -17,10 +17,10 @@ const MAX_ANYS_FEW: usize = 2;
 const OF_TREES: [&str; 4] = ["TTree", "TBranch", "TLeaf", "TNtuple"];
 /// The largest number of classes that counts as few.
 const FEW_CLASSES: usize = 12;
-/// The number of members of a class above which objects behind pointers have no place. The class then has room for its
-/// own members.
+/// The number of members of a class above which objects behind pointers are not decoded. The class then has room for
+/// its own members.
 const MAX_BEHIND: usize = MAX_NODES / 2;
-/// The number of compiled nodes above which objects behind pointers have no place.
+/// The number of compiled nodes above which objects behind pointers are not decoded.
 const MAX_EFFORT: usize = 200_000;
 
 impl Compiler<'_> {
@@ -94,8 +94,8 @@ impl Compiler<'_> {
         Pointer::of(T_OBJECT, classes, true)
     }
 
-    /// Returns the node of a class that a pointer may lead to. Returns `None` if its objects have no place
-    /// in the type of the column.
+    /// Returns the node of a class that a pointer may lead to. Returns `None` if its objects cannot be part of the
+    /// type of the column.
     fn behind(&mut self, name: &str) -> Option<(String, Node)> {
         if self.effort >= MAX_EFFORT {
             return None;

@@ -70,8 +70,8 @@ impl Decoder<'_> {
         self.finish("container", &header, &start)
     }
 
-    /// Skips a container of objects that may be nested in any depth. Only objects that are kept as bytes have a place for
-    /// them.
+    /// Skips a container of objects that may be nested in any depth. Only objects that are read as bytes have a place
+    /// for them.
     pub(super) fn opaque(&mut self, class: Option<&str>, column: &mut ColumnBuilder) -> Result<()> {
         let start = self.cursor.clone();
         let end = self.cursor.version_header()?.end;

@@ -44,7 +44,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Notes that a version of a class does not have the shape of the class.
+    /// Records that a version of a class does not have the shape of the class.
     pub(super) fn unshaped(&mut self, class: &Class, number: i32, checksum: u32) {
         self.conflict = Some((class.name.to_string(), ClassVersion { number, checksum }));
     }
@@ -96,7 +96,7 @@ impl Decoder<'_> {
     }
 }
 
-/// What gives the bytes of objects that are not decoded.
+/// Names the source of the bytes of objects that are not decoded.
 pub(super) const RAW: &str = "streamer=\"raw\" where the file is opened gives the objects as bytes";
 
 /// Returns another possible reason why the bytes of an object do not match its class. It is empty for classes

@@ -15,7 +15,7 @@ use crate::streamer::number;
 use crate::streamer::shape::Shape;
 use crate::streamer::wire::{BYPASS_STREAMER, CLASS, NEW_CLASS};
 
-/// The tag of the object that holds all others (`TBufferFile::MapObject` before it is streamed).
+/// The tag of the object that contains all others (`TBufferFile::MapObject` before it is streamed).
 const WHOLE: u32 = 1;
 
 /// The largest depth of objects inside objects that are streamed member by member.
@@ -68,21 +68,21 @@ pub(in crate::streamer) struct Items {
 }
 
 impl Pending {
-    /// Returns the version that the array of the objects says.
-    pub fn version(&self) -> Option<i32> {
+    /// Returns the version that the array of the objects states.
+    pub(crate) fn version(&self) -> Option<i32> {
         self.items.map(|items| items.version)
     }
 
     /// Returns the number of objects.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.items.map_or(1, |items| items.count)
     }
 }
 
 impl<'a> Decoder<'a> {
-    /// Makes a decoder of an object and of those that its pointers lead to. References are counted from `origin` bytes
-    /// before the object.
-    pub fn of_objects(payload: &'a [u8], class: &str, origin: usize) -> Self {
+    /// Makes a decoder of an object and of the objects that its pointers lead to. References are counted from
+    /// `origin` bytes before the object.
+    pub(crate) fn of_objects(payload: &'a [u8], class: &str, origin: usize) -> Self {
         let whole =
             Pending { class: class.to_owned(), first: 1, bytes: 0..payload.len(), items: None };
         let met = Met {
@@ -100,32 +100,32 @@ impl<'a> Decoder<'a> {
     }
 
     /// Takes the objects that were met since the last call.
-    pub fn take_pending(&mut self) -> Vec<Pending> {
+    pub(crate) fn take_pending(&mut self) -> Vec<Pending> {
         self.met.as_mut().map(|met| std::mem::take(&mut met.pending)).unwrap_or_default()
     }
 
     /// Takes the number, the type and the reason of the members that were not decoded since the last call.
-    pub fn take_skipped(&mut self) -> Vec<(u32, String, Arc<str>)> {
+    pub(crate) fn take_skipped(&mut self) -> Vec<(u32, String, Arc<str>)> {
         self.met.as_mut().map(|met| std::mem::take(&mut met.skipped_members)).unwrap_or_default()
     }
 
     /// Takes the objects inside others that were decoded since the last call.
-    pub fn take_inside(&mut self) -> Vec<Inside> {
+    pub(crate) fn take_inside(&mut self) -> Vec<Inside> {
         self.met.as_mut().map(|met| std::mem::take(&mut met.inside)).unwrap_or_default()
     }
 
     /// Returns whether the item of a `TClonesArray` with this number is a null pointer.
-    pub fn is_null(&self, number: u32) -> bool {
+    pub(crate) fn is_null(&self, number: u32) -> bool {
         self.met.as_ref().is_some_and(|met| met.nulls.contains(&number))
     }
 
     /// Returns the number of objects that were met.
-    pub fn objects(&self) -> usize {
+    pub(crate) fn objects(&self) -> usize {
         self.met.as_ref().map_or(0, |met| met.count as usize)
     }
 
     /// Decodes objects that were met.
-    pub fn pending(
+    pub(crate) fn pending(
         &mut self,
         layout: &Arc<ObjectLayout>,
         pending: &Pending,
@@ -159,7 +159,7 @@ impl<'a> Decoder<'a> {
         self.repeated((end - start).saturating_sub(skipped))
     }
 
-    /// Decodes a pointer, which is null, a new object, or an object that was met before.
+    /// Decodes a pointer, which is null, a new object, or an object that was met earlier.
     pub(super) fn link(&mut self, pointer: &Pointer, column: &mut ColumnBuilder) -> Result<()> {
         let start = self.cursor.clone();
         let tag = self.cursor.be_u32()?;
@@ -181,7 +181,7 @@ impl<'a> Decoder<'a> {
         number::push_u32(column, number)
     }
 
-    /// Decodes an object that is not behind a pointer, but is read as one.
+    /// Decodes an object that is not behind a pointer, but is read as a pointer.
     pub(super) fn embedded(&mut self, class: &str, column: &mut ColumnBuilder) -> Result<()> {
         let start = self.cursor.position();
         let end = self.cursor.version_header()?.end;
@@ -200,7 +200,7 @@ impl<'a> Decoder<'a> {
         self.met.as_ref()?.layout.clone()
     }
 
-    /// Decodes items of a class that is around them, which are streamed member by member, and reads them as the numbers of
+    /// Decodes items of the surrounding class, which are streamed member by member, and reads them as the numbers of
     /// objects.
     pub(super) fn embedded_by_member(
         &mut self,

@@ -70,7 +70,7 @@ impl Decoder<'_> {
                     Some(member) => self.member(step, member, rows),
                     None => Err(mismatch()),
                 },
-                // The shape does not have this member. It is read only to find the next one.
+                // The shape does not have this member. It is read only to find the next member.
                 (_, None) => self.member(step, &mut ColumnBuilder::new(&step.node.shape()), rows),
             };
             read.in_field(&step.place)?;
@@ -87,7 +87,7 @@ impl Decoder<'_> {
     /// Decodes one member of one object or of many objects.
     fn member(&mut self, step: &Step, column: &mut ColumnBuilder, rows: Rows) -> Result<()> {
         match (rows, &step.node) {
-            // `TNamed` streams itself, as `TObject` does.
+            // `TNamed` streams itself, like `TObject`.
             (Rows::Many(_), Node::Object(class)) if step.base && &*class.name != "TNamed" => {
                 let version = class.version(step.base_version).or(class.versions.first());
                 let version = version.ok_or_else(mismatch)?;
@@ -105,8 +105,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// Decodes the base class `TArrayD`, or its like, of many objects: the lengths of all, then the numbers of each after a
-    /// byte that is zero if there are none.
+    /// Decodes the base class `TArrayD`, or its like, of many objects: the lengths of all, then the numbers of each
+    /// after a byte, which is zero for an empty array.
     fn base_arrays(&mut self, item: &Node, column: &mut ColumnBuilder, count: usize) -> Result<()> {
         let lengths: Vec<usize> =
             (0..count).map(|_| self.cursor.number_of(0)).collect::<Result<_>>()?;

@@ -39,8 +39,7 @@ use crate::streamer::basic::Basic;
 /// The number of bytes of objects that references may repeat for each byte of input.
 const REPEATED_PER_BYTE: usize = 16;
 const REPEATED_SPARE: usize = 1 << 20;
-/// The number of values that null pointers, and members that an old version does not have, may take for each
-/// byte of input.
+/// The number of values that null pointers, and members that an old version lacks, may take for each byte of input.
 const DEFAULTS_PER_BYTE: usize = 64;
 const DEFAULTS_SPARE: usize = 1 << 20;
 /// The number of lists and other values that take no bytes of the input, for each byte of it. The dimensions of arrays
@@ -48,7 +47,7 @@ const DEFAULTS_SPARE: usize = 1 << 20;
 const EMPTY_PER_BYTE: usize = 64;
 const EMPTY_SPARE: usize = 1 << 16;
 
-/// The decoder of one object after the other.
+/// The decoder of objects, one after the other.
 pub(super) struct Decoder<'a> {
     cursor: Cursor<'a>,
     /// The position of the object at the cursor, as references count it.
@@ -61,7 +60,7 @@ pub(super) struct Decoder<'a> {
     empty: usize,
     /// The number of references that are being followed.
     depth: usize,
-    /// The places of references in objects that are kept as bytes. Such references are not followed.
+    /// The places of references in objects that are read as bytes. Such references are not followed.
     marks: Option<ReferencePlaces>,
     /// The objects that pointers lead to, if pointers are read as their numbers.
     met: Option<Met<'a>>,
@@ -71,7 +70,7 @@ pub(super) struct Decoder<'a> {
 
 impl<'a> Decoder<'a> {
     /// Makes a decoder for `size` bytes of objects.
-    pub fn new(size: usize) -> Self {
+    pub(super) fn new(size: usize) -> Self {
         let room = |per_byte, spare| size.saturating_mul(per_byte).saturating_add(spare);
         Self {
             cursor: Cursor::new(&[], 0),
@@ -87,7 +86,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Decodes the object between two offsets.
-    pub fn object_at(
+    pub(super) fn object_at(
         &mut self,
         node: &Node,
         bytes: &'a [u8],
@@ -109,7 +108,7 @@ impl<'a> Decoder<'a> {
     /// Decodes the entry of a branch between two offsets, which is one value or the values of `many` items.
     /// `lengths` are the lengths of the arrays that follow.
     #[allow(clippy::too_many_arguments)]
-    pub fn entry_at(
+    pub(super) fn entry_at(
         &mut self,
         node: &Node,
         bytes: &'a [u8],

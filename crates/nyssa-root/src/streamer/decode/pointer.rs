@@ -1,7 +1,7 @@
 //! Decodes pointers to objects by their tags.
 //!
-//! A tag is 0 for null, a byte count before a new object, or the place of an object that was seen before. The place is
-//! 2 more than the offset from the origin of references. References to classes are the same with a mark.
+//! A tag is 0 for null, a byte count before a new object, or the place of an object that was seen before. The place
+//! is 2 more than the offset from the origin of references. References to classes are such tags with a mark.
 
 use super::header::RAW;
 use super::{Decoder, alternative};
@@ -11,9 +11,9 @@ use crate::streamer::column::{ColumnBuilder, mismatch};
 use crate::streamer::node::{Pointer, PointerForm};
 use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
 
-/// The tag of the object that holds all others (`TBufferFile::MapObject` before it is streamed).
+/// The tag of the object that contains all others (`TBufferFile::MapObject` before it is streamed).
 const WHOLE: u32 = 1;
-/// The largest depth of references to references. A file with deeper ones is damaged.
+/// The largest depth of references to references. A file with deeper references is damaged.
 const MAX_DEPTH: usize = 100;
 
 impl Decoder<'_> {
@@ -116,7 +116,7 @@ impl Decoder<'_> {
         start: &Cursor<'_>,
     ) -> Result<()> {
         if tag == WHOLE && pointer.open {
-            // The place of the whole object is the same in any buffer.
+            // The place of the whole object does not depend on the buffer.
             if self.marks.is_some() {
                 return self.push_defaults(column, 1);
             }

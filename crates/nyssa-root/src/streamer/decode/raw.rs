@@ -1,4 +1,4 @@
-//! Finds the references in objects that are kept as bytes.
+//! Finds the references in objects that are read as bytes.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::streamer::reference_places::ReferencePlaces;
 use crate::streamer::standalone::standalone;
 
 impl Decoder<'_> {
-    /// Appends the bytes of an entry as if it were alone in its buffer.
+    /// Appends the bytes of an entry as if the entry were alone in its buffer.
     pub(super) fn raw_object(&mut self, raw: &RawObject, column: &mut ColumnBuilder) -> Result<()> {
         let start = self.cursor.clone();
         let bytes = start.remaining();
@@ -48,7 +48,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Adds the places in an object whose class is somewhere in the node.
+    /// Adds the places in an object of one of the classes in the node.
     fn walk_inner(&mut self, raw: &RawObject, class: &str, range: &Range<usize>) -> Result<()> {
         let class = raw.layout.node.class(class).ok_or_else(|| {
             Error::unsupported(format!("nyssa does not know the layout of the class {class}"))

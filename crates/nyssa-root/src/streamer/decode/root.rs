@@ -1,4 +1,4 @@
-//! Decodes classes that ROOT streams by code of their own.
+//! Decodes classes that ROOT streams by their own code.
 
 use super::Decoder;
 use crate::arrow::Number;
@@ -81,7 +81,7 @@ impl Decoder<'_> {
             for row in 0..rows {
                 for column in 0..rows {
                     let (low, high) = (row.min(column), row.max(column));
-                    // The rows before this one have `rows`, `rows - 1`, ... elements.
+                    // Earlier rows have `rows`, `rows - 1`, ... elements.
                     let index = low * rows - low * (low + 1) / 2 + high;
                     decoder.cursor.seek(at + index * size)?;
                     number::read(matrix.basic, &mut decoder.cursor, 1, items)?;

@@ -72,7 +72,7 @@ fn points(node: &Node, class: &str) -> bool {
     }
 }
 
-/// Adds the names of the classes in a node, and of those that its pointers may lead to.
+/// Adds the names of the classes in a node, and of the classes that its pointers may lead to.
 pub(super) fn collect<'n>(node: &'n Node, names: &mut HashSet<&'n str>) {
     let class = |class: &'n Class, names: &mut HashSet<&'n str>| {
         if names.insert(&class.name) || class.fixed {

@@ -50,7 +50,7 @@ impl<'n> Encoder<'n> {
         self.end(start)
     }
 
-    /// Writes a container that is kept as bytes with its header, because its class contains itself.
+    /// Writes a container that was read as bytes with its header, because its class contains itself.
     pub(super) fn opaque(
         &mut self,
         class: Option<&str>,

@@ -42,8 +42,8 @@ impl<'n> Encoder<'n> {
         self.end(start)
     }
 
-    /// Writes the version of a class, or its checksum if the number does not identify the version. In ROOT, all
-    /// classes without `ClassDef` have version 1.
+    /// Writes the version of a class, or its checksum if the version number is ambiguous. In ROOT, all classes
+    /// without `ClassDef` have version 1.
     pub(super) fn class_version(&mut self, class: &Class) -> Result<()> {
         self.out.extend(version_bytes(class, newest(class)?)?);
         Ok(())
@@ -81,7 +81,7 @@ impl<'n> Encoder<'n> {
             Rows::Many(rows) => rows,
         };
         match &step.node {
-            // `TNamed` streams itself, as `TObject` does.
+            // `TNamed` streams itself, like `TObject`.
             Node::Object(class) if step.base && &*class.name != "TNamed" => {
                 self.members(class, source, Rows::Many(rows))
             }

@@ -4,7 +4,7 @@
 //! if ROOT does so too. If several pointers share an object, it is written once for each pointer.
 //!
 //! Some values are not in arrays. ROOT's values for new objects are written for them: the process is the first
-//! of the file, and items of lists have no option.
+//! process of the file, and items of lists have no option.
 
 mod class;
 mod collection;
@@ -30,7 +30,7 @@ use crate::streamer::info::StreamerList;
 use crate::streamer::wire;
 use source::Source;
 
-/// The encoder of one object after the other.
+/// The encoder of objects, one after the other.
 struct Encoder<'n> {
     out: Vec<u8>,
     /// The start of the object, from which class references are counted.
@@ -66,7 +66,7 @@ pub(super) fn describe<'n>(
 ) -> StreamerList {
     let mut names = HashSet::new();
     nodes.for_each(|node| class::collect(node, &mut names));
-    // Pairs in containers have no full name here, so all pairs are described.
+    // Pairs in containers do not have their full name here, so all pairs are described.
     let pairs = names.iter().any(|name| name.starts_with("pair"));
     let wanted = |name: &str| names.contains(name) || pairs && name.starts_with("pair<");
     if all { infos.versions(wanted) } else { infos.newest(wanted) }

@@ -52,8 +52,8 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Appends the bits of a `TObject`, and the number of a process if the bits say that the object is referenced.
-/// Arrays do not hold this number; it is always that of the first process of the file.
+/// Appends the bits of a `TObject`, and the number of a process if the bits say that the object is referenced. Arrays
+/// do not hold this number; it is always the number of the first process of the file.
 pub(super) fn bits(value: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(&value.to_be_bytes());
     if value & IS_REFERENCED != 0 {

@@ -1,4 +1,4 @@
-//! Encodes classes that ROOT streams by code of their own.
+//! Encodes classes that ROOT streams by their own code.
 
 use super::source::{Numbers, Source};
 use super::{Encoder, misfit, number, span, text};

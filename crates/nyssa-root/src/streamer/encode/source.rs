@@ -29,7 +29,7 @@ pub(super) enum Source<'a> {
         item: Box<Source<'a>>,
     },
     Record(Vec<Source<'a>>),
-    /// The items of `TClonesArray`s of split branches, which hold only the items. All are of one class, given
+    /// The items of `TClonesArray`s of split branches, which hold only the items. All items are of one class, given
     /// by its number among the classes of the shape.
     Clones {
         offsets: Cow<'a, [i64]>,
@@ -71,7 +71,7 @@ impl<'a> Source<'a> {
     ///
     /// # Errors
     /// `InvalidArgument` with the member whose array has another type, or nulls where none are possible.
-    pub fn new(shape: &Shape, array: &'a dyn Array) -> Result<Self> {
+    pub(super) fn new(shape: &Shape, array: &'a dyn Array) -> Result<Self> {
         let nullable = matches!(shape, Shape::Raw | Shape::Optional(_));
         if !nullable && array.null_count() > 0 {
             return Err(Error::invalid_argument("null, where an object has no place for it"));
@@ -182,7 +182,7 @@ impl<'a> Source<'a> {
     }
 
     /// Returns the number at `row` as a count. `path` leads to the member.
-    pub fn count(&self, path: &[usize], row: usize) -> Option<usize> {
+    pub(super) fn count(&self, path: &[usize], row: usize) -> Option<usize> {
         match (self, path) {
             (Self::Number(numbers), []) => numbers.count(row),
             (Self::Record(members), [first, rest @ ..]) => members.get(*first)?.count(rest, row),
@@ -206,7 +206,7 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// Returns the classes that the items of a collection may have, if its members are those of a `TClonesArray`.
+/// Returns the classes that the items of a collection may have, if it has the members of a `TClonesArray`.
 fn clones(members: &[(String, Shape)]) -> Option<Vec<&Shape>> {
     match members {
         [_, _, (lower, _), (items, Shape::List(item))]

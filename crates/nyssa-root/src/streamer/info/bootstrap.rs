@@ -17,7 +17,7 @@ const ELEMENT: [&str; 4] = [
      double fXmin; double fXmax; double fFactor",
     "int fType; int fSize; int fArrayLength; int fArrayDim; int fMaxIndex[5]; TString fTypeName",
 ];
-/// The classes that have no members but those of `TStreamerElement`.
+/// The classes that have only the members of `TStreamerElement`.
 const PLAIN: [&str; 7] = [
     "TStreamerBasicType",
     "TStreamerObject",

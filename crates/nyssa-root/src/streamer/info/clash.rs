@@ -1,23 +1,23 @@
 //! Finds the classes that two files describe in different ways under one version.
 //!
-//! An object says the version of its class, and readers take the first streamer info of this version that a file has.
-//! So the objects of one file cannot go into another one that gives this version other members. Only objects of
-//! classes without `ClassDef` say the checksum of their class instead. Such a class has version 1.
+//! An object states the version of its class, and readers take the first streamer info of this version in a file. So
+//! the objects of one file cannot go into another one that gives this version other members. Only objects of classes
+//! without `ClassDef` state the checksum of their class instead. Such a class has version 1.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{ClassInfo, ElementForm, StreamerInfos};
 use crate::type_name;
 
-/// The version of a class without `ClassDef`, whose objects say the checksum of the class.
+/// The version of a class without `ClassDef`, whose objects state the checksum of the class.
 const MAY_SAY_CHECKSUM: i32 = 1;
 /// The bytes before the name of a class, where an object behind a pointer begins.
 const NEW_CLASS: [u8; 4] = [0xFF; 4];
 
-/// The classes of a file that another one describes with other members.
+/// The classes of a file that another file describes with other members.
 #[derive(Debug, Default)]
 pub(crate) struct Clashes<'a> {
-    /// The classes whose objects may hold one of another description, which the class leads to.
+    /// The classes whose objects may contain an object of such a class, and this class.
     holders: BTreeMap<&'a str, BTreeSet<Clash<'a>>>,
 }
 
@@ -25,8 +25,8 @@ pub(crate) struct Clashes<'a> {
 type Clash<'a> = (&'a str, i32, u32);
 
 impl<'a> Clashes<'a> {
-    /// Compares the classes of a file with those of the file that its objects are to go into.
-    pub fn new(own: &'a StreamerInfos, output: &StreamerInfos) -> Self {
+    /// Compares the classes of a file with the classes of the output of its objects.
+    pub(crate) fn new(own: &'a StreamerInfos, output: &StreamerInfos) -> Self {
         let theirs = first_of_versions(output);
         let mut this = Self::default();
         for (version, info) in first_of_versions(own) {
@@ -39,7 +39,8 @@ impl<'a> Clashes<'a> {
         this
     }
 
-    /// Adds the classes that have members or base classes of classes that are here. Returns whether there are new ones.
+    /// Adds the classes that have members or base classes of classes in this list. Returns whether classes were
+    /// added.
     fn grow(&mut self, own: &'a StreamerInfos) -> bool {
         let mut grown = false;
         for info in own.classes() {
@@ -59,8 +60,8 @@ impl<'a> Clashes<'a> {
         grown
     }
 
-    /// Returns whether there are none.
-    pub fn is_empty(&self) -> bool {
+    /// Returns whether the list is empty.
+    pub(crate) fn is_empty(&self) -> bool {
         self.holders.is_empty()
     }
 
@@ -72,12 +73,12 @@ impl<'a> Clashes<'a> {
     }
 
     /// Returns why values of a C++ type cannot go into the other file, if they cannot.
-    pub fn reason_against(&self, type_name: &str) -> Option<String> {
+    pub(crate) fn reason_against(&self, type_name: &str) -> Option<String> {
         self.of_type(type_name).first().map(reason)
     }
 
     /// Returns why an object with these bytes cannot go into the other file, if it cannot.
-    pub fn reason_against_object(&self, class: &str, payload: &[u8]) -> Option<String> {
+    pub(crate) fn reason_against_object(&self, class: &str, payload: &[u8]) -> Option<String> {
         let mut held = self.of_type(class);
         for (name, clashes) in &self.holders {
             let behind_pointer = [&NEW_CLASS, name.as_bytes(), b"\0"].concat();

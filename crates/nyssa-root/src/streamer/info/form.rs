@@ -1,12 +1,12 @@
-//! Finds how a member is streamed, by its streamer element. No other file reads the type codes of streamer
-//! elements (`TVirtualStreamerInfo::EReadWrite`).
+//! Finds how a member is streamed from its streamer element. No other file reads the type codes of streamer elements
+//! (`TVirtualStreamerInfo::EReadWrite`).
 
 use super::class::Element;
 use crate::arrow::Number;
 use crate::streamer::basic::Basic;
 
 /// The number that an array adds to a type code (`kOffsetL`).
-pub const ARRAY: i32 = 20;
+pub(super) const ARRAY: i32 = 20;
 /// The number that a pointer with a counter adds to a type code (`kOffsetP`).
 pub(super) const COUNTED: i32 = 40;
 /// The code of a `char*` (`kCharStar`).
@@ -25,8 +25,7 @@ const LOOP_ARRAY: i32 = LOOP + ARRAY;
 /// The code of the items of a container whose type has no dictionary. ROOT takes such a type for an enum.
 const NO_TYPE: i32 = 0;
 
-/// The way in which a member is streamed. Unless a variant says otherwise, an array has the form of its
-/// elements.
+/// The way in which a member is streamed. Unless a variant states otherwise, an array has the form of its elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ElementForm<'e> {
     /// A base class.

@@ -1,4 +1,4 @@
-//! Contains all streamer infos of a file, and reads objects by them.
+//! Contains all streamer infos of a file, and reads objects with them.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::OnceLock;
@@ -76,8 +76,7 @@ impl StreamerInfos {
         Self { classes, table, complete: OnceLock::new(), tagged_arrays: true }
     }
 
-    /// Returns `names` with the classes of their base classes and members, and of the members of these, as far as they
-    /// are described here.
+    /// Returns `names` with the classes of their base classes and members, and so on, if they are described here.
     pub(crate) fn with_members_of(&self, names: &BTreeSet<String>) -> BTreeSet<String> {
         let mut next: Vec<&str> = names.iter().map(String::as_str).collect();
         let mut all = BTreeSet::new();
@@ -96,7 +95,8 @@ impl StreamerInfos {
     /// Reads the object of class `class` in `payload`, whose key takes `keylen` bytes.
     ///
     /// # Errors
-    /// The errors of [`crate::rootfile::RootFile::object`].
+    /// `OutOfSpecification` with class, member and byte if the bytes do not match the streamer info; `Unsupported` if
+    /// the file does not describe the class.
     pub(crate) fn object(&self, class: &str, payload: &[u8], keylen: u16) -> Result<Object> {
         match Object::read(&self.table, class, payload, keylen)? {
             Some(object) => Ok(object),
@@ -105,7 +105,7 @@ impl StreamerInfos {
         }
     }
 
-    /// Returns the classes of the file, and those of nyssa's own tables that it does not describe.
+    /// Returns the classes of the file, and the classes of nyssa's own tables that it does not describe.
     pub fn complete(&self) -> &ClassTable {
         self.complete.get_or_init(|| {
             let mut complete = ClassTable::built_in().clone().with(&self.classes);
@@ -150,7 +150,7 @@ fn class_info(view: View<'_>) -> Result<ClassInfo> {
 fn element(view: View<'_>) -> Result<Element> {
     let code = i32::try_from(view.i64("fType")?).unwrap_or(-1);
     let type_name = view.str("fTypeName")?;
-    // Before ROOT 5, the streamer info of a bool says that it is an unsigned char.
+    // Before ROOT 5, the streamer info of a bool has the code of an unsigned char.
     let code = if code == 11 && matches!(type_name, "Bool_t" | "bool") { 18 } else { code };
     let count_name = match view.get("fCountName") {
         Some(_) => view.str("fCountName")?,

@@ -1,5 +1,5 @@
-//! Reads and writes the list of streamer infos as it is stored in a file. Only bytes that depend on their
-//! position are decoded, so that entries of several files can be put into one list without change.
+//! Reads and writes the stored form of the list of streamer infos. Only bytes that depend on their position are
+//! decoded, so that entries of several files can be put into one list without change.
 //!
 //! ```text
 //! TList            byte count, version, TObject, name, number of entries
@@ -126,8 +126,8 @@ impl StreamerList {
         self.entries.push(Entry { object, option: vec![0] });
     }
 
-    /// Serializes the list, uncompressed, for a place after a key of `keylen` bytes, or after as many bytes in
-    /// RNTuple's extra type information.
+    /// Serializes the list, uncompressed, for a place after a key of `keylen` bytes, or after the same number of
+    /// bytes in RNTuple's extra type information.
     ///
     /// # Errors
     /// `LimitExceeded` for a list of more than 1 GiB.
@@ -302,7 +302,7 @@ impl Parser {
     }
 }
 
-/// Returns a cursor over the bytes that a byte count says, and moves `cursor` to their end.
+/// Returns a cursor over as many bytes as a byte count states, and moves `cursor` to their end.
 fn counted<'a>(cursor: &mut Cursor<'a>) -> Result<Cursor<'a>> {
     let start = cursor.clone();
     let count = cursor.be_u32()?;
@@ -316,7 +316,7 @@ fn counted<'a>(cursor: &mut Cursor<'a>) -> Result<Cursor<'a>> {
 /// Skips the version, `TObject` and name of a list, and returns the number of its items.
 fn list_head(cursor: &mut Cursor<'_>) -> Result<u32> {
     let version = cursor.be_u16()?;
-    // Version 4 differs only in options of 255 bytes and more. Those of streamer infos are shorter.
+    // Version 4 differs only in options of 255 bytes and more. The options of streamer infos are shorter.
     if !(4..=LIST_VERSION).contains(&version) {
         return Err(Error::unsupported(format!("version {version} of TList cannot be copied")));
     }

@@ -5,13 +5,13 @@ use crate::streamer::shape::Shape;
 
 impl Class {
     /// Returns the record as which the class is read.
-    pub fn shape(&self) -> Shape {
+    pub(crate) fn shape(&self) -> Shape {
         let steps = self.versions.first().map_or(&[][..], |version| &version.steps);
         Shape::Record(steps.iter().map(|step| (step.name.clone(), step.node.shape())).collect())
     }
 
     /// Makes a class that has these members in all versions.
-    pub fn fixed(name: &str, steps: Vec<Step>) -> Self {
+    pub(crate) fn fixed(name: &str, steps: Vec<Step>) -> Self {
         let missing = Vec::new();
         let version = Version { version: 0, checksum: 0, steps, missing, conflict: None };
         let mut class = Self { name: name.into(), versions: vec![version], fixed: true };
@@ -20,25 +20,25 @@ impl Class {
     }
 
     /// Returns the nodes of the members of all versions.
-    pub fn nodes(&self) -> Vec<&Node> {
+    pub(crate) fn nodes(&self) -> Vec<&Node> {
         let steps = self.versions.iter().flat_map(|version| &version.steps);
         steps.map(|step| &step.node).collect()
     }
 
     /// Returns the version with this number, or the only version if the layout is fixed.
-    pub fn version(&self, version: i32) -> Option<&Version> {
+    pub(crate) fn version(&self, version: i32) -> Option<&Version> {
         let found = self.versions.iter().find(|known| known.version == version);
         found.or_else(|| self.versions.first().filter(|_| self.fixed))
     }
 
     /// Returns the version with this checksum.
-    pub fn checksum(&self, checksum: u32) -> Option<&Version> {
+    pub(crate) fn checksum(&self, checksum: u32) -> Option<&Version> {
         let found = self.versions.iter().find(|known| known.checksum == checksum);
         found.or_else(|| self.versions.first().filter(|_| self.fixed))
     }
 
     /// Finds the place of the members of each version in the shape. The first version gives the shape.
-    pub fn align(&mut self) {
+    pub(crate) fn align(&mut self) {
         let shape = self.shape();
         let Shape::Record(members) = &shape else { return };
         for version in &mut self.versions {
@@ -67,7 +67,7 @@ impl Class {
 impl Step {
     /// Returns the numbers of a base class that is an array of numbers (`TArrayD` and its like). ROOT streams such a base
     /// class itself, but not in objects that are streamed member by member.
-    pub fn base_array(&self) -> Option<&Node> {
+    pub(crate) fn base_array(&self) -> Option<&Node> {
         match &self.node {
             Node::Sequence(item) if self.base => Some(item),
             _ => None,
@@ -76,13 +76,13 @@ impl Step {
 
     /// Returns whether it is another base class that ROOT streams itself, but not in objects that are streamed member by
     /// member.
-    pub fn is_own_base(&self) -> bool {
+    pub(crate) fn is_own_base(&self) -> bool {
         use Node::{Collection, Symmetric, TRef, TRefArray};
         self.base && matches!(self.node, Collection(..) | Symmetric(_) | TRef | TRefArray)
     }
 
     /// Makes a member that is no base class.
-    pub fn member(class: &str, name: &str, node: Node) -> Self {
+    pub(crate) fn member(class: &str, name: &str, node: Node) -> Self {
         let (place, name) = (format!("{class}::{name}"), name.to_owned());
         Self { place, name, node, base: false, base_version: 0, target: None }
     }
@@ -91,7 +91,7 @@ impl Step {
 impl Version {
     /// Returns whether the class and its base classes have no members. If they are streamed member by member,
     /// such objects take no bytes.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.steps.iter().all(|step| {
             let empty = |class: &Class| class.versions.iter().all(Self::is_empty);
             step.base && matches!(&step.node, Node::Object(class) if empty(class))

@@ -56,12 +56,12 @@ pub(super) enum Node {
     Skipped(String, Arc<str>),
     /// An item of a class without streamer info, which no entry may have.
     Unknown(String),
-    /// A container that is a member and is kept as bytes with its version header. Its items are of the class
-    /// that contains it, whose name is given, or of several classes.
+    /// A container that is a member and is read as bytes with its version header. Its items are of the class that
+    /// contains it, whose name is given, or of several classes.
     Opaque(Option<String>),
     /// A `TObjArray`, `TList`, `TMap`, `TClonesArray` or another collection of ROOT.
     Collection(Collection, Box<Pointer>),
-    /// An object that is kept as bytes, up to the end of the entry.
+    /// An object that is read as bytes, up to the end of the entry.
     RawObject(Box<RawObject>),
     /// The bytes of an entry with unknown content.
     Bytes,
@@ -74,10 +74,10 @@ pub(super) enum Node {
     Seeks(Counted),
 }
 
-/// An object that is kept as bytes.
+/// An object that is read as bytes.
 #[derive(Debug)]
 pub(super) struct RawObject {
-    /// The version for the header of an object that has none.
+    /// The version for the header of an object without a header.
     pub version: Option<Vec<u8>>,
     /// The layout of the object.
     pub layout: Arc<ObjectLayout>,
@@ -125,7 +125,7 @@ pub(super) struct Pair {
 pub(super) struct Class {
     /// The class name.
     pub name: Arc<str>,
-    /// The versions of the class. The first one gives the shape.
+    /// The versions of the class. The first version gives the shape.
     pub versions: Vec<Version>,
     /// Whether the name gives the layout, as for pairs, so that the version does not matter.
     pub fixed: bool,
@@ -142,7 +142,7 @@ pub(super) struct Version {
     pub steps: Vec<Step>,
     /// The members of the shape that this version lacks. They are read as zero or empty.
     pub missing: Vec<usize>,
-    /// The name of a member whose type differs from that of the shape, so that the version cannot be read.
+    /// The name of a member whose type differs from the type in the shape, so that the version cannot be read.
     pub conflict: Option<String>,
 }
 
@@ -181,7 +181,7 @@ pub(super) struct Pointer {
 
 impl Node {
     /// Returns the class with this name, if objects in this node may have it.
-    pub fn class(&self, name: &str) -> Option<&Class> {
+    pub(super) fn class(&self, name: &str) -> Option<&Class> {
         let inner: Vec<&Self> = match self {
             Self::Number(..)
             | Self::Text
@@ -214,9 +214,9 @@ impl Node {
         inner.into_iter().find_map(|node| node.class(name))
     }
 
-    /// Returns whether the values have no pointers, so that their bytes have no references. A class that is looked up by
-    /// its name may have some.
-    pub fn is_plain(&self) -> bool {
+    /// Returns whether the values have no pointers, so that their bytes have no references. A class that is looked up
+    /// by its name may have pointers.
+    pub(super) fn is_plain(&self) -> bool {
         match self {
             Self::Number(_) | Self::Text | Self::CString | Self::Bitset(_) => true,
             Self::Array(_, item) | Self::Sequence(item) | Self::Container(item, _) => {
@@ -230,7 +230,7 @@ impl Node {
 
     /// Returns how the numbers of a list are stored. Returns `None` for other nodes, and if a number may take
     /// more bytes than its type has.
-    pub fn numbers_in_list(&self) -> Option<Basic> {
+    pub(super) fn numbers_in_list(&self) -> Option<Basic> {
         match self {
             Self::Sequence(item) => match **item {
                 Self::Number(basic) if basic != Basic::Bits => Some(basic),
@@ -241,7 +241,7 @@ impl Node {
     }
 
     /// Returns the shape of the values.
-    pub fn shape(&self) -> Shape {
+    pub(super) fn shape(&self) -> Shape {
         let list = |item: Shape| Shape::List(Box::new(item));
         match self {
             Self::Number(Basic::Date) => Shape::Date,

@@ -20,8 +20,8 @@ pub(in crate::streamer) enum PointerForm {
 }
 
 impl Pointer {
-    /// Makes a pointer that may lead to `classes`, and to others if it is `open`.
-    pub fn of(declared: &str, classes: Vec<(String, Node)>, open: bool) -> Self {
+    /// Makes a pointer that may lead to `classes`, and to other classes if it is `open`.
+    pub(crate) fn of(declared: &str, classes: Vec<(String, Node)>, open: bool) -> Self {
         let form = match (classes.len(), open) {
             (0, _) => PointerForm::Raw,
             (1, false) => PointerForm::Nullable,
@@ -31,12 +31,12 @@ impl Pointer {
     }
 
     /// Makes a pointer whose objects are looked up by the class that is met.
-    pub fn open(declared: &str, form: PointerForm) -> Self {
+    pub(crate) fn open(declared: &str, form: PointerForm) -> Self {
         Self { form, ..Self::of(declared, Vec::new(), true) }
     }
 
     /// Returns the shape of the values.
-    pub fn shape(&self) -> Shape {
+    pub(crate) fn shape(&self) -> Shape {
         match (self.form, self.classes.first()) {
             (PointerForm::Nullable, Some((_, node))) => Shape::Optional(Box::new(node.shape())),
             (PointerForm::Union, _) => {

@@ -1,4 +1,4 @@
-//! Reads objects of classes that ROOT streams by code of its own: `TObject`, strings, arrays, collections, references
+//! Reads objects of classes that ROOT streams by their own code: `TObject`, strings, arrays, collections, references
 //! and baskets.
 
 use crate::arrow::Number;
@@ -245,7 +245,7 @@ impl Reader<'_> {
         Ok(Value::Object(id))
     }
 
-    /// Reads a `TBranchClones` (`TBranchClones::Streamer`). It has no baskets, but sub-branches. The first one
+    /// Reads a `TBranchClones` (`TBranchClones::Streamer`). It has no baskets, but sub-branches. The first
     /// is the branch that counts the objects (`fBranchCount`).
     fn t_branch_clones(&mut self, class: ClassId) -> Result<Value> {
         let start = self.cursor.clone();
@@ -264,8 +264,8 @@ impl Reader<'_> {
         // These are the compression, and the sizes of baskets, of their offsets and of the table of baskets.
         self.cursor.skip(4 * 4)?;
         let written = self.cursor.be_i32()?;
-        // Since ROOT 5 all numbers of entries and bytes are integers of 64 bits. Before, the number of entries
-        // had 32 bits and the others were doubles. The mark of a pointer after them shows which form it is.
+        // Since ROOT 5 all numbers of entries and bytes are integers of 64 bits. Before, the number of entries had 32
+        // bits and the others were doubles. The mark of a pointer after them shows the form.
         let mut ahead = self.cursor.clone();
         ahead.skip(OLD_BRANCH_SIZES)?;
         let entries = if ahead.be_u32()? & BYTE_COUNT != 0 {

@@ -1,5 +1,5 @@
-//! Replaces bytes in an object. What depends on positions changes with them: the byte counts of the objects around, and
-//! the references, which count from the start of the key.
+//! Replaces bytes in an object. Bytes that depend on positions change with them: the byte counts of surrounding
+//! objects, and the references, which count from the start of the key.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,13 +13,13 @@ use crate::streamer::values::view::ARRAY;
 use crate::streamer::values::{ClassTable, Numbers, Object, ObjectId, Value, number};
 use crate::streamer::wire::{CLASS, TAG_OFFSET};
 
-/// An object whose members can be changed. All else in its bytes stays as it is.
+/// An object whose members can be changed. All other bytes stay the same.
 pub struct EditedObject {
     object: Object,
     payload: Vec<u8>,
     /// The size of the key in bytes.
     keylen: u16,
-    /// The places of byte counts, and the ends of what they count.
+    /// The places of byte counts, and the ends of the bytes that they count.
     counts: Vec<(usize, usize)>,
     /// The places of references.
     references: Vec<usize>,
@@ -29,22 +29,22 @@ pub struct EditedObject {
     can_move: bool,
 }
 
-/// Why bytes cannot move.
+/// The reason why bytes cannot move.
 const UNREAD: &str = "not all of its bytes can be read, so that they cannot be changed";
 
 impl EditedObject {
     /// Reads the object of class `class` in `payload`, whose key takes `keylen` bytes.
     ///
     /// # Errors
-    /// `Unsupported` if not all of its bytes can be read, so that some references are not known; `OutOfSpecification` with
+    /// `Unsupported` if some bytes cannot be read, so that some references are not known; `OutOfSpecification` with
     /// class, member and byte.
     pub fn read(table: &ClassTable, class: &str, payload: Vec<u8>, keylen: u16) -> Result<Self> {
         let read = Self::read_in_place(table, class, payload, keylen)?;
         if read.can_move { Ok(read) } else { Err(Error::unsupported(UNREAD)) }
     }
 
-    /// Reads an object, some bytes of which may be of classes that are not known. The bytes that replace others of it
-    /// must then be as many.
+    /// Reads an object in which some bytes may be of unknown classes. Bytes can then be replaced only by the same
+    /// number of bytes.
     ///
     /// # Errors
     /// `Unsupported` if the class is not known; `OutOfSpecification` with class, member and byte.
@@ -243,9 +243,9 @@ impl EditedObject {
     }
 }
 
-/// Says where bytes go when others are replaced.
+/// Maps positions of bytes to their positions after the replacements.
 struct Moves {
-    /// The ranges that are replaced, in order, with the shift of what lies behind them.
+    /// The ranges that are replaced, in order, with the shift of the bytes behind them.
     shifts: Vec<(Range<usize>, isize)>,
 }
 
@@ -259,13 +259,13 @@ impl Moves {
         Self { shifts: shifts.collect() }
     }
 
-    /// Returns whether what starts at a byte is replaced.
+    /// Returns whether the bytes that start at a position are replaced.
     fn replaces(&self, position: usize) -> bool {
         let next = self.shifts.partition_point(|(range, _)| range.end <= position);
         self.shifts.get(next).is_some_and(|(range, _)| range.start <= position)
     }
 
-    /// Returns the new position of a byte, or `None` for a byte inside of what is replaced.
+    /// Returns the new position of a byte, or `None` for a byte that is replaced.
     fn of_byte(&self, position: usize) -> Option<usize> {
         let before = self.shifts.partition_point(|(range, _)| range.end <= position);
         if self.shifts.get(before).is_some_and(|(range, _)| range.start < position) {

@@ -39,7 +39,7 @@ pub struct Object {
     instances: Vec<Instance>,
     /// The members of all objects, object by object.
     values: Vec<Value>,
-    /// The bytes of members in the payload, by object and number of the member, if they were asked for.
+    /// The bytes of members in the payload, by object and number of the member, if they were requested.
     places: HashMap<(u32, usize), Range<usize>>,
 }
 
@@ -67,7 +67,7 @@ impl Object {
         Self::read_with(table, class, payload, keylen, false)
     }
 
-    /// Reads an object as [`Object::read`] does. The places of its members are kept if `keeps_places`.
+    /// Reads the object of class `class` in `payload`. The places of its members are recorded if `keeps_places`.
     fn read_with(
         table: &ClassTable,
         class: &str,
@@ -114,7 +114,7 @@ impl Object {
         View::new(self, id)
     }
 
-    /// Returns whether an object in it has references (`TRef`) or is referred to, or a part of it is not known.
+    /// Returns whether the record has references (`TRef`), is referred to, or has an unknown part.
     pub fn has_references(&self) -> bool {
         let is_unknown = |value: &Value| matches!(value, Value::Unknown(_));
         let is_referenced = |(name, value): (&str, &Value)| {

@@ -55,12 +55,12 @@ impl Basic {
     }
 }
 
-/// The sizes in bytes of what lies before the elements of an array: nothing, the byte of a pointer that is not null, the
-/// length, and the header of a container with its length.
+/// The sizes in bytes of the data before the elements of an array: nothing, the byte of a pointer that is not null,
+/// the length, and the header of a container with its length.
 const BEFORE: [usize; 4] = [0, 1, 4, 10];
 
-/// Returns the bytes of `new` in the form of `old`, whose bytes are `stored`. What lies before the elements is kept, or
-/// changed with their number. Returns `None` for values of different types, and for numbers that take fewer
+/// Returns the bytes of `new` in the form of `old`, whose bytes are `stored`. The data before the elements stays the
+/// same, or changes with their number. Returns `None` for values of different types, and for numbers that take fewer
 /// bytes in the file than in memory.
 pub(super) fn bytes_of(new: &Value, old: &Value, stored: &[u8]) -> Option<Vec<u8>> {
     if discriminant(new) != discriminant(old) {

@@ -20,7 +20,7 @@ pub(in crate::streamer) struct Plan {
 
 impl Plan {
     /// Makes the plan of a builtin class, which has only the names of the members.
-    pub fn builtin(class: &str, members: &[&str]) -> Self {
+    pub(crate) fn builtin(class: &str, members: &[&str]) -> Self {
         let step = |name: &&str| Step {
             place: format!("{class}::{name}"),
             name: (*name).to_owned(),

@@ -20,8 +20,8 @@ use crate::streamer::values::value::Value;
 use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
 
 impl Reader<'_> {
-    /// Reads a pointer, which is null, a new object, or an object seen before.
-    pub fn pointer(&mut self) -> Result<Value> {
+    /// Reads a pointer, which is null, a new object, or an earlier object.
+    pub(super) fn pointer(&mut self) -> Result<Value> {
         let start = self.cursor.position();
         let mut tag = self.cursor.be_u32()?;
         let mut end = None;
@@ -84,7 +84,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns whether an object without a tag is next, where a pointer may be.
+    /// Returns whether the next object has no tag, at a place where a pointer may be.
     pub(super) fn is_bare(&self) -> bool {
         let mut ahead = self.cursor.clone();
         let mut next = || ahead.be_u32().ok();

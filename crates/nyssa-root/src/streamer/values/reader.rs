@@ -44,7 +44,7 @@ pub(super) struct Reader<'a> {
     /// The size of the key before the object. Tags are counted from the start of the key.
     pub(super) keylen: u32,
     pub(super) tags: HashMap<u32, Tag>,
-    /// The number of tagged objects and classes. In very old files, tags are such numbers.
+    /// The number of tagged objects and classes. In very old files, these numbers are the tags.
     pub(super) count: u32,
     /// Whether a byte count was read. In such files tags are positions.
     pub(super) positions: bool,
@@ -55,18 +55,18 @@ pub(super) struct Reader<'a> {
     pub(super) budget: usize,
     /// The places of tags that are positions.
     pub(super) references: Vec<usize>,
-    /// The bytes that were skipped, in which there may be more references.
+    /// The bytes that were skipped. They may contain more references.
     pub(super) unknown: Vec<Range<usize>>,
     /// Whether reading ended because a class is not in the table, but in nyssa's own tables.
     pub lacks: bool,
-    /// Whether the places of members and of byte counts are kept.
+    /// Whether the places of members and of byte counts are recorded.
     pub keeps_places: bool,
-    /// The places of byte counts, and the ends of what they count.
+    /// The places of byte counts, and the ends of the bytes that they count.
     pub(super) counts: Vec<(usize, usize)>,
 }
 
 impl<'a> Reader<'a> {
-    pub fn new(table: &'a ClassTable, payload: &'a [u8], keylen: u16) -> Self {
+    pub(super) fn new(table: &'a ClassTable, payload: &'a [u8], keylen: u16) -> Self {
         Self {
             table,
             cursor: Cursor::new(payload, 0),
@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads an object of `class` with its version header, if the class has one.
-    pub fn class(&mut self, class: ClassId) -> Result<Value> {
+    pub(super) fn class(&mut self, class: ClassId) -> Result<Value> {
         if self.depth >= MAX_DEPTH {
             return Err(Error::unsupported(format!(
                 "objects in objects that are more than {MAX_DEPTH} deep"
@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads an object by its plan. `name` is that of a class that is not in the table.
+    /// Reads an object by its plan. `name` is the name of a class that is not in the table.
     fn planned(&mut self, class: Option<&Class>, name: &str) -> Result<Value> {
         let start = self.cursor.clone();
         let header = self.cursor.version_header()?;
@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the plan of the version in a header, or the reason why there is none.
+    /// Returns the plan of the version in a header, or the reason why it has no plan.
     #[allow(clippy::type_complexity)]
     fn plan(
         &mut self,
@@ -293,7 +293,7 @@ impl<'a> Reader<'a> {
 
     /// Reads the items of a collection. There are at most as many items as bytes are left, so that a damaged
     /// count takes no memory.
-    pub fn list(
+    pub(super) fn list(
         &mut self,
         count: usize,
         mut read: impl FnMut(&mut Self) -> Result<Value>,
@@ -353,12 +353,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub fn text(&mut self) -> Result<Value> {
+    pub(super) fn text(&mut self) -> Result<Value> {
         self.cursor.root_string().map(|text| Value::Text(text.into()))
     }
 
     /// Checks that an object ends at the byte that its header says.
-    pub fn finish(
+    pub(super) fn finish(
         &mut self,
         class: &str,
         header: &VersionHeader,
@@ -377,14 +377,14 @@ impl<'a> Reader<'a> {
         )))
     }
 
-    /// Keeps the bytes of a member.
+    /// Records the bytes of a member.
     pub(super) fn keep_place(&mut self, id: ObjectId, index: usize, place: Range<usize>) {
         if self.keeps_places {
             self.object.places.insert((id.0, index), place);
         }
     }
 
-    /// Keeps the place of a byte count, and the end of what it counts.
+    /// Records the place of a byte count, and the end of the bytes that it counts.
     pub(super) fn keep_count(&mut self, place: usize, end: usize) {
         if self.keeps_places {
             self.counts.push((place, end));
@@ -392,7 +392,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Skips bytes that cannot be read.
-    pub fn skip_to(&mut self, end: Option<usize>, reason: Arc<str>) -> Result<Value> {
+    pub(super) fn skip_to(&mut self, end: Option<usize>, reason: Arc<str>) -> Result<Value> {
         self.pending = None;
         match end {
             Some(end) => {
@@ -407,7 +407,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Makes a new object with all members null. The pending tag refers to it.
-    pub fn new_instance(&mut self, plan: &Arc<Plan>, version: u16) -> Result<ObjectId> {
+    pub(super) fn new_instance(&mut self, plan: &Arc<Plan>, version: u16) -> Result<ObjectId> {
         let first = self.object.values.len();
         let last = first + plan.layout.steps.len();
         let limit = self.cursor.position() + self.cursor.remaining().len() + SPARE_VALUES;
@@ -425,12 +425,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Drops the pending tag, since no pointer refers to the object being read.
-    pub fn forget_pending(&mut self) {
+    pub(super) fn forget_pending(&mut self) {
         self.pending = None;
     }
 
     /// Sets a member.
-    pub fn set(&mut self, id: ObjectId, index: usize, value: Value) {
+    pub(super) fn set(&mut self, id: ObjectId, index: usize, value: Value) {
         let first = self.object.instances.get(id.0 as usize).map_or(usize::MAX, |i| i.first);
         if let Some(slot) = first.checked_add(index).and_then(|at| self.object.values.get_mut(at)) {
             *slot = value;
@@ -438,7 +438,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads numbers after a 32-bit length.
-    pub fn counted_numbers(&mut self, basic: Basic) -> Result<Numbers> {
+    pub(super) fn counted_numbers(&mut self, basic: Basic) -> Result<Numbers> {
         let count = self.cursor.number_of(basic.size())?;
         basic.read_many(&mut self.cursor, count)
     }

@@ -9,7 +9,7 @@ use crate::streamer::values::reader::Reader;
 /// `to` bytes.
 ///
 /// # Errors
-/// An error if the object cannot be read completely, so that not all of its references are known.
+/// Returns an error if the object cannot be read completely, so that some references are not known.
 pub(crate) fn relocate(
     table: &ClassTable,
     class: &str,

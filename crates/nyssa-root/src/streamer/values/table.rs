@@ -78,7 +78,7 @@ impl ClassTable {
         self
     }
 
-    /// Returns whether a class, or a version of it, is not here, but in nyssa's own tables.
+    /// Returns whether a class or version is missing here, but is in nyssa's own tables.
     pub fn lacks(&self, class: &str, version: Option<i32>) -> bool {
         let is_known = || match version {
             // Classes without a version have a checksum.

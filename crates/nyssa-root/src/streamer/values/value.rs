@@ -81,7 +81,7 @@ impl Value {
         }
     }
 
-    /// Returns the integer if the value is one and fits.
+    /// Returns the integer if the value is an integer and fits.
     pub fn as_i64(&self) -> Option<i64> {
         match *self {
             Self::Bool(value) => Some(value.into()),

@@ -1,5 +1,5 @@
-//! Measures what the trials of a search do not show: unpacking of the input, the cost of pages and clusters, and the time
-//! that large clusters and full pages take.
+//! Measures the costs that the trials of a search do not show: decompression of the input, the cost of pages and
+//! clusters, and the time of large clusters and full pages.
 
 use std::ops::Range;
 
@@ -9,8 +9,8 @@ use nyssa_root::rootfile::RootFile;
 
 use super::{LARGE_TIME, Search};
 use crate::open::open_dataset;
+use crate::tune::trials::cached::read;
 use crate::tune::trials::growth::growth;
-use crate::tune::trials::kept::read;
 use crate::tune::trials::measured::Times;
 use crate::tune::trials::pages::PageCosts;
 use crate::tune::trials::reading::Reading;
@@ -18,18 +18,18 @@ use crate::tune::trials::sample::halves;
 use crate::tune::trials::tried::Tried;
 
 impl Search<'_> {
-    /// Unpacks the input of a sample.
+    /// Decompresses the input of a sample.
     pub(super) fn fill(&self, ranges: &[Range<u64>]) -> Result<()> {
         ranges.iter().try_for_each(|range| self.read_input(&self.subject.file, range))
     }
 
-    /// Reads all columns of some entries of `file`, which is the input or what trials read.
+    /// Reads all columns of some entries of `file`, which is the input or the decompressed input of trials.
     fn read_input(&self, file: &RootFile, range: &Range<u64>) -> Result<()> {
         let dataset = open_dataset(file, Some(&self.subject.path))?;
         read(&*dataset, range, &self.subject.context)
     }
 
-    /// Measures how much longer it takes to read the input than to read what trials read.
+    /// Measures how much longer it takes to read the input than the decompressed input of trials.
     pub(super) fn measure_unpacking(&mut self, ranges: &[Range<u64>]) -> Result<()> {
         let inputs = ranges.iter().map(|range| self.subject.input(range, &[]));
         let inputs = inputs.collect::<Result<Vec<_>>>()?;
@@ -39,7 +39,7 @@ impl Search<'_> {
         let begun = UsageAtStart::now();
         inputs.iter().try_for_each(|(file, range)| self.read_input(file, range))?;
         let unpacked = begun.usage(0, 1);
-        // Baskets and pages that reach beyond a part are unpacked as a whole. So bytes count, and not entries.
+        // Baskets and pages that extend beyond a part are decompressed as a whole. So bytes count, and not entries.
         let share = self.all.bytes as f64 / (packed.read_bytes as f64).max(1.0);
         self.overhead.unpacking = Times {
             write: (packed.seconds - unpacked.seconds).max(0.0) * share,
@@ -49,8 +49,8 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Measures how many bytes one more page of each column takes, and how much time one more cluster: the entries of the
-    /// best trial are written in halves.
+    /// Measures the bytes of one more page of each column, and the time of one more cluster: the entries of the best
+    /// trial are written in halves.
     pub(super) fn measure_cut(
         &mut self,
         ranges: &[Range<u64>],
@@ -77,7 +77,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Measures what the parts of a sample are too small for: unpacking, and reading a large cluster.
+    /// Measures the costs for which the parts of a sample are too small: decompression, and reading a large cluster.
     pub(super) fn measure_large(&mut self, default: &Tried, ranges: &[Range<u64>]) -> Result<()> {
         let affordable = self.budget.total().as_secs_f64() * LARGE_TIME / self.rate.max(1e-12);
         let of_cluster = self.all.entries.div_ceil(default.expected.clusters.max(1));
@@ -95,7 +95,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Returns a trial with what full pages change. This takes about `seconds`.
+    /// Returns a trial with the changes of full pages. This takes about `seconds`.
     pub(super) fn in_full_pages(&self, mut tried: Tried, seconds: f64) -> Result<Tried> {
         if tried.measured.total_entries() >= self.all.entries {
             return Ok(tried);

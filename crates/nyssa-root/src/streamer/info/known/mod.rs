@@ -8,10 +8,10 @@
 //! class version [checksum]: base class version; type name; type name[size]; type* name[counter]
 //! ```
 //!
-//! Versions up to `TTree` 4, `TBranch` 6, `TLeaf` 1, `TLeafObject` 3, `TAxis` 5, `TH1` to `TH3` 2 and
-//! `TProfile` 2 are older than streamer info. Their lines follow the `Streamer` of the class. All others are from
-//! streamer infos. `TTree` 7, 9, 13 and 14, and `TBranchElement` 2, 3, 4 and 6, are missing, since neither a file with
-//! them nor their source was found.
+//! Versions up to `TTree` 4, `TBranch` 6, `TLeaf` 1, `TLeafObject` 3, `TAxis` 5, `TH1` to `TH3` 2 and `TProfile` 2
+//! are older than streamer info. Their lines follow the `Streamer` of the class. All others are from streamer infos.
+//! `TTree` 7, 9, 13 and 14, and `TBranchElement` 2, 3, 4 and 6, are missing, since neither files with them nor their
+//! source are available.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! Settles the options that a user gives, and those that a profile states.
+//! Settles the options of a user and the options of a profile.
 
 use nyssa_rntuple::write::Encodings;
 use nyssa_rntuple::write::profile::Profile;
@@ -8,10 +8,11 @@ use nyssa_root::guard::to_usize;
 
 use super::OutputOptions;
 
-/// The options that a profile may state, too. What the user gives counts more than the profile; the default counts least.
+/// The options that a profile may also state. The options of the user take precedence over the profile, and the
+/// profile over the defaults.
 #[derive(Clone, Debug, Default)]
-pub struct AskedOptions {
-    /// The compression algorithm, and a level if the user names one.
+pub struct RequestedOptions {
+    /// The compression algorithm, and possibly a level.
     pub compression: Option<CompressionChoice>,
     /// The CPU time that compression may take.
     pub effort: Option<Effort>,
@@ -25,22 +26,24 @@ pub struct AskedOptions {
     pub profile: Option<String>,
 }
 
-impl AskedOptions {
+impl RequestedOptions {
     /// Returns the options of a job with these values. All other options have their defaults.
     ///
     /// # Errors
-    /// `InvalidArgument` for a file that is no profile, and for a page that no memory can hold; those of reading.
+    /// `InvalidArgument` for a file that is no profile, and for a page that no memory can hold; an error if the
+    /// profile cannot be read.
     pub fn settle(self) -> Result<OutputOptions> {
         let default = OutputOptions::default();
         let profile = self.profile.as_deref().map(Profile::stated).transpose()?.flatten();
-        let asked = self.compression.map(|choice| (choice.compression, choice.effort(None)));
+        let requested = self.compression.map(|choice| (choice.compression, choice.effort(None)));
         let profile = profile.as_ref();
-        let known = profile.map(|one| (one.compression, one.effort.unwrap_or_default()));
+        let known =
+            profile.map(|profile| (profile.compression, profile.effort.unwrap_or_default()));
         let (compression, effort) =
-            asked.or(known).unwrap_or((default.compression, default.effort));
-        let encoding = self.encoding.or(profile.and_then(|one| one.encoding));
-        let cluster_size = self.cluster_size.or(profile.and_then(|one| one.cluster_size));
-        let page_size = self.page_size.or(profile.and_then(|one| one.page_size));
+            requested.or(known).unwrap_or((default.compression, default.effort));
+        let encoding = self.encoding.or(profile.and_then(|profile| profile.encoding));
+        let cluster_size = self.cluster_size.or(profile.and_then(|profile| profile.cluster_size));
+        let page_size = self.page_size.or(profile.and_then(|profile| profile.page_size));
         let page_size = page_size.map(|bytes| to_usize(bytes, "a page")).transpose()?;
         Ok(OutputOptions {
             compression,

@@ -1,4 +1,4 @@
-//! Keeps packed pages and baskets on the local disk, because fetching them again would wait for a server.
+//! Keeps compressed pages and baskets on the local disk, because fetching them again would wait for a server.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,12 +7,12 @@ use nyssa_io::Spill;
 
 use crate::error::Result;
 
-/// The size of a temporary file after which a new one begins. A file is removed when nothing in it is needed.
+/// The size of a temporary file after which a new file begins. A file is removed when nothing in it is needed.
 const FILE_BYTES: u64 = 16 << 20;
 
-/// The temporary file to which packed pages are appended.
+/// The temporary file to which compressed pages are appended.
 #[derive(Default)]
-pub struct PackedFile(Option<Current>);
+pub(super) struct CompressedFile(Option<Current>);
 
 struct Current {
     spill: Arc<Mutex<Spill>>,
@@ -21,21 +21,21 @@ struct Current {
     process: u32,
 }
 
-/// A packed page or basket in a temporary file.
+/// A compressed page or basket in a temporary file.
 #[derive(Clone)]
-pub struct PackedPage {
+pub struct CompressedPage {
     spill: Arc<Mutex<Spill>>,
     offset: u64,
     size: usize,
     process: u32,
 }
 
-impl PackedFile {
+impl CompressedFile {
     /// Writes a page.
     ///
     /// # Errors
-    /// The errors of the system, such as a full disk.
-    pub fn append(&mut self, bytes: &[u8]) -> Result<PackedPage> {
+    /// `Io`, for example for a full disk.
+    pub(super) fn append(&mut self, bytes: &[u8]) -> Result<CompressedPage> {
         let process = std::process::id();
         let usable = |file: &Current| file.process == process && file.end < FILE_BYTES;
         let new = || Current { spill: Arc::default(), end: 0, process };
@@ -46,11 +46,11 @@ impl PackedFile {
         let spill = Arc::clone(&current.spill);
         let offset = spill.lock().unwrap_or_else(PoisonError::into_inner).append(bytes)?;
         current.end = offset + bytes.len() as u64;
-        Ok(PackedPage { spill, offset, size: bytes.len(), process })
+        Ok(CompressedPage { spill, offset, size: bytes.len(), process })
     }
 }
 
-impl PackedPage {
+impl CompressedPage {
     /// Returns the number of bytes of the page.
     pub fn size(&self) -> u64 {
         self.size as u64
@@ -64,7 +64,7 @@ impl PackedPage {
     /// Reads the page.
     ///
     /// # Errors
-    /// The errors of the system.
+    /// `Io` if the file cannot be read.
     pub fn read(&self) -> Result<Bytes> {
         let mut bytes = vec![0; self.size];
         let mut spill = self.spill.lock().unwrap_or_else(PoisonError::into_inner);
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn pages_come_back_from_one_file_and_from_the_next() {
-        let mut file = PackedFile::default();
+        let mut file = CompressedFile::default();
         let large = vec![7; FILE_BYTES as usize];
         let first = file.append(b"abc").unwrap();
         let second = file.append(&large).unwrap();

@@ -1,4 +1,4 @@
-//! Defines options that users set: the compression, and the effort of it.
+//! Defines the options that users set: the compression and its effort.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 /// The CPU time that compression may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effort {
-    /// The effort is chosen for each column by a sample. More effort is made only if it saves enough bytes, and
-    /// never more than that of the level.
+    /// The effort is chosen for each column by a sample. More effort is made only if it saves enough bytes, and never
+    /// more than the effort of the level.
     #[default]
     Auto,
     /// Every column is compressed with exactly the level.
@@ -40,7 +40,7 @@ impl fmt::Display for Effort {
     }
 }
 
-/// A compression that a user asks for: an algorithm, with or without a level.
+/// A compression that a user requests: an algorithm, with or without a level.
 ///
 /// If the user names a level, it is used exactly. Otherwise the effort is chosen for each column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,9 +52,9 @@ pub struct CompressionChoice {
 }
 
 impl CompressionChoice {
-    /// Returns the effort that is asked for, or the default for this compression.
-    pub fn effort(self, asked: Option<Effort>) -> Effort {
-        asked.unwrap_or(if self.level_named { Effort::Full } else { Effort::Auto })
+    /// Returns the requested effort, or the default for this compression.
+    pub fn effort(self, requested: Option<Effort>) -> Effort {
+        requested.unwrap_or(if self.level_named { Effort::Full } else { Effort::Auto })
     }
 }
 

@@ -10,7 +10,7 @@ use nyssa_root::error::Result;
 /// step of its own. Returns `None` if no entry is so large.
 ///
 /// # Errors
-/// The errors of [`Cutter::cut`].
+/// `OutOfSpecification` for lists whose offsets do not match their items.
 pub(super) fn ends(arrays: &[ArrayRef], from: u64, most: u64) -> Result<Option<Vec<u64>>> {
     let rows = arrays.first().map_or(0, |array| array.len());
     let mut large = Vec::new();
@@ -61,7 +61,7 @@ mod tests {
         assert_eq!(ends(&[1, 2, 3, 100, 4, 5]), Some(vec![13, 14, 16]));
         assert_eq!(ends(&[100, 1, 100]), Some(vec![11, 12, 13]));
         assert_eq!(ends(&[100]), Some(vec![11]));
-        // All together are large, but no entry is.
+        // The sum of all entries is large, but no entry is.
         assert_eq!(ends(&[40; 9]), None);
         assert_eq!(ends(&[]), None);
     }

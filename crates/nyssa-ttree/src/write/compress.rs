@@ -13,7 +13,7 @@ use nyssa_root::error::{Error, Result};
 
 use super::basket::Basket;
 use super::codec::BasketCodecs;
-use super::spare::MOST_KEPT;
+use super::spare::MAX_REUSED;
 
 /// The size of the header behind the key, in bytes.
 pub(super) const HEADER: usize = 19;
@@ -25,23 +25,23 @@ pub(super) const MAX_PAYLOAD: usize = 1 << 30;
 /// The number of offsets that are made at once.
 const PIECE: usize = 1024;
 
-/// A basket as it is stored.
+/// A basket in its stored form.
 #[derive(Debug)]
-pub(super) struct Sealed {
+pub(super) struct CompressedPayload {
     pub header: [u8; HEADER],
-    /// The compressed bytes. `None` if those of the basket are stored as they are.
+    /// The compressed bytes. `None` if the bytes of the basket are stored without change.
     pub compressed: Option<Vec<u8>>,
     pub objlen: usize,
 }
 
-impl Sealed {
-    /// Returns the number of bytes that are stored behind the header.
-    pub fn stored(&self) -> usize {
+impl CompressedPayload {
+    /// Returns the number of stored bytes after the header.
+    pub(super) fn stored(&self) -> usize {
         self.compressed.as_ref().map_or(self.objlen, Vec::len)
     }
 }
 
-/// Compressors, and memory for what they make, that are kept for the next baskets.
+/// Compressors and memory for their output, which the next baskets use again.
 #[derive(Default)]
 pub(super) struct Compressors {
     idle: Mutex<Vec<(Arc<Codec>, Compressor)>>,
@@ -57,7 +57,7 @@ impl Compressors {
         }
     }
 
-    /// Runs `work` with a compressor, which is kept.
+    /// Runs `work` with a compressor, which is then used again.
     fn with<T>(
         &self,
         codec: &Arc<Codec>,
@@ -70,9 +70,9 @@ impl Compressors {
         Ok(done)
     }
 
-    /// Compresses the entries of a basket and the offsets behind them, which start at `offsets`. Returns `None` if that
-    /// is not smaller.
-    fn compress(
+    /// Compresses the entries of a basket and the offsets behind them, which start at `offsets`. Returns `None` if
+    /// the result is not smaller.
+    fn compress_data(
         &self,
         data: &[u8],
         offsets: usize,
@@ -81,14 +81,16 @@ impl Compressors {
         let mut out = locked(&self.free).pop().unwrap_or_default();
         if let Some(codec) = &codecs.offsets {
             let (entries, offsets) = data.split_at(offsets);
-            if self.with(&codecs.entries, |one| one.append_chunk(entries, 0, &mut out))?
-                && self.with(codec, |one| one.append_chunk(offsets, 0, &mut out))?
+            if self
+                .with(&codecs.entries, |compressor| compressor.append_chunk(entries, 0, &mut out))?
+                && self.with(codec, |compressor| compressor.append_chunk(offsets, 0, &mut out))?
             {
                 return Ok(Some(out));
             }
             out.clear();
         }
-        let smaller = self.with(&codecs.entries, |one| one.compress_if_smaller(data, &mut out))?;
+        let smaller = self
+            .with(&codecs.entries, |compressor| compressor.compress_if_smaller(data, &mut out))?;
         if smaller {
             return Ok(Some(out));
         }
@@ -96,9 +98,9 @@ impl Compressors {
         Ok(None)
     }
 
-    /// Takes the memory of a compressed basket that is stored, for the next ones, unless it is that of a very large one.
-    pub fn recycle(&self, mut out: Vec<u8>) {
-        if out.capacity() <= MOST_KEPT {
+    /// Takes the memory of a stored basket for the next baskets, unless it is very large.
+    pub(super) fn recycle(&self, mut out: Vec<u8>) {
+        if out.capacity() <= MAX_REUSED {
             out.clear();
             locked(&self.free).push(out);
         }
@@ -108,17 +110,17 @@ impl Compressors {
     ///
     /// # Errors
     /// `LimitExceeded` for baskets of more than 1 GiB.
-    pub fn seal(
+    pub(super) fn compress(
         &self,
         basket: &mut Basket,
         keylen: usize,
         codecs: &BasketCodecs,
-    ) -> Result<Sealed> {
+    ) -> Result<CompressedPayload> {
         let end = basket.data.len();
         let last = keylen + end;
         let entry_size = basket.data.len() / basket.entries.max(1) as usize;
         if let Some(ends) = &basket.ends {
-            // The offsets count from the key on. ROOT stores none of the end of the last entry.
+            // The offsets count from the start of the key. ROOT does not store the end of the last entry.
             let key = keylen as u32;
             let starts = ends.split_last().map_or(&[][..], |(_, starts)| starts);
             let data = &mut basket.data;
@@ -150,11 +152,11 @@ impl Compressors {
         for (bytes, number) in header[2..18].chunks_exact_mut(4).zip(numbers) {
             bytes.copy_from_slice(&number.to_be_bytes());
         }
-        let compressed = self.compress(&basket.data, end, codecs)?;
-        Ok(Sealed { header, compressed, objlen })
+        let compressed = self.compress_data(&basket.data, end, codecs)?;
+        Ok(CompressedPayload { header, compressed, objlen })
     }
 }
 
-fn locked<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
-    kept.lock().unwrap_or_else(PoisonError::into_inner)
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

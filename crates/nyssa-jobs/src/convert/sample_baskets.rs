@@ -1,5 +1,4 @@
-//! Keeps the baskets that samples were taken from, for the clusters that read them again. A far tree then sends
-//! them only once.
+//! Stores the baskets of samples for the clusters that read them again. A remote tree then sends them only once.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,27 +7,27 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use nyssa_io::fetch::{Announced, Held};
 use nyssa_root::Context;
 
-/// The memory of a conversion divided by this is the most that the kept baskets take.
+/// The memory of a conversion divided by this is the maximum memory of the stored baskets.
 const MEMORY_DIVISOR: u64 = 8;
 
 /// Copies of baskets, by their place in the file.
-pub(super) struct KeptBaskets(Mutex<State>);
+pub(super) struct SampleBaskets(Mutex<State>);
 
 struct State {
     baskets: HashMap<Range<u64>, Arc<Held>>,
-    /// The number of bytes that may still be kept.
+    /// The number of bytes that may still be stored.
     left: u64,
 }
 
-impl KeptBaskets {
+impl SampleBaskets {
     /// Makes an empty store of baskets. `memory` is the memory of the conversion in bytes.
-    pub fn new(memory: u64, context: &Context) -> Arc<Self> {
+    pub(super) fn new(memory: u64, context: &Context) -> Arc<Self> {
         let left = (memory / MEMORY_DIVISOR).min(context.ahead_bytes());
         Arc::new(Self(Mutex::new(State { baskets: HashMap::new(), left })))
     }
 
-    /// Keeps those baskets that have arrived, as long as there is memory for them.
-    pub fn add(&self, announced: &Announced, ranges: &[Range<u64>]) {
+    /// Stores the baskets that have arrived, as long as there is memory for them.
+    pub(super) fn add(&self, announced: &Announced, ranges: &[Range<u64>]) {
         let mut state = self.state();
         for range in ranges {
             let bytes = range.end.saturating_sub(range.start);
@@ -42,14 +41,14 @@ impl KeptBaskets {
         }
     }
 
-    /// Removes the baskets that are kept from `ranges`. They are read without a request.
-    pub fn skip(&self, ranges: &mut Vec<Range<u64>>) {
+    /// Removes the stored baskets from `ranges`. They are read without a request.
+    pub(super) fn skip(&self, ranges: &mut Vec<Range<u64>>) {
         let state = self.state();
         ranges.retain(|range| !state.baskets.contains_key(range));
     }
 
-    /// Removes the baskets that are kept from `ranges`, and returns them.
-    pub fn take(&self, ranges: &mut Vec<Range<u64>>) -> Vec<Arc<Held>> {
+    /// Removes the stored baskets from `ranges`, and returns them.
+    pub(super) fn take(&self, ranges: &mut Vec<Range<u64>>) -> Vec<Arc<Held>> {
         let mut state = self.state();
         let mut taken = Vec::new();
         ranges.retain(|range| match state.baskets.remove(range) {
