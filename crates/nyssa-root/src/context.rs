@@ -19,6 +19,14 @@ pub const MAX_THREADS: usize = 1024;
 pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
 /// The threads, cancellation and progress of one job. Cheap to clone.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let context = nyssa::Context::new(Some(2))?;
+/// assert_eq!(context.threads(), 2);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Context {
     pool: Arc<rayon::ThreadPool>,
@@ -67,6 +75,20 @@ impl Context {
     }
 
     /// Sets another stop flag. Setting the flag to true stops the work.
+    ///
+    /// ```
+    /// # fn main() -> nyssa::Result<()> {
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::AtomicBool;
+    ///
+    /// let stop = Arc::new(AtomicBool::new(true));
+    /// let context = nyssa::Context::new(None)?.with_cancel(stop);
+    /// let events = nyssa::open("../../testdata/rntuple/plain.root")?;
+    /// let error = events.read(&["n"], 0..40, &context).unwrap_err();
+    /// assert_eq!(error.kind(), nyssa::Kind::Cancelled);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn with_cancel(mut self, cancel: Arc<AtomicBool>) -> Self {
         self.cancel = cancel;
@@ -74,6 +96,21 @@ impl Context {
     }
 
     /// Sets the callback for progress.
+    ///
+    /// ```
+    /// # fn main() -> nyssa::Result<()> {
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    ///
+    /// let done = Arc::new(AtomicU64::new(0));
+    /// let seen = Arc::clone(&done);
+    /// let context = nyssa::Context::new(None)?;
+    /// let context = context.with_progress(Arc::new(move |now, _| seen.store(now, Ordering::Relaxed)));
+    /// nyssa::verify("../../testdata/rntuple/plain.root", &context)?;
+    /// assert!(done.load(Ordering::Relaxed) > 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn with_progress(mut self, progress: Progress) -> Self {
         self.progress = Some(progress);

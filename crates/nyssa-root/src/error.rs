@@ -9,6 +9,13 @@ use serde::Serialize;
 use crate::names::nearest;
 
 /// The kinds of errors. The kind states whose fault an error is.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// assert!(nyssa::Kind::Checksum.is_damage() && !nyssa::Kind::NotFound.is_damage());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A file, key, tree, branch or field does not exist.
@@ -63,6 +70,15 @@ pub struct Place {
 }
 
 /// The error of the core. It is boxed so that a `Result` is small.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let error = nyssa::open("../../testdata/rntuple/plain.root:Evens").unwrap_err();
+/// assert_eq!(error.kind(), nyssa::Kind::NotFound);
+/// assert!(error.to_string().contains("plain.root"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Error(Box<Inner>);
 

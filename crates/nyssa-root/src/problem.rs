@@ -5,6 +5,17 @@ use serde::Serialize;
 use crate::error::{Error, Place};
 
 /// A problem that a check found, with its place.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let context = nyssa::Context::new(None)?;
+/// let report = nyssa::verify("../../testdata/rntuple/plain.root", &context)?;
+/// for problem in &report.problems {
+///     println!("{}: {}", problem.kind, problem.message);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Problem {
     /// The kind of the error, such as `Checksum`.

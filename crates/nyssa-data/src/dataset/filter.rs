@@ -7,6 +7,14 @@ use super::readable::LeftOut;
 use super::{ColumnInfo, Dataset};
 
 /// A selection of branches or fields by globs such as `Jet_*`.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let filter = nyssa::Filter::new(&["Muon_*".to_owned()], &["*_charge".to_owned()])?;
+/// assert!(filter.takes("Muon_pt") && !filter.takes("Muon_charge") && !filter.takes("Jet_pt"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     include: GlobSet,

@@ -28,6 +28,13 @@ pub use readable::{LeftOut, ReadableColumns};
 pub use windows::{Window, Windows};
 
 /// The format of a dataset.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// assert_eq!(nyssa::open("../../testdata/rntuple/codec-zstd.root")?.format(), nyssa::Format::RNTuple);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// A TTree, the container of ROOT until version 6.
@@ -37,6 +44,16 @@ pub enum Format {
 }
 
 /// A readable top-level column of a dataset: a branch or a field.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let events = nyssa::open("../../testdata/rntuple/codec-zstd.root")?;
+/// let x = &events.columns()[1];
+/// assert_eq!((x.name.as_str(), x.type_name.as_str()), ("x", "std::vector<double>"));
+/// assert!(x.field.is_ok());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnInfo {
     /// The branch or field name.
@@ -48,6 +65,14 @@ pub struct ColumnInfo {
 }
 
 /// The sizes of a column, with all columns below it.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let bytes = nyssa::open("../../testdata/rntuple/codec-zstd.root")?.column_bytes("x")?.unwrap();
+/// assert!(bytes.uncompressed >= 250 * 8);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ColumnBytes {
     /// The bytes in the file: pages with their checksums, or baskets with their keys.
@@ -73,9 +98,25 @@ pub trait Dataset: Send + Sync {
     }
 
     /// Returns the number of entries.
+    ///
+    /// ```
+    /// # fn main() -> nyssa::Result<()> {
+    /// assert_eq!(nyssa::open("../../testdata/rntuple/codec-zstd.root")?.num_entries(), 250);
+    /// # Ok(())
+    /// # }
+    /// ```
     fn num_entries(&self) -> u64;
 
     /// Returns the readable and unreadable columns, in order.
+    ///
+    /// ```
+    /// # fn main() -> nyssa::Result<()> {
+    /// let events = nyssa::open("../../testdata/rntuple/codec-zstd.root")?;
+    /// let names: Vec<_> = events.columns().iter().map(|column| &column.name).collect();
+    /// assert_eq!(names, ["n", "x", "text"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     fn columns(&self) -> &[ColumnInfo];
 
     /// Returns the title of a branch, or the description of a field. It is empty if the column has none, and for
@@ -94,6 +135,15 @@ pub trait Dataset: Send + Sync {
     /// Returns the sizes of a column with all columns below it, from the metadata. No page or basket is read. `None`
     /// means that the dataset has no such column, or is made of several datasets and does not know.
     ///
+    /// ```
+    /// # fn main() -> nyssa::Result<()> {
+    /// let events = nyssa::open("../../testdata/rntuple/codec-zstd.root")?;
+    /// assert!(events.column_bytes("text")?.unwrap().compressed > 0);
+    /// assert!(events.column_bytes("missing")?.is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// Returns an error if a page list is damaged or cannot be read.
     fn column_bytes(&self, column: &str) -> Result<Option<ColumnBytes>> {
@@ -104,6 +154,14 @@ pub trait Dataset: Send + Sync {
     /// Returns the columns that are parts of other columns, by path: sub-branches of split branches
     /// (`event/px`), subfields (`s.x`, `jets.pt`), and collections whose content other columns show
     /// ([`Dataset::backing`]).
+    ///
+    /// ```
+    /// # fn main() -> nyssa::Result<()> {
+    /// let events = nyssa::open("../../testdata/rntuple/late.root")?;
+    /// assert!(events.subcolumns().iter().any(|column| column.name.starts_with("record.")));
+    /// # Ok(())
+    /// # }
+    /// ```
     fn subcolumns(&self) -> &[ColumnInfo] {
         &[]
     }
@@ -123,6 +181,15 @@ pub trait Dataset: Send + Sync {
     /// Finds a column by its name or path. A column of an RNTuple is also found by ROOT's full path
     /// (`jets._0.pt`). A branch of a TTree is also found by the last name of its path, if no other branch
     /// has that name, and by its path from the tree on (`/event/px`).
+    ///
+    /// ```
+    /// # fn main() -> nyssa::Result<()> {
+    /// let events = nyssa::open("../../testdata/rntuple/codec-zstd.root")?;
+    /// assert_eq!(events.find_column("x").unwrap().type_name, "std::vector<double>");
+    /// assert!(events.find_column("y").is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
     fn find_column(&self, name: &str) -> Option<&ColumnInfo> {
         let all = || self.columns().iter().chain(self.subcolumns());
         let path = name.strip_prefix('/').unwrap_or(name);
@@ -155,10 +222,30 @@ pub trait Dataset: Send + Sync {
 
     /// Returns ranges of entries, in order, that cover all entries. Reading one range needs little more than
     /// its own bytes.
+    ///
+    /// ```
+    /// # fn main() -> nyssa::Result<()> {
+    /// let events = nyssa::open("../../testdata/rntuple/codec-zstd.root")?;
+    /// assert_eq!(events.clusters().last().unwrap().end, events.num_entries());
+    /// # Ok(())
+    /// # }
+    /// ```
     fn clusters(&self) -> Vec<Range<u64>>;
 
     /// Reads the columns `names` of a range of entries. The arrays come in the order of `names`. Each is as
     /// long as the range, and of the Arrow type in [`Dataset::columns`].
+    ///
+    /// ```
+    /// # fn main() -> nyssa::Result<()> {
+    /// let context = nyssa::Context::new(None)?;
+    /// let events = nyssa::open("../../testdata/rntuple/codec-zstd.root")?;
+    /// let arrays = events.read(&["n", "text"], 10..20, &context)?;
+    /// assert_eq!((arrays.len(), arrays[0].len()), (2, 10));
+    /// let error = events.read(&["m"], 0..1, &context).unwrap_err();
+    /// assert_eq!(error.suggestions()[0], "n");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// `NotFound` with the nearest names, `Unsupported`, `InvalidArgument` for a range beyond the entries; an error
@@ -169,6 +256,15 @@ pub trait Dataset: Send + Sync {
     /// Reads the columns `names` for entries in any order, which can be repeated. The arrays have the types
     /// of [`Dataset::read`] and one value for each index. Only the pages or baskets that hold these entries
     /// are read.
+    ///
+    /// ```
+    /// # fn main() -> nyssa::Result<()> {
+    /// let context = nyssa::Context::new(None)?;
+    /// let events = nyssa::open("../../testdata/rntuple/codec-zstd.root")?;
+    /// assert_eq!(events.take(&["x"], &[249, 0, 0], &context)?[0].len(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// `NotFound`, `Unsupported`, `InvalidArgument` for an index beyond the entries; an error if the file is damaged
@@ -201,6 +297,16 @@ pub trait Dataset: Send + Sync {
 
     /// Closes the files of the dataset. After that, nothing can be read, not even by other datasets of this open
     /// file. A dataset without files stays readable.
+    ///
+    /// ```
+    /// # fn main() -> nyssa::Result<()> {
+    /// let context = nyssa::Context::new(None)?;
+    /// let events = nyssa::open("../../testdata/rntuple/codec-zstd.root")?;
+    /// events.close();
+    /// assert!(events.read(&["x"], 0..1, &context).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
     fn close(&self) {}
 
     /// Checks that the files of these entries are open.

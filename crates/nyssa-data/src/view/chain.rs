@@ -84,6 +84,16 @@ impl Link {
 }
 
 /// The options of a chain. By default it has the columns of the first file.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let context = nyssa::Context::new(None)?;
+/// let options = nyssa::ChainOptions::default();
+/// let chain = nyssa::chain(&["../../testdata/rntuple/codec-zstd.root"], &options, &context)?;
+/// assert_eq!(chain.num_entries(), 250);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct ChainOptions {
     /// The rule that gives the columns.

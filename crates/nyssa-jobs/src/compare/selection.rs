@@ -9,6 +9,16 @@ use nyssa_data::dataset::Filter;
 pub const MEMORY_BUDGET: u64 = 256 << 20;
 
 /// The part of a dataset that is compared or hashed, and the memory for it.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let context = nyssa::Context::new(None)?;
+/// let events = nyssa::open("../../testdata/rntuple/codec-zstd.root")?;
+/// let selection = nyssa::Selection { entries: Some(0..100), ..Default::default() };
+/// assert_eq!(nyssa::digest(&*events, &selection, &context)?.entries, 100);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Selection {
     /// The filter of columns. In a comparison it matches the names of each dataset in that dataset.

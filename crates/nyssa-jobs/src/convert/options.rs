@@ -114,6 +114,16 @@ pub struct TreeOptions {
 }
 
 /// The options of a conversion.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let mut options = nyssa::ConvertOptions::default();
+/// options.include.push("Muon_*".to_owned());
+/// options.skip_unsupported = true;
+/// options.output.verify = true;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct ConvertOptions {
     /// The options that all jobs share. Columns that compress much better unsplit are stored unsplit, even with

@@ -16,6 +16,19 @@ use nyssa_root::error::{Error, Result};
 pub const DEFAULT_MEMORY: u64 = 512 << 20;
 
 /// The options of the output that all jobs share. The command line and Python use these names.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let output = nyssa::OutputOptions {
+///     compression: "zstd:9".parse()?,
+///     verify: true,
+///     force: true,
+///     ..Default::default()
+/// };
+/// let options = nyssa::RewriteOptions { output, ..Default::default() };
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct OutputOptions {
     /// The path of the RNTuple, or of the TTree, in the output. `None` uses the path of the (first) input.

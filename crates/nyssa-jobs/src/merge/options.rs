@@ -12,6 +12,13 @@ use crate::job::OutputOptions;
 const MOVE_MEMORY: u64 = 256 << 20;
 
 /// The action if the inputs have different fields.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// assert_eq!("union".parse::<nyssa::Mode>()?, nyssa::Mode::Union);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// Refuses the inputs with the first field that is not in all of them.
@@ -50,6 +57,14 @@ impl FromStr for Mode {
 }
 
 /// The options of a merge.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let options = nyssa::MergeOptions { recluster: true, ..Default::default() };
+/// assert_eq!(options.mode, nyssa::Mode::Strict);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct MergeOptions {
     /// The action if the inputs have different fields.

@@ -36,6 +36,18 @@ impl EntryCut {
 }
 
 /// The options of a rewrite.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let options = nyssa::RewriteOptions { exclude: vec!["text".to_owned()], ..Default::default() };
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let output = folder.path().join("out.root");
+/// # let context = nyssa::Context::new(None)?;
+/// nyssa::rewrite("../../testdata/rntuple/codec-zstd.root", &output, &options, &context)?;
+/// assert_eq!(nyssa::open(output.to_str().unwrap())?.columns().len(), 2);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct RewriteOptions {
     /// The options that all jobs share.

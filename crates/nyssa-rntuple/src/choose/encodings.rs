@@ -8,6 +8,13 @@ use nyssa_root::effort::{Chooser, Effort};
 use nyssa_root::error::{Error, Result};
 
 /// The way in which the column types of a writer are chosen.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// assert_eq!("auto".parse::<nyssa::Encodings>()?, nyssa::Encodings::Auto);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encodings {
     /// The types of the schema. The default types are ROOT's: split if compressed, otherwise unsplit.

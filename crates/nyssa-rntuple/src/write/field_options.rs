@@ -10,6 +10,15 @@ use crate::schema::{FieldId, Schema};
 
 /// The storage options of the fields that a glob matches, and of their subfields. For a projected field they apply to
 /// the data that it shows. `None` keeps the option of an earlier match, or of the whole RNTuple.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let mut options = nyssa::FieldOptions::new("Jet_*")?;
+/// options.compression = Some("lz4".parse()?);
+/// assert!(nyssa::FieldOptions::new("Jet_[").is_err());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct FieldOptions {
     matcher: GlobMatcher,

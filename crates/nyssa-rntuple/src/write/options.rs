@@ -39,6 +39,18 @@ pub const fn default_memory(cluster: u64) -> u64 {
 
 /// The options of [`super::Writer`], [`super::TableWriter`] and [`super::ParallelWriter`]. Options of ROOT's
 /// `RNTupleWriteOptions` have their meaning and their defaults here.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let options = nyssa::RNTupleWriteOptions {
+///     compression: "zstd:9".parse()?,
+///     memory: 200_000_000,
+///     ..Default::default()
+/// };
+/// assert!(options.checksums);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct RNTupleWriteOptions {
     /// The compression of pages and envelopes.

@@ -21,6 +21,27 @@ use crate::schema::Schema;
 const WAITING_DIVISOR: u64 = 8;
 
 /// The writer of one RNTuple from many threads.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// # use std::sync::Arc;
+/// # use nyssa::arrow_array::{ArrayRef, Int64Array, RecordBatch};
+/// # use nyssa::arrow_schema::{DataType, Field, Schema};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let context = nyssa::Context::new(None)?;
+/// # let schema = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false)]));
+/// # let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+/// # let file = nyssa::create(folder.path().join("out.root"), false)?;
+/// # let options = nyssa::RNTupleWriteOptions::default();
+/// let writer = file.parallel("Events", &schema, options, &context)?;
+/// let mut rows = writer.context()?;
+/// rows.extend(&[numbers])?;
+/// rows.finish()?;
+/// assert_eq!(writer.finish()?.entries, 3);
+/// file.finish()?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct ParallelWriter {
     shared: Arc<Shared>,
 }
@@ -113,6 +134,31 @@ impl ParallelWriter {
 
     /// Makes a new context, for one thread.
     ///
+    /// ```
+    /// # fn main() -> nyssa::Result<()> {
+    /// # use std::sync::Arc;
+    /// # use nyssa::arrow_array::{ArrayRef, Int64Array, RecordBatch};
+    /// # use nyssa::arrow_schema::{DataType, Field, Schema};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let context = nyssa::Context::new(None)?;
+    /// # let schema = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false)]));
+    /// # let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+    /// # let file = nyssa::create(folder.path().join("out.root"), false)?;
+    /// # let options = nyssa::RNTupleWriteOptions::default();
+    /// let writer = file.parallel("Events", &schema, options, &context)?;
+    /// std::thread::scope(|scope| {
+    ///     let thread = scope.spawn(|| {
+    ///         let mut rows = writer.context()?;
+    ///         rows.extend(&[numbers])?;
+    ///         rows.finish()
+    ///     });
+    ///     thread.join().unwrap()
+    /// })?;
+    /// assert_eq!(writer.entries(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// `InvalidArgument` for more contexts than [`RNTupleWriteOptions::contexts`], and in a fixed order after
     /// clusters were written; `LimitExceeded` when the memory of a context is too small.
@@ -166,6 +212,25 @@ impl ParallelWriter {
 /// If a context is dropped with entries of an open cluster, for example in a thread that panics,
 /// [`ParallelWriter::finish`] refuses to complete the RNTuple. [`FillContext::discard`] drops these entries
 /// without an error.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// # use std::sync::Arc;
+/// # use nyssa::arrow_array::{ArrayRef, Int64Array, RecordBatch};
+/// # use nyssa::arrow_schema::{DataType, Field, Schema};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let context = nyssa::Context::new(None)?;
+/// # let schema = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false)]));
+/// # let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+/// # let file = nyssa::create(folder.path().join("out.root"), false)?;
+/// # let options = nyssa::RNTupleWriteOptions::default();
+/// let writer = file.parallel("Events", &schema, options, &context)?;
+/// let mut rows = writer.context()?;
+/// rows.extend(&[numbers])?;
+/// rows.finish()?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct FillContext {
     cluster_builder: ClusterBuilder,
     port: ContextTarget,

@@ -15,6 +15,25 @@ use super::{
 use crate::schema::{Schema, SchemaBuilder};
 
 /// A writer of rows of Arrow arrays as one RNTuple.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// # use std::sync::Arc;
+/// # use nyssa::arrow_array::{ArrayRef, Int64Array, RecordBatch};
+/// # use nyssa::arrow_schema::{DataType, Field, Schema};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let context = nyssa::Context::new(None)?;
+/// # let schema = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false)]));
+/// # let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+/// # let file = nyssa::create(folder.path().join("out.root"), false)?;
+/// # let options = nyssa::RNTupleWriteOptions::default();
+/// let mut table = file.table("Events", &schema, options, &context)?;
+/// table.extend(&[numbers])?;
+/// assert_eq!(table.finish()?.entries, 3);
+/// file.finish()?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct TableWriter {
     writer: Writer,
     cluster_builder: ClusterBuilder,
@@ -110,6 +129,24 @@ impl TableWriter {
     }
 
     /// Returns the number of entries, including the entries of an existing RNTuple.
+    ///
+    /// ```
+    /// # fn main() -> nyssa::Result<()> {
+    /// # use std::sync::Arc;
+    /// # use nyssa::arrow_array::{ArrayRef, Int64Array, RecordBatch};
+    /// # use nyssa::arrow_schema::{DataType, Field, Schema};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let context = nyssa::Context::new(None)?;
+    /// # let schema = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false)]));
+    /// # let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+    /// # let file = nyssa::create(folder.path().join("out.root"), false)?;
+    /// # let options = nyssa::RNTupleWriteOptions::default();
+    /// let mut table = file.table("Events", &schema, options, &context)?;
+    /// table.extend(&[numbers])?;
+    /// assert_eq!(table.entries(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn entries(&self) -> u64 {
         self.cluster_builder.entries()
     }
@@ -126,6 +163,24 @@ impl TableWriter {
 
     /// Appends the rows of a batch. Its columns are in the order of the schema.
     ///
+    /// ```
+    /// # fn main() -> nyssa::Result<()> {
+    /// # use std::sync::Arc;
+    /// # use nyssa::arrow_array::{ArrayRef, Int64Array, RecordBatch};
+    /// # use nyssa::arrow_schema::{DataType, Field, Schema};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let context = nyssa::Context::new(None)?;
+    /// # let schema = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false)]));
+    /// # let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+    /// # let file = nyssa::create(folder.path().join("out.root"), false)?;
+    /// # let options = nyssa::RNTupleWriteOptions::default();
+    /// let mut table = file.table("Events", &schema, options, &context)?;
+    /// table.extend_batch(&RecordBatch::try_new(schema, vec![numbers]).unwrap())?;
+    /// assert_eq!(table.entries(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// `InvalidArgument` for arrays that do not fit the schema or have nulls; then no row of this call is written.
     /// `Cancelled`; an error if the sink cannot be written.
@@ -135,6 +190,25 @@ impl TableWriter {
 
     /// Ends the open cluster and writes it. It is only needed for cluster boundaries at certain entries; without it
     /// the options determine them.
+    ///
+    /// ```
+    /// # fn main() -> nyssa::Result<()> {
+    /// # use std::sync::Arc;
+    /// # use nyssa::arrow_array::{ArrayRef, Int64Array, RecordBatch};
+    /// # use nyssa::arrow_schema::{DataType, Field, Schema};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let context = nyssa::Context::new(None)?;
+    /// # let schema = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false)]));
+    /// # let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+    /// # let file = nyssa::create(folder.path().join("out.root"), false)?;
+    /// # let options = nyssa::RNTupleWriteOptions::default();
+    /// let mut table = file.table("Events", &schema, options, &context)?;
+    /// table.extend(&[numbers])?;
+    /// table.flush()?;
+    /// assert_eq!(table.finish()?.clusters, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// `Cancelled`; an error if the sink cannot be written.

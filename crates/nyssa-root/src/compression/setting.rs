@@ -19,6 +19,15 @@ pub enum Algorithm {
 }
 
 /// An algorithm and a level in ROOT's numbers. Level 0 means no compression.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let compression: nyssa::Compression = "zstd:7".parse()?;
+/// assert_eq!(compression.setting(), 507);
+/// assert!("zstd:30".parse::<nyssa::Compression>().is_err());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Compression {
     /// The algorithm.
