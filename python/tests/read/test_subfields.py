@@ -137,7 +137,7 @@ def test_only_the_columns_of_a_part_are_read(tmp_path: Path) -> None:
     size = path.stat().st_size
     assert size > 8_000_000
     script = (
-        "import nyssa, resource\n"
+        "import awkward, nyssa, resource\n"
         f"events = nyssa.open({str(path)!r} + ':n')\n"
         "def read():\n"
         "    return int(open('/proc/self/io').readline().removeprefix('rchar: '))\n"
