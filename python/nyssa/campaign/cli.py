@@ -15,6 +15,7 @@ from nyssa import _core, campaign
 from nyssa.arguments.sizes import bytes_of
 from nyssa.campaign.estimate import estimate
 from nyssa.campaign.failure import FINE, INTERRUPTED, PROBLEM, document, exit_code
+from nyssa.campaign.job_flags import add_flags, options_of
 from nyssa.campaign.plan import Task
 from nyssa.campaign.scaling import Site, draw, measured, recorded, scaling, work_at
 from nyssa.campaign.task import Job
@@ -125,7 +126,7 @@ def _verify(options: argparse.Namespace) -> int:
 def _do(options: argparse.Namespace) -> int:
     job = Job(
         options.job,
-        _job_options(options),
+        options_of(options.job, options),
         cluster_size=options.cluster_size,
         threads=options.threads,
         per_node=options.per_node,
@@ -150,15 +151,6 @@ def _do(options: argparse.Namespace) -> int:
         )
     _print(report, as_json=options.json)
     return PROBLEM if report.failed else FINE
-
-
-def _job_options(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the options of the job itself, without those that were not given."""
-    names = ("compression", "effort", "encoding", "memory", "name", "mode", "layout", "profile")
-    patterns = ("include", "exclude", "streamer")
-    flags = ("quantize", "skip_unsupported", "skip_unreadable")
-    given = {name: getattr(options, name, None) for name in (*names, *patterns, *flags)}
-    return {"verify": options.verify, **{name: one for name, one in given.items() if one}}
 
 
 def _show_plan(planned: campaign.Campaign, options: argparse.Namespace) -> int:
@@ -239,7 +231,7 @@ def _parser() -> argparse.ArgumentParser:
     ):
         job = jobs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
         _add_common(job, required=name == "merge")
-        _add_job_options(job, name)
+        add_flags(job, name)
     status = jobs.add_parser("status", help="say how far a campaign is", description=_STATUS)
     verify = jobs.add_parser("verify", help="check the outputs of a campaign", description=_VERIFY)
     for job in (status, verify):
@@ -351,22 +343,3 @@ def _add_common(job: argparse.ArgumentParser, *, required: bool) -> None:
     place.add_argument("--threads", type=_number, default=1, metavar="N", help="of each task")
     place.add_argument("--per-node", type=_number, metavar="N", help="most tasks on one node")
     place.add_argument("--per-server", type=_number, metavar="N", help="most tasks on one server")
-
-
-def _add_job_options(job: argparse.ArgumentParser, name: str) -> None:
-    group = job.add_argument_group(f"as `nyssa {name}` has them")
-    group.add_argument("--no-verify", dest="verify", action="store_false")
-    for option in ("--compression", "--effort", "--encoding", "--memory", "--name"):
-        group.add_argument(option)
-    if name == "merge":
-        group.add_argument("--mode", choices=["strict", "union", "filter"])
-        return
-    group.add_argument("--profile", metavar="FILE")
-    for option in ("--include", "--exclude"):
-        group.add_argument(option, action="append", metavar="GLOB")
-    if name == "convert":
-        group.add_argument("--layout", choices=["importer", "vectors"])
-        group.add_argument("--streamer", action="append", metavar="GLOB")
-        group.add_argument("--quantize", action="store_true")
-        group.add_argument("--skip-unsupported", action="store_true")
-        group.add_argument("--skip-unreadable", action="store_true")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import errno
 import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,10 +22,11 @@ import pytest
 import uproot
 
 import nyssa
-from nyssa import campaign
+from nyssa import _core, campaign
 from nyssa.campaign import cli, task
 from nyssa.campaign.engine import batches
 from nyssa.campaign.failure import exit_code
+from nyssa.campaign.job_flags import add_flags, options_of
 from nyssa.campaign.journal import Journal
 from nyssa.campaign.plan import find_inputs
 from nyssa.campaign.task import memory
@@ -569,3 +572,37 @@ def test_an_output_that_appears_while_it_is_made(
     else:
         assert record.state == "failed"
         assert record.error.startswith(f"OutputExistsError: cannot create {output}: it exists")
+
+
+@pytest.mark.parametrize("job", ["convert", "rewrite", "merge"])
+def test_campaigns_have_the_flags_of_the_job(job: str, capfd: pytest.CaptureFixture[str]) -> None:
+    parser = argparse.ArgumentParser()
+    add_flags(parser, job)
+    own = {"--no-verify", "--mode", "-h", "--help"}
+    flags = {flag for one in parser._actions for flag in one.option_strings} - own
+    assert len(flags) > 12
+    assert _core.run_cli(["nyssa", job, "--help"]) == 0
+    words = set(re.findall(r"--[\w-]+", capfd.readouterr().out))
+    assert flags - words == set()
+
+
+def test_options_by_glob_and_numbers() -> None:
+    parser = argparse.ArgumentParser()
+    add_flags(parser, "convert")
+    words = (
+        "--field-options Jet_*:column=Real32Trunc:16,compression=zstd:9 --to ttree "
+        "--counters Jet_*:nJet --auto-flush -30000000 --basket-size 64kB "
+        "--include a --include b --no-carry --quantize"
+    )
+    given = parser.parse_args(words.split())
+    assert options_of("convert", given) == {
+        "verify": True,
+        "field_options": {"Jet_*": {"column": "Real32Trunc:16", "compression": "zstd:9"}},
+        "carry": False,
+        "to": "ttree",
+        "quantize": True,
+        "include": ["a", "b"],
+        "basket_size": "64kB",
+        "auto_flush": -30_000_000,
+        "counters": {"Jet_*": "nJet"},
+    }

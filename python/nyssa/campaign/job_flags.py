@@ -1,0 +1,93 @@
+"""Makes the flags of a job's options from the keywords that the job declares."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from nyssa.jobs.convert import FileKeywords, convert
+from nyssa.jobs.merge import MergeKeywords, merge
+from nyssa.jobs.rewrite import RewriteKeywords, rewrite
+
+__all__ = ["add_flags", "options_of"]
+
+#: The function of each job, and its keywords with their types.
+_JOBS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "convert": (convert, FileKeywords.__annotations__),
+    "rewrite": (rewrite, RewriteKeywords.__annotations__),
+    "merge": (merge, MergeKeywords.__annotations__),
+}
+#: The keywords without a flag of this kind: campaigns have another one, or they are for one file.
+_OTHERS = {"verify", "force", "cluster_size", "ntuple", "entry_start", "entry_stop"}
+
+
+def add_flags(parser: argparse.ArgumentParser, job: str) -> None:
+    """Add the flags of the options of a job, in the order in which the job declares them."""
+    group = parser.add_argument_group(f"as `nyssa {job}` has them")
+    group.add_argument("--no-verify", dest="verify", action="store_false")
+    for name, kind in _kinds(job).items():
+        flag = "--" + name.replace("_", "-")
+        if kind == "bool":
+            is_on = _default(job, name)
+            action = "store_false" if is_on else "store_true"
+            flag = flag.replace("--", "--no-") if is_on else flag
+            group.add_argument(flag, dest=name, action=action, default=None)
+        elif kind.startswith("Literal"):
+            choices = ast.literal_eval(kind.removeprefix("Literal"))
+            group.add_argument(flag, choices=choices)
+        elif kind.startswith("Mapping"):
+            group.add_argument(flag, action="append", type=_pair, metavar="GLOB:NAME")
+        elif kind.startswith(("FieldOptions", "BranchOptions")):
+            metavar = "GLOB:NAME=VALUE,..."
+            group.add_argument(flag, action="append", type=_of_glob, metavar=metavar)
+        elif "Iterable" in kind:
+            group.add_argument(flag, action="append", metavar="GLOB")
+        else:
+            group.add_argument(flag, type=_number if "int" in kind else str)
+    if job == "merge":
+        for mode in ("union", "filter"):
+            group.add_argument(f"--{mode}", dest="mode", action="store_const", const=mode)
+
+
+def options_of(job: str, given: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of a job that were given, and whether it verifies its outputs."""
+    found = {"verify": given.verify}
+    for name, kind in _kinds(job).items():
+        value = getattr(given, name)
+        if value is not None:
+            by_glob = kind.startswith(("Mapping", "FieldOptions", "BranchOptions"))
+            found[name] = dict(value) if by_glob else value
+    return found
+
+
+def _kinds(job: str) -> dict[str, str]:
+    """Return the types of the keywords that have a flag, as texts."""
+    types = {name: getattr(one, "__forward_arg__", one) for name, one in _JOBS[job][1].items()}
+    words = ("bool", "int", "str", "Literal", "Mapping", "Field", "Branch")
+    return {n: kind for n, kind in types.items() if n not in _OTHERS and kind.startswith(words)}
+
+
+def _default(job: str, name: str) -> Any:
+    return inspect.signature(_JOBS[job][0]).parameters[name].default
+
+
+def _number(text: str) -> int | str:
+    return int(text) if text.removeprefix("-").isdigit() else text
+
+
+def _pair(text: str) -> tuple[str, str]:
+    glob, colon, name = text.partition(":")
+    if not colon:
+        raise argparse.ArgumentTypeError(f"{text!r} has no colon after its pattern")
+    return glob, name
+
+
+def _of_glob(text: str) -> tuple[str, dict[str, str]]:
+    glob, options = _pair(text)
+    pairs = [one.partition("=") for one in options.split(",")]
+    if not all(equals for _, equals, _ in pairs):
+        raise argparse.ArgumentTypeError(f"{options!r} is not NAME=VALUE,...")
+    return glob, {name: value for name, _, value in pairs}
