@@ -5,20 +5,15 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The modules of the core that know a format, and the crates of arrays. A command that prints a report needs
-/// none.
-const FORMATS: [&str; 11] = [
+/// The crates and modules that know a format, and the crates of arrays. A command that prints a report needs none.
+const FORMATS: [&str; 7] = [
     "arrow_array",
     "arrow_schema",
     "compression",
-    "rntuple::encoding",
-    "rntuple::format",
-    "rntuple::read",
-    "rntuple::schema",
-    "rntuple::write",
+    "nyssa_rntuple",
+    "nyssa_ttree",
     "rootfile",
     "streamer",
-    "ttree",
 ];
 
 /// The files that use one of these modules: to open the data that an argument names, to parse options of
@@ -27,10 +22,10 @@ const USES: [(&str, &str); 11] = [
     ("cmd/cat.rs", "arrow_array"),
     ("cmd/cat.rs", "rootfile"),
     ("cmd/cat.rs", "streamer"),
-    ("cmd/columns.rs", "rntuple::write"),
-    ("cmd/field_options.rs", "rntuple::write"),
+    ("cmd/columns.rs", "nyssa_rntuple"),
+    ("cmd/field_options.rs", "nyssa_rntuple"),
     ("cmd/ls.rs", "rootfile"),
-    ("cmd/output_options.rs", "rntuple::write"),
+    ("cmd/output_options.rs", "nyssa_rntuple"),
     ("data.rs", "rootfile"),
     ("json_value.rs", "arrow_array"),
     ("json_value.rs", "arrow_schema"),
