@@ -73,4 +73,4 @@ pub use sink::Sink;
 pub use sizes::parse_size;
 pub use source::{Source, check_range, closed};
 pub use staging::Staging;
-pub use warning::{set_warning_handler, warn};
+pub use warning::warn;
