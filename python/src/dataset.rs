@@ -321,8 +321,8 @@ impl Dataset {
         Job::new(None).abandonable().run(py, move |_| match own_reader(dataset.as_ref()) {
             Some(reader) => Ok(Self(Arc::new(reader.open_attribute_set(&name)?))),
             None => {
-                let name = format!("{} has no attribute set {name:?}", dataset.name());
-                Err(Error::not_found(name))
+                let message = format!("{} has no attribute set {name:?}", dataset.name());
+                Err(Error::not_found(message))
             }
         })
     }

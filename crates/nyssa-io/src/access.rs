@@ -27,7 +27,8 @@ pub fn open(location: impl AsRef<Path>) -> Result<Arc<dyn Source>> {
 /// Opens a path or URL for reading, by options.
 ///
 /// # Errors
-/// The errors of [`open`].
+/// `NotFound` and other errors of the system or of the server; `Unsupported` for a scheme that this build does not
+/// know; `InvalidInput` for a pipe or a device, and for a URL as it is shown to people.
 pub fn open_with(location: impl AsRef<Path>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
     let location = location.as_ref();
     let Some((protocol, url)) = protocol(location) else {
@@ -76,7 +77,8 @@ pub fn create(location: impl AsRef<Path>, force: bool) -> Result<Box<dyn Sink>> 
 /// [`Staging`], where it can be read and checked before it is published under its name.
 ///
 /// # Errors
-/// The errors of [`create`].
+/// `Unsupported` for a URL of a scheme that this build does not know; `AlreadyExists` without `force`; the errors of the
+/// system or of the server.
 pub fn stage(location: impl AsRef<Path>, force: bool) -> Result<(Box<dyn Sink>, Staging)> {
     let location = location.as_ref();
     if let Some((protocol, url)) = protocol(location) {
@@ -118,7 +120,7 @@ pub fn update(location: impl AsRef<Path>) -> Result<Update> {
 /// Reads all bytes at a path or URL. A path may also be a pipe.
 ///
 /// # Errors
-/// The errors of [`open`].
+/// `NotFound` and other errors of the system or of the server; `Unsupported` for a scheme that this build does not know.
 pub fn read(location: impl AsRef<Path>) -> Result<Vec<u8>> {
     let location = location.as_ref();
     if is_remote(location) {
@@ -132,7 +134,7 @@ pub fn read(location: impl AsRef<Path>) -> Result<Vec<u8>> {
 /// Writes a whole small file. An existing file is replaced when the new one is complete.
 ///
 /// # Errors
-/// The errors of [`create`].
+/// `Unsupported` for a URL of a scheme that this build does not know; the errors of the system or of the server.
 pub fn write(location: impl AsRef<Path>, content: &[u8]) -> Result<()> {
     let written = create(location, true).and_then(|mut sink| {
         sink.write_at(0, content)?;
@@ -173,7 +175,7 @@ impl Lines {
 /// writes the whole file again.
 ///
 /// # Errors
-/// The errors of [`read`] and of the system.
+/// The errors of the system or of the server, when the file is read or opened for writing.
 pub fn lines(location: impl AsRef<Path>) -> Result<(Lines, String)> {
     let location = location.as_ref();
     let text = |content: &[u8]| String::from_utf8_lossy(content).into_owned();

@@ -71,7 +71,8 @@ impl OutputArgs {
     /// Returns the options for the core, with this size of clusters.
     ///
     /// # Errors
-    /// The errors of [`RequestedOptions::settle`].
+    /// `InvalidArgument` for a file that is no profile, and for a page that no memory can hold; an error if the profile
+    /// cannot be read.
     pub fn options(&self, cluster_size: Option<u64>) -> Result<OutputOptions> {
         let asked = RequestedOptions {
             compression: self.compression,

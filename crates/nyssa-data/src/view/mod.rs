@@ -26,6 +26,26 @@ macro_rules! same_object {
     };
 }
 
+/// Forwards the types and the storage of columns to the dataset that a view wraps, which has the same columns.
+macro_rules! same_columns {
+    ($inner:ident) => {
+        fn cpp_type(
+            &self,
+            column: &$crate::dataset::ColumnInfo,
+        ) -> Option<$crate::dataset::CppType> {
+            self.$inner.cpp_type(column)
+        }
+
+        fn backing(&self, listed: &dyn Fn(&str) -> bool) -> $crate::dataset::Backing {
+            self.$inner.backing(listed)
+        }
+
+        fn reader(&self) -> Option<&dyn std::any::Any> {
+            self.$inner.reader()
+        }
+    };
+}
+
 /// Forwards calls that depend only on the entries to the inner dataset, which has the same entries.
 macro_rules! same_entries {
     ($inner:ident) => {

@@ -1,6 +1,5 @@
 //! Selects entries of another dataset: the entries of ranges, or the entries that pass a cut.
 
-use std::any::Any;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
@@ -15,7 +14,7 @@ use nyssa_root::page_pool::PagePool;
 use rayon::prelude::*;
 
 use crate::cut::Cut;
-use crate::dataset::{Backing, ColumnInfo, CppType, Dataset, check_entries};
+use crate::dataset::{ColumnInfo, Dataset, check_entries};
 use crate::view::computed::named_columns;
 
 /// A range of entries of the inner dataset. Some or all of them are selected.
@@ -256,6 +255,7 @@ fn part(piece: &SelectedRange, taken: Range<u64>) -> SelectedRange {
 
 impl<D: Deref<Target: Dataset> + Send + Sync> Dataset for Selected<D> {
     same_object!(inner);
+    same_columns!(inner);
 
     fn close(&self) {
         self.inner.close();
@@ -287,18 +287,6 @@ impl<D: Deref<Target: Dataset> + Send + Sync> Dataset for Selected<D> {
 
     fn title(&self, column: &str) -> String {
         self.inner.title(column)
-    }
-
-    fn cpp_type(&self, column: &ColumnInfo) -> Option<CppType> {
-        self.inner.cpp_type(column)
-    }
-
-    fn backing(&self, listed: &dyn Fn(&str) -> bool) -> Backing {
-        self.inner.backing(listed)
-    }
-
-    fn reader(&self) -> Option<&dyn Any> {
-        self.inner.reader()
     }
 
     fn clusters(&self) -> Vec<Range<u64>> {

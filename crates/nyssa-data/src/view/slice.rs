@@ -1,13 +1,12 @@
 //! Makes a dataset of a range of entries of another dataset.
 
-use std::any::Any;
 use std::ops::Range;
 
 use arrow_array::ArrayRef;
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result};
 
-use crate::dataset::{Backing, ColumnInfo, CppType, Dataset};
+use crate::dataset::{ColumnInfo, Dataset};
 
 /// The entries `start..end` of another dataset, counted from 0.
 pub struct Slice<'a> {
@@ -36,6 +35,7 @@ impl<'a> Slice<'a> {
 
 impl Dataset for Slice<'_> {
     same_object!(inner);
+    same_columns!(inner);
 
     fn close(&self) {
         self.inner.close();
@@ -52,18 +52,6 @@ impl Dataset for Slice<'_> {
 
     fn columns(&self) -> &[ColumnInfo] {
         self.inner.columns()
-    }
-
-    fn cpp_type(&self, column: &ColumnInfo) -> Option<CppType> {
-        self.inner.cpp_type(column)
-    }
-
-    fn backing(&self, listed: &dyn Fn(&str) -> bool) -> Backing {
-        self.inner.backing(listed)
-    }
-
-    fn reader(&self) -> Option<&dyn Any> {
-        self.inner.reader()
     }
 
     fn clusters(&self) -> Vec<Range<u64>> {

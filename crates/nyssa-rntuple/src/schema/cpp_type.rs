@@ -4,10 +4,8 @@ use arrow_schema::Field;
 use nyssa_data::dataset::{ColumnInfo, CppKind, CppType, parts};
 use nyssa_root::arrow::STREAMER;
 
-use super::{FieldId, Schema, Structure};
+use super::{FieldId, MAX_FIELD_DEPTH, Schema, Structure};
 
-/// The largest depth. Fields of files that nyssa reads are not nested deeper.
-const MAX_DEPTH: usize = 200;
 /// The start of the names of maps.
 const MAPS: [&str; 4] =
     ["std::map<", "std::unordered_map<", "std::multimap<", "std::unordered_multimap<"];
@@ -28,7 +26,7 @@ impl Schema {
     fn cpp_type_of(&self, id: FieldId, arrow: &Field, depth: usize) -> CppType {
         let field = self.field(id);
         let is = |names: &[&str]| names.iter().any(|name| field.type_name.starts_with(name));
-        if depth > MAX_DEPTH {
+        if depth > MAX_FIELD_DEPTH {
             return CppType::default();
         }
         if field.structure == Structure::Streamer {
