@@ -29,6 +29,7 @@ mod from_arrow;
 mod from_buffers;
 mod io_stats;
 mod job;
+mod keywords;
 mod layout;
 mod merge;
 mod monitor;

@@ -23,7 +23,6 @@ use std::cell::Cell;
 use std::ffi::OsString;
 use std::io::{BufWriter, ErrorKind, Write};
 
-use clap::Parser;
 use nyssa_io::Stop;
 
 pub use app::Terminal;
@@ -48,7 +47,7 @@ pub fn run_on(
     terminal: Terminal,
 ) -> u8 {
     let (out, err) = (&mut Printable(out), &mut Printable(err));
-    let cli = match args::Cli::try_parse_from(&args) {
+    let cli = match args::Cli::of_words(&args) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {
             let failure = match error.kind() {
@@ -167,8 +166,8 @@ fn cached(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
 
 /// Runs a command inside another one, which has the options `outer`.
 fn inner(command: &[OsString], outer: &app::Global, app: &mut app::App<'_>) -> failure::Result<u8> {
-    let program = std::iter::once(OsString::from("nyssa"));
-    match args::Cli::try_parse_from(program.chain(command.iter().cloned())) {
+    let words = [&[OsString::from("nyssa")], command].concat();
+    match args::Cli::of_words(&words) {
         Ok(cli) => monitored(&cli, &mut app.of_command(&cli.global, outer)),
         Err(error) if error.use_stderr() => {
             Err(failure::Failure::Arguments(error.render().to_string()))

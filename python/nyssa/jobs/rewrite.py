@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from typing_extensions import Unpack
 
 from nyssa import _core
+from nyssa.arguments.keywords import texts_of
 from nyssa.arguments.sizes import threads_of
 from nyssa.arrays import to_numpy
 from nyssa.jobs import job
@@ -19,20 +19,6 @@ from nyssa.read.file import open_dataset
 from nyssa.read.rules import ReadRules
 
 __all__ = ["rewrite"]
-
-
-@dataclass(frozen=True)
-class RewriteOptions:
-    """The options of a rewrite, in the form that the core takes."""
-
-    ntuple: str | None
-    include: list[str]
-    exclude: list[str]
-    cut: str | None
-    mask: tuple[bytes, int] | None
-    entry_start: int | None
-    entry_stop: int | None
-    output: job.OutputOptions
 
 
 class RewriteKeywords(job.ClusterKeywords, total=False):
@@ -48,7 +34,7 @@ class RewriteKeywords(job.ClusterKeywords, total=False):
     entry_stop: int | None
 
 
-@job.shows_output_options()
+@job.shows_options(RewriteKeywords)
 def rewrite(
     input: str | os.PathLike[str],
     output: str | os.PathLike[str],
@@ -98,7 +84,7 @@ def rewrite(
         If `True`, a line on stderr shows the progress. A function is called with the work that is
         done and the total.
     **output
-        See `nyssa.jobs.job.OutputOptions`.
+        See `nyssa.jobs.job.OutputKeywords`.
 
     Returns
     -------
@@ -120,20 +106,16 @@ def rewrite(
         dataset = open_dataset(f"{source}:{ntuple}" if ntuple else source)
         mask = _mask(dataset, cut, cut_fields, entry_start, entry_stop, threads)
         ntuple = ntuple or dataset.object_path
-    chosen = RewriteOptions(
-        ntuple=ntuple,
-        include=job.globs(include),
-        exclude=job.globs(exclude),
-        cut=None if callable(cut) else cut,
-        mask=mask,
-        entry_start=entry_start,
-        entry_stop=entry_stop,
-        output=job.OutputOptions(**options),
-    )
+    given = {**options, "include": include, "exclude": exclude}
+    given |= {"entry_start": entry_start, "entry_stop": entry_stop}
+    chosen = job.keywords(RewriteKeywords, given)
+    expression = None if callable(cut) else cut
     own = None if rules is None else rules._core
     target = os.fspath(output)
     reports: list[RewriteReport] = job.run(
-        lambda show: _core.rewrite(source, target, chosen, own, workers, show),
+        lambda show: _core.rewrite(
+            source, target, ntuple, chosen, expression, mask, own, workers, show
+        ),
         progress,
         "rewritten",
     )
@@ -149,7 +131,7 @@ def _mask(
     threads: int | None,
 ) -> tuple[bytes, int]:
     """Return one bit for each entry, least significant first, and their number."""
-    chosen = None if names is None else list(names)
+    chosen = None if names is None else texts_of(names)
     steps = dataset.iterate(
         chosen, entry_start=start, entry_stop=stop, threads=threads, report=True
     )

@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from nyssa import _core
+from nyssa.arguments.by_glob import BranchOptions, FieldOptions
+from nyssa.arguments.by_glob import field_options as by_field
 from nyssa.arguments.checks import checked
-from nyssa.arguments.field_options import FieldOptions
-from nyssa.arguments.field_options import field_options as by_field
 from nyssa.arguments.names import NameFilter, not_found
 from nyssa.arrays import from_data, from_types
 from nyssa.errors import ArgumentError
 from nyssa.read.file import DIRECTORIES, Directory
 from nyssa.write import keyed_objects
 from nyssa.write.ntuple import NTupleWriter
-from nyssa.write.tree import BranchOptions, TreeOptions, TreeWriter
+from nyssa.write.tree import TreeOptions, TreeWriter
 
 __all__ = ["UpdatableFile", "WritableDirectory", "WritableFile"]
 

@@ -9,8 +9,8 @@ from typing import cast
 from typing_extensions import Unpack
 
 from nyssa import _core
+from nyssa.arguments.by_glob import FieldOptions
 from nyssa.arguments.checks import checked
-from nyssa.arguments.field_options import FieldOptions
 from nyssa.arguments.options import SupportsWrite
 from nyssa.arrays import from_data, from_types
 from nyssa.files.bridge import output_of

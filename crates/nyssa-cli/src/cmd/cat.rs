@@ -56,7 +56,7 @@ pub struct Cat {
     #[arg(required = true)]
     data: Vec<String>,
     /// Print entries A up to, not including, B; A: ends with the last entry, and :B starts with the first one
-    #[arg(long, value_name = "A:B", allow_hyphen_values = true, value_parser = EntryRange::parse, conflicts_with = "number")]
+    #[arg(long, value_name = "A:B", allow_hyphen_values = true, conflicts_with = "number")]
     entries: Option<EntryRange>,
     /// Print the first N entries [default: 10, with --json all]
     #[arg(short, long, value_name = "N", allow_hyphen_values = true)]

@@ -25,12 +25,11 @@ use super::clusters;
 use super::failures::{Failures, NotStreamed, unsupported};
 use super::map::{Checked, ConversionPlan, Rules, map};
 use super::model::Input;
-use super::options::{ConvertOptions, Streamer};
+use super::options::{Streamer, ToRNTuple};
 use super::report::StreamerFieldReport;
 use super::samples::without_sample;
 use super::streamer::{StreamerBranch, StreamerBranches};
 use super::unit::{Data, Units};
-use crate::job::OutputOptions;
 
 /// The number of decoded bytes of a branch that are stored in both ways.
 const SAMPLE_BYTES: u64 = 4 << 20;
@@ -47,7 +46,7 @@ pub(super) struct Choosing<'a> {
     pub inputs: &'a [Input<'a>],
     pub filter: &'a Filter,
     pub entries: &'a Range<u64>,
-    pub options: &'a ConvertOptions,
+    pub options: &'a ToRNTuple,
     pub context: &'a Context,
 }
 
@@ -83,7 +82,8 @@ impl Choosing<'_> {
         let infos = self.file.streamer_infos()?;
         let mut layouts = Layouts::new(&infos);
         let described = self.file.streamer_list()?;
-        let globs = match &self.options.streamer {
+        let requested_branches = Streamer::of(&self.options.streamer)?;
+        let globs = match &requested_branches {
             Streamer::Globs(globs) => Some(Filter::new(globs, &[])?),
             _ => None,
         };
@@ -94,7 +94,7 @@ impl Choosing<'_> {
             let Some(class) = self.class_of(input) else { continue };
             let matched = globs.as_ref().is_some_and(|globs| globs.takes(&input.path));
             requested |= matched;
-            let reason = match (checked, &self.options.streamer) {
+            let reason = match (checked, &requested_branches) {
                 (_, Streamer::All) => Reason::Requested,
                 (_, _) if matched => Reason::Requested,
                 (Err(reason), _) => Reason::NoType(reason.clone()),
@@ -205,7 +205,7 @@ impl Choosing<'_> {
         candidates: &[(usize, StreamerBranch, Reason)],
     ) -> Result<Vec<StreamingResult>> {
         let taken: Vec<usize> = candidates.iter().map(|(index, ..)| *index).collect();
-        let OutputOptions { cluster_size, .. } = self.options.output;
+        let cluster_size = self.options.storage.cluster_size();
         let memory = self.options.output.memory();
         let cluster = clusters::first(self.inputs, &taken, self.entries, cluster_size, memory);
         self.context.pool().install(|| {
@@ -270,7 +270,7 @@ impl Choosing<'_> {
     ) -> Result<(u64, u64)> {
         let mut scratch = Scratch::new();
         let class = FieldType::Streamed(branch.class.clone());
-        let mut builder = SchemaBuilder::new(self.options.output.compression);
+        let mut builder = SchemaBuilder::new(self.options.output.compression());
         let field = builder.field(None, "object", &class)?;
         let streamed = [(field, Data::Array(streamed))];
         let streamed = self.sealed_bytes(builder.finish(), &streamed, &mut scratch)?;
@@ -290,14 +290,14 @@ impl Choosing<'_> {
         fields: &[(FieldId, Data)],
         scratch: &mut Scratch,
     ) -> Result<u64> {
-        let output = &self.options.output;
+        let ToRNTuple { output, storage, .. } = self.options;
         let options = write::RNTupleWriteOptions {
-            compression: output.compression,
-            max_unzipped_page: output.page_size,
+            compression: output.compression(),
+            max_unzipped_page: storage.page_size(),
             ..write::RNTupleWriteOptions::default()
         };
         let mut settings = SealSettings::new(&schema, &options);
-        if let Some(chooser) = output.chooser() {
+        if let Some(chooser) = storage.chooser(output) {
             let mut chosen = Vec::new();
             for (field, data) in fields {
                 chosen.extend(match data {
@@ -323,7 +323,7 @@ impl Choosing<'_> {
         let only = Filter::new(&[globset::escape(path)], &[])?;
         let rules = Rules {
             layout: self.options.layout,
-            compression: self.options.output.compression,
+            compression: self.options.output.compression(),
             filter: &only,
             skip_unsupported: false,
             skip_unreadable: false,

@@ -8,7 +8,7 @@ use nyssa_root::error::{Error, Kind};
 
 use super::counters::needed;
 use super::model::{Input, OutputField, Source};
-use super::options::ConvertOptions;
+use super::options::InputOptions;
 use super::report::Skipped;
 use super::streamer::StreamerBranches;
 
@@ -109,7 +109,7 @@ impl Failures {
 
 /// Returns whether a conversion continues without a unit that failed.
 pub(super) fn may_leave_out(
-    options: &ConvertOptions,
+    options: &InputOptions,
     streamed_branches: &StreamerBranches,
     unit: &OutputField,
     error: &Error,

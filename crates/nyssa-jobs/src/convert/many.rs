@@ -18,7 +18,7 @@ use nyssa_root::rootfile::RootFile;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{ConvertOptions, ConvertReport, convert, convert_all, only_input};
+use super::{ConvertReport, Direction, convert, convert_all, only_input};
 use crate::job::{MadeOf, identity};
 use crate::open;
 use crate::verify::verify;
@@ -171,19 +171,20 @@ fn outputs(inputs: &[String], many: &ManyOptions) -> Result<Vec<PathBuf>> {
 /// # Errors
 /// `InvalidArgument` for wrong options; `AlreadyExists` for an output that exists, without `skip_done` and `force`;
 /// `Cancelled`; `Io` for a full disk. Without `skip_bad`, also the error of the first file that cannot be converted.
-pub fn convert_many(
+pub fn convert_many<D: Direction>(
     inputs: &[String],
     many: &ManyOptions,
-    options: &ConvertOptions,
+    options: &D,
     context: &Context,
     mut show: impl FnMut(&ConvertedFile),
 ) -> Result<Vec<ConvertedFile>> {
-    if options.entries.is_some() {
+    if options.input().entries.is_some() {
         return Err(Error::invalid_argument("a range of entries is for one file, not for several"));
     }
+    let options = &options.settled()?;
     let outputs = outputs(inputs, many)?;
     let taken = outputs.iter().find(|output| nyssa_io::exists(output));
-    if let Some(output) = taken.filter(|_| !options.output.force && !many.skip_done) {
+    if let Some(output) = taken.filter(|_| !options.output().force && !many.skip_done) {
         let message = format!("{} exists already", output.display());
         return Err(Error::new(Kind::AlreadyExists, message));
     }
@@ -191,7 +192,7 @@ pub fn convert_many(
     let mut journal = Journal::open(&many.folder)?;
     let mut hash = Xxh3::new();
     let mut plain = options.clone();
-    plain.output.force = false;
+    plain.output_mut().force = false;
     hash.write(format!("{plain:?} {}", many.all).as_bytes());
     let hash = format!("{:016x}", hash.finish());
     let mut files = Vec::with_capacity(inputs.len());
@@ -240,11 +241,11 @@ fn is_disk_full(error: &Error) -> bool {
 }
 
 /// Converts one file, unless its output is done.
-fn one(
+fn one<D: Direction>(
     file: &mut ConvertedFile,
     (input, output): (&str, &Path),
     many: &ManyOptions,
-    options: &ConvertOptions,
+    options: &D,
     journal: &Journal,
     context: &Context,
 ) -> Result<()> {
@@ -253,14 +254,14 @@ fn one(
     file.input_bytes = input.source().size();
     file.input_version = Some(input.version());
     let mut options = options.clone();
-    options.output.identity = Some(file.identity());
+    options.output_mut().identity = Some(file.identity());
     if many.skip_done && nyssa_io::exists(output) {
         let known = journal.converted.get(&file.output);
         if is_done(file, output, known, (&input, tree), &options, context)? {
             file.state = FileState::Found;
             return Ok(());
         }
-        options.output.force = true;
+        options.output_mut().force = true;
     }
     let reports = match (many.all, tree) {
         (true, None) => convert_all(&input, output, &options, context)?,
@@ -270,7 +271,7 @@ fn one(
         (false, tree) => {
             let tree = match tree {
                 Some(tree) => tree.to_owned(),
-                None => only_input(&input, options.to)?,
+                None => only_input(&input, D::TO)?,
             };
             vec![convert(&input, &tree, output, &options, context)?]
         }
@@ -305,20 +306,19 @@ fn notes(reports: &[ConvertReport]) -> Vec<String> {
 ///
 /// # Errors
 /// `AlreadyExists` with the reason why the output may not be replaced.
-fn is_done(
+fn is_done<D: Direction>(
     file: &mut ConvertedFile,
     output: &Path,
     known: Option<&ConvertedFile>,
     (input, tree): (&RootFile, Option<&str>),
-    options: &ConvertOptions,
+    options: &D,
     context: &Context,
 ) -> Result<bool> {
     let source = nyssa_io::open(output)?;
     file.output_bytes = source.size();
     let identity = RootFile::identity(&source)?;
     let is_made_as = |file: &ConvertedFile| identity == Some(file.identity());
-    let written =
-        RootFile::open(source).and_then(|it| entries(&it, options.to.output(), None)).ok();
+    let written = RootFile::open(source).and_then(|it| entries(&it, D::TO.output(), None)).ok();
     if is_made_as(file) {
         let Some(written) = written else { return Ok(false) };
         file.entries = written;
@@ -329,12 +329,12 @@ fn is_done(
             || verify(nyssa_io::open(output)?, None, context)?.problems.is_empty());
     }
     let reason = match known.filter(|line| is_made_as(line)) {
-        _ if options.output.force => return Ok(false),
+        _ if options.output().force => return Ok(false),
         Some(line) if line.options != file.options => "was made with other options",
         Some(line) if (&line.input, &line.input_query) == (&file.input, &file.input_query) => {
             return Ok(false);
         }
-        None if written == Some(entries(input, options.to.input(), tree)?) => {
+        None if written == Some(entries(input, D::TO.input(), tree)?) => {
             let note =
                 "replaced an output that was there: nothing says that it was made of this input";
             file.notes.push(note.to_owned());

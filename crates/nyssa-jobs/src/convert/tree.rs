@@ -24,7 +24,7 @@ use super::failures::{Failures, may_leave_out};
 use super::map::{Checked, ConversionPlan, Rules, check, map};
 use super::model::{FieldMap, Input, OutputField, Source};
 use super::narrow::Narrowing;
-use super::options::{ConvertOptions, To};
+use super::options::{To, ToRNTuple};
 use super::report::{ConvertReport, FieldReport, Skipped};
 use super::sample_baskets::SampleBaskets;
 use super::samples::Sampler;
@@ -36,7 +36,7 @@ use crate::compare::diff::Tolerance;
 use crate::compare::digest;
 use crate::job::largest_part::{Copies, LargestPart};
 use crate::job::output::Output;
-use crate::job::{self, Reencoded, report};
+use crate::job::{self, EntryRange, Reencoded, report};
 
 /// Returns the branches of a tree that have data, with the names by which they are read.
 pub fn inputs(reader: &Reader) -> Vec<Input<'_>> {
@@ -53,7 +53,7 @@ pub(super) struct Tree<'a> {
     streamed_branches: StreamerBranches,
     map: ConversionPlan,
     entries: Range<u64>,
-    options: &'a ConvertOptions,
+    options: &'a ToRNTuple,
     failures: &'a mut Failures,
     /// The fields with columns that are narrower than their numbers.
     narrowed: HashSet<FieldId>,
@@ -67,14 +67,15 @@ impl<'a> Tree<'a> {
         file: &RootFile,
         reader: &'a Reader,
         filter: &Filter,
-        options: &'a ConvertOptions,
+        options: &'a ToRNTuple,
         failures: &'a mut Failures,
         context: &'a Context,
     ) -> Result<Self> {
         let inputs = inputs(reader);
         let infos = file.streamer_infos()?;
         let classes = Classes::new(&infos);
-        let entries = options.entry_range(reader.num_entries()).in_object(reader.name())?;
+        let entries = EntryRange::checked(options.input.entries, reader.num_entries(), "tree");
+        let entries = entries.in_object(reader.name())?;
         let checked = |input: &Input<'_>| {
             reader.check_first(&input.path, &entries)?;
             check(input.branch, options.layout, &classes)
@@ -96,10 +97,10 @@ impl<'a> Tree<'a> {
             choosing.streamed_branches().in_file(file.name()).in_object(reader.name())?;
         let rules = Rules {
             layout: options.layout,
-            compression: options.output.compression,
+            compression: options.output.compression(),
             filter,
-            skip_unsupported: options.skip_unsupported,
-            skip_unreadable: options.skip_unreadable,
+            skip_unsupported: options.input.skip_unsupported,
+            skip_unreadable: options.input.skip_unreadable,
             checks: &checks,
             streamed_branches: &streamed_branches,
             failures,
@@ -193,8 +194,8 @@ impl<'a> Tree<'a> {
         let taken: Vec<_> = self.map.units.iter().filter_map(OutputField::input).collect();
         let tree = self.reader.tree();
         let columns = self.map.schema.columns.len();
-        let requested = &self.options.output;
-        let (cluster_size, note) = write::cluster_of(requested.cluster_size, columns);
+        let ToRNTuple { output: requested, storage, .. } = self.options;
+        let (cluster_size, note) = write::cluster_of(storage.cluster_size(), columns);
         self.map.notes.extend(note);
         let of_units = taken.iter().filter_map(|&index| self.inputs.get(index));
         let largest = LargestPart::new(requested.memory(), Copies::Twice);
@@ -210,7 +211,7 @@ impl<'a> Tree<'a> {
             fields: self.field_options(),
             description: tree.title.clone(),
             streamer_infos: self.streamed_branches.infos.clone(),
-            ..requested.write_options()
+            ..storage.write_options(requested)
         };
         let compression = write_options.compression;
         write::choose_columns(&mut self.map.schema, &write_options.fields, compression, 0)?;
@@ -231,8 +232,8 @@ impl<'a> Tree<'a> {
             context: self.context,
         };
         let name = self.ntuple();
-        let mut profile = requested.profile()?;
-        let chosen = match requested.chooser() {
+        let mut profile = storage.profile(requested)?;
+        let chosen = match storage.chooser(requested) {
             Some(chooser) => {
                 let profile = profile.as_mut().map(|profile| (profile, name.as_str()));
                 samples.choose(&chooser, profile, &mut self.map.schema, &mut settings)?
@@ -267,7 +268,7 @@ impl<'a> Tree<'a> {
             total_bytes: input_bytes,
             may_leave_out: &|unit, error| {
                 self.is_too_wide(unit, error)
-                    || may_leave_out(self.options, &self.streamed_branches, unit, error)
+                    || may_leave_out(&self.options.input, &self.streamed_branches, unit, error)
             },
             digests: &digests,
             largest: &largest,
@@ -338,7 +339,7 @@ impl<'a> Tree<'a> {
 
     /// Returns the options of fields. They also match the old names of branches that were renamed.
     fn field_options(&self) -> Vec<FieldOptions> {
-        let mut all = self.options.output.field_options.clone();
+        let mut all = self.options.storage.field_options.clone();
         for options in &mut all {
             for renamed in &self.map.renamed {
                 options.name_also(&renamed.branch, &renamed.field);

@@ -61,18 +61,18 @@ pub(crate) fn run<J: Job>(
 ) -> std::result::Result<Finished, J::Abort> {
     let begun = UsageAtStart::now();
     let settings = output::Settings {
-        compression: options.compression,
+        compression: options.compression(),
         force: options.force,
         reproducible: options.reproducible,
         identity: options.identity,
         title: others.title()?,
     };
     let output = Output::create(inputs, path, settings)?;
-    if options.carry {
+    if !options.no_carry {
         others.write_directories(&output)?;
     }
     job.write(&output, &mut others)?;
-    let others = if options.carry { others.write(&output)? } else { others.leave() };
+    let others = if options.no_carry { others.leave() } else { others.write(&output)? };
     let bytes = output.finish()?;
     let process = begun.usage(bytes, context.threads());
     if options.verify {

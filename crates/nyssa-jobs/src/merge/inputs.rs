@@ -129,7 +129,7 @@ impl AllInputs {
             }
         }
         align(&mut all_inputs.shapes.iter_mut().map(|shape| &mut shape.schema).collect::<Vec<_>>());
-        if options.recluster {
+        if options.reclusters() {
             plain::settle(&mut all_inputs.shapes);
         }
         Ok(all_inputs)

@@ -6,7 +6,7 @@ use nyssa_io::OpenOptions;
 use nyssa_rntuple::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, Encodings, MIN_MEMORY};
 use nyssa_root::error::{Error, Result};
 
-use crate::job::OutputOptions;
+use crate::job::{OutputOptions, StorageOptions};
 
 /// The largest size in bytes of the pages that are in memory at the same time when pages are copied.
 const MOVE_MEMORY: u64 = 256 << 20;
@@ -56,86 +56,139 @@ impl FromStr for Mode {
     }
 }
 
+#[cfg(feature = "cli")]
+impl clap::Args for Mode {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let flag = |name: &'static str, help: &'static str| {
+            clap::Arg::new(name).long(name).help(help).action(clap::ArgAction::SetTrue)
+        };
+        command
+            .arg(
+                flag("strict", "Refuse inputs that do not have the same fields (the default)")
+                    .conflicts_with_all(["union", "filter"]),
+            )
+            .arg(
+                flag(
+                    "union",
+                    "Take the fields of all inputs; if an input lacks a field, its entries are zero or empty",
+                )
+                .conflicts_with("filter"),
+            )
+            .arg(flag("filter", "Take only the fields that all inputs have"))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+#[cfg(feature = "cli")]
+impl clap::FromArgMatches for Mode {
+    fn from_arg_matches(matches: &clap::ArgMatches) -> std::result::Result<Self, clap::Error> {
+        Ok(match (matches.get_flag("union"), matches.get_flag("filter")) {
+            (true, _) => Self::Union,
+            (_, true) => Self::Filter,
+            _ => Self::Strict,
+        })
+    }
+
+    fn update_from_arg_matches(
+        &mut self,
+        matches: &clap::ArgMatches,
+    ) -> std::result::Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
 /// The options of a merge.
 ///
 /// ```
 /// # fn main() -> nyssa::Result<()> {
-/// let options = nyssa::MergeOptions { recluster: true, ..Default::default() };
-/// assert_eq!(options.mode, nyssa::Mode::Strict);
+/// let mut options = nyssa::MergeOptions { mode: nyssa::Mode::Union, ..Default::default() };
+/// // All data are decoded and written again in clusters of this size.
+/// options.storage.cluster_size = Some(200_000_000);
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[cfg_attr(
+    feature = "cli",
+    command(mut_arg("cluster_size", |arg| arg.long("recluster").help(
+        "Decode all data and write them again in clusters of this compressed size, within a few percent: at least \
+         256 bytes, and 64 bytes for each column"
+    )))
+)]
+#[cfg_attr(
+    feature = "cli",
+    command(mut_arg("compression", |arg| arg.help(
+        "Compression of header, footer and page lists, and with --recluster of all data: see nyssa rewrite"
+    )))
+)]
+#[cfg_attr(
+    feature = "cli",
+    command(mut_arg("memory", |arg| arg.help(
+        "Largest size of the data that are in memory at the same time, at least 1MiB, with --recluster 2MiB. The \
+         default is 256MiB, with --recluster what clusters of its size need, at least 448MiB"
+    )))
+)]
 pub struct MergeOptions {
     /// The action if the inputs have different fields.
+    #[cfg_attr(feature = "cli", command(flatten))]
     pub mode: Mode,
-    /// Whether all data are decoded and written again in clusters of [`OutputOptions::cluster_size`]. Otherwise the
-    /// pages are copied without change.
-    pub recluster: bool,
-    /// Whether every page that has a checksum is compared with it.
-    pub verify_checksums: bool,
-    /// Whether objects beside the RNTuples and TTrees that cannot be merged are left out and reported. Otherwise the
-    /// first such object is an error.
+    /// Do not check the pages against their checksums.
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub no_checksums: bool,
+    /// Leave out objects beside the RNTuples and TTrees that cannot be merged, and name them; without this they are
+    /// refused.
+    #[cfg_attr(feature = "cli", arg(long))]
     pub skip_unsupported: bool,
     /// The options with which the inputs are opened.
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub open: OpenOptions,
-    /// The options that all jobs share. Encodings, field options and the sizes of clusters and pages are for
-    /// `recluster`. If pages are copied, only header, footer and page lists are compressed again.
+    /// The options that all jobs share. If pages are copied, only header, footer and page lists are compressed again.
+    #[cfg_attr(feature = "cli", command(flatten))]
     pub output: OutputOptions,
-}
-
-impl Default for MergeOptions {
-    fn default() -> Self {
-        Self {
-            mode: Mode::default(),
-            recluster: false,
-            verify_checksums: true,
-            skip_unsupported: false,
-            open: OpenOptions::default(),
-            output: OutputOptions::default(),
-        }
-    }
+    /// The options that say how an RNTuple is stored. With a size of clusters, all data are decoded and written again.
+    /// Otherwise the pages are copied without change, and there are no other options of this kind.
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub storage: StorageOptions,
 }
 
 impl MergeOptions {
+    /// Returns whether all data are decoded and written again in new clusters. Otherwise the pages are copied.
+    pub(super) fn reclusters(&self) -> bool {
+        self.storage.cluster_size.is_some()
+    }
+
     /// Checks that the options can be combined and that their numbers are allowed.
     ///
     /// # Errors
     /// `InvalidArgument` with the range of the option.
     pub fn validate(&self) -> Result<()> {
-        if self.output.profile.is_some() {
+        let StorageOptions { profile, field_options, .. } = &self.storage;
+        if profile.is_some() {
             return Err(Error::invalid_argument(
                 "a profile is for convert and rewrite: a merge has none",
             ));
         }
-        self.output.validate()?;
-        if !self.recluster {
-            return self.check_moved();
-        }
+        self.storage.validate(&self.output)?;
+        let is_default = self.storage.encoding() == Encodings::Default
+            && field_options.is_empty()
+            && self.storage.page_size() == StorageOptions::default().page_size();
         let memory = self.memory();
-        if memory < 2 * MIN_MEMORY {
-            return Err(Error::invalid_argument(format!(
+        match self.reclusters() {
+            false if !is_default => Err(Error::invalid_argument(
+                "pages are moved as they are: encodings, options of fields and page sizes need new clusters, \
+                 use recluster",
+            )),
+            true if memory < 2 * MIN_MEMORY => Err(Error::invalid_argument(format!(
                 "{memory} bytes of memory are not enough to make new clusters: at least {} are needed",
                 2 * MIN_MEMORY
-            )));
+            ))),
+            _ => Ok(()),
         }
-        Ok(())
-    }
-
-    /// Refuses options that change pages, since pages are copied without change.
-    fn check_moved(&self) -> Result<()> {
-        let OutputOptions { encoding, field_options, page_size, .. } = &self.output;
-        let default = OutputOptions::default();
-        if encoding.unwrap_or_default() == Encodings::Default
-            && field_options.is_empty()
-            && *page_size == default.page_size
-        {
-            return Ok(());
-        }
-        Err(Error::invalid_argument(
-            "pages are moved as they are: encodings, options of fields and page sizes need new clusters, \
-             use recluster",
-        ))
     }
 
     /// Returns the largest size in bytes of the data that are in memory at the same time. With `recluster` the
@@ -147,10 +200,10 @@ impl MergeOptions {
 
 /// Returns the default of the memory for a merge.
 pub(super) fn default_memory(options: &MergeOptions) -> u64 {
-    match options.recluster {
+    match options.reclusters() {
         false => MOVE_MEMORY,
         true => {
-            let cluster = options.output.cluster_size.max(DEFAULT_APPROX_ZIPPED_CLUSTER);
+            let cluster = options.storage.cluster_size().max(DEFAULT_APPROX_ZIPPED_CLUSTER);
             (cluster / 2).saturating_mul(7)
         }
     }

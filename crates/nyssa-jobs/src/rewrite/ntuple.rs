@@ -28,7 +28,7 @@ use crate::compare::diff;
 use crate::job::largest_entry::Search;
 use crate::job::largest_part::{Copies, LargestPart};
 use crate::job::output::Output;
-use crate::job::{OutputOptions, Reencoded, Written, report};
+use crate::job::{Reencoded, Written, report};
 
 /// An RNTuple that is rewritten.
 pub(crate) struct NTuple<'a> {
@@ -61,10 +61,11 @@ impl<'a> NTuple<'a> {
         let mut reader = Reader::open_with(input, path, raw_objects())?;
         let schema = reader.schema();
         let selection = Selection::new(schema, &options.include, &options.exclude)?;
-        let compressed = options.output.compression.setting() != 0;
+        let compressed = options.output.compression().setting() != 0;
         let mut target = OutputSchema::new(schema, &selection, compressed)?;
-        let OutputOptions { field_options: by_field, compression, .. } = &options.output;
-        write::choose_columns(&mut target.schema, by_field, *compression, 0)?;
+        let (by_field, compression) =
+            (&options.storage.field_options, options.output.compression());
+        write::choose_columns(&mut target.schema, by_field, compression, 0)?;
         let dropped = schema.top_level().filter(|(id, _)| !selection.keeps(*id));
         let dropped = dropped.map(|(_, field)| field.name.clone()).collect();
         reader.retain(|id| selection.keeps(id));
@@ -72,7 +73,7 @@ impl<'a> NTuple<'a> {
         let mut shown: AnyDataset = Arc::<Reader>::clone(&reader);
         if !options.rules.is_empty() {
             shown = Arc::new(WithRules::new(shown, &options.rules)?);
-            target.add_made(&*shown, &options.rules, options.output.compression)?;
+            target.add_made(&*shown, &options.rules, compression)?;
         }
         readable(&*shown)?;
         let entries = options.entry_range(reader.num_entries())?;
@@ -92,7 +93,7 @@ impl<'a> NTuple<'a> {
     fn write_options(&self) -> write::RNTupleWriteOptions {
         write::RNTupleWriteOptions {
             description: self.reader.header().description.clone(),
-            ..self.options.output.write_options()
+            ..self.options.storage.write_options(&self.options.output)
         }
     }
 
@@ -146,9 +147,9 @@ impl<'a> NTuple<'a> {
             fields: &self.fields,
             context: self.context,
         };
-        let chosen =
-            sampler.choose(&self.options.output, &self.ntuple(), &mut schema, &mut settings)?;
-        let requested = self.options.output.cluster_size;
+        let options = (&self.options.output, &self.options.storage);
+        let chosen = sampler.choose(options, &self.ntuple(), &mut schema, &mut settings)?;
+        let requested = self.options.storage.cluster_size();
         let (cluster_size, note) = write::cluster_of(requested, schema.columns.len());
         notes.extend(note);
         let ratios = sampler.ratios(cluster_size, &schema, &settings)?;

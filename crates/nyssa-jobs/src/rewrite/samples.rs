@@ -14,7 +14,7 @@ use nyssa_root::error::Result;
 use rayon::prelude::*;
 
 use super::sizes::Sizes;
-use crate::job::OutputOptions;
+use crate::job::{OutputOptions, StorageOptions};
 
 /// The maximum number of decoded bytes of a field that are sealed to estimate its stored size.
 const RATIO_SAMPLE_BYTES: u64 = 512 << 10;
@@ -43,14 +43,14 @@ impl Sampler<'_> {
     /// `Cancelled`; an error if the input cannot be read.
     pub(super) fn choose(
         &self,
-        options: &OutputOptions,
+        (output, storage): (&OutputOptions, &StorageOptions),
         ntuple: &str,
         schema: &mut Schema,
         settings: &mut SealSettings,
     ) -> Result<Vec<Option<Chosen>>> {
-        let Some(chooser) = options.chooser() else { return Ok(Vec::new()) };
+        let Some(chooser) = storage.chooser(output) else { return Ok(Vec::new()) };
         let (known, sealed) = (&*schema, &*settings);
-        let mut profile = options.profile()?;
+        let mut profile = storage.profile(output)?;
         let remembered = match &profile {
             Some(profile) => {
                 let columns: Vec<_> = (0..known.columns.len() as u32).map(ColumnId).collect();

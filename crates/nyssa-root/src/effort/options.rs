@@ -58,6 +58,12 @@ impl CompressionChoice {
     }
 }
 
+impl From<Compression> for CompressionChoice {
+    fn from(compression: Compression) -> Self {
+        Self { compression, level_named: true }
+    }
+}
+
 impl Default for CompressionChoice {
     fn default() -> Self {
         Self { compression: Compression::DEFAULT, level_named: false }

@@ -72,6 +72,6 @@ fn the_size_is_expected_from_small_pages() {
 
 fn written(file: &RootFile, output: &Path) -> u64 {
     let mut options = RewriteOptions::default();
-    (options.output.carry, options.output.reproducible) = (false, true);
+    (options.output.no_carry, options.output.reproducible) = (true, true);
     rewrite(file, "Events", output, &options, &context()).unwrap().written.output_bytes
 }

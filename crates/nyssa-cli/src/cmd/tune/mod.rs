@@ -15,7 +15,6 @@ use nyssa_jobs::tune::trials::{
 use nyssa_root::Error;
 
 use crate::app::App;
-use crate::cmd::output_options::parse;
 use crate::data::{check_text_output, open_file};
 use crate::exit_code::FINE;
 use crate::failure::{Failure, Result};
@@ -37,14 +36,14 @@ pub struct Tune {
     data: String,
     /// size of the output; time to read it; CPU time to write it; memory of a writer; or balanced: size first, then
     /// times
-    #[arg(long, value_name = "size|read|write|memory|balanced", default_value_t = Objective::default(), value_parser = parse::<Objective>)]
+    #[arg(long, value_name = "size|read|write|memory|balanced", default_value_t = Objective::default())]
     objective: Objective,
     /// Time that the search may take, such as 60s or 5min
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
     budget: Duration,
     /// Compressions to try, as for `convert`, with both encodings [default: zstd, zstd:1, zstd:5, zstd:9, lz4:1, lz4:9,
     /// zlib:1, zlib:6, lzma:7]
-    #[arg(long, value_name = "ALGORITHM[:LEVEL],…", value_delimiter = ',', value_parser = parse::<CompressionChoice>)]
+    #[arg(long, value_name = "ALGORITHM[:LEVEL],…", value_delimiter = ',')]
     compression: Vec<CompressionChoice>,
     /// Columns of the analysis that will read the output [default: all]
     #[arg(long, value_name = "GLOB,…", value_delimiter = ',')]

@@ -13,5 +13,3 @@ mod map;
 mod projected;
 mod stored_bytes;
 mod tree;
-
-pub(super) use job::convert_paths;

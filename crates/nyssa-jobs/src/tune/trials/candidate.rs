@@ -10,7 +10,7 @@ use nyssa_root::effort::{CompressionChoice, Effort};
 use serde::{Deserialize, Serialize};
 
 use crate::convert::default_encoding;
-use crate::job::OutputOptions;
+use crate::job::{OutputOptions, StorageOptions};
 
 /// The compressions that are tried if users name none. The most promising compressions come first, since time may be
 /// short.
@@ -53,7 +53,8 @@ pub(super) struct Candidate {
 /// ROOT's column types, with a chosen effort.
 impl Default for Candidate {
     fn default() -> Self {
-        let OutputOptions { compression, effort, .. } = OutputOptions::default();
+        let output = OutputOptions::default();
+        let (compression, effort) = (output.compression(), output.effort());
         let encoding = Encodings::Default;
         let (cluster_size, page_size) =
             (DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE as u64);
@@ -129,27 +130,31 @@ impl Candidate {
     }
 
     /// Returns the options of a job.
-    pub(super) fn output_options(&self, profile: Option<String>) -> OutputOptions {
-        OutputOptions {
-            compression: self.compression,
-            effort: self.effort,
-            encoding: Some(self.encoding),
-            profile,
-            cluster_size: self.cluster_size,
-            page_size: usize::try_from(self.page_size).unwrap_or(usize::MAX),
-            carry: false,
+    pub(super) fn job_options(&self, profile: Option<String>) -> (OutputOptions, StorageOptions) {
+        let output = OutputOptions {
+            compression: Some(self.compression.into()),
+            effort: Some(self.effort),
+            no_carry: true,
             reproducible: true,
             ..OutputOptions::default()
-        }
+        };
+        let storage = StorageOptions {
+            encoding: Some(self.encoding),
+            profile,
+            cluster_size: Some(self.cluster_size),
+            page_size: Some(self.page_size),
+            ..StorageOptions::default()
+        };
+        (output, storage)
     }
 
     /// Returns the options of a writer.
     pub(super) fn write_options(&self) -> RNTupleWriteOptions {
-        let OutputOptions { compression, effort, page_size, .. } = self.output_options(None);
+        let page_size = usize::try_from(self.page_size).unwrap_or(usize::MAX);
         let default = RNTupleWriteOptions::default();
         RNTupleWriteOptions {
-            compression,
-            effort,
+            compression: self.compression,
+            effort: self.effort,
             encodings: self.encoding,
             approx_zipped_cluster: self.cluster_size,
             max_unzipped_cluster: default.max_unzipped_cluster.max(self.cluster_size * 10),

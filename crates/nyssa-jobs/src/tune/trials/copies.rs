@@ -46,14 +46,14 @@ impl Copies {
         }
         let output = folder.file(&format!("copy-{}.root", made.len()));
         let output_options = OutputOptions {
-            compression: Compression::NONE,
-            carry: false,
+            compression: Some(Compression::NONE.into()),
+            no_carry: true,
             ..OutputOptions::default()
         };
         let options = RewriteOptions {
             output: output_options,
             include: include.to_vec(),
-            entries: Some(range.clone()),
+            entries: Some(range.clone().into()),
             ..RewriteOptions::default()
         };
         rewrite(file, path, &output, &options, context)?;

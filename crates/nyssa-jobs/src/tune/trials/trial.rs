@@ -20,7 +20,7 @@ use super::candidate::Candidate;
 use super::copies::Copies;
 use super::measured::{JobMemory, Measured, StoredColumn};
 use super::options::Link;
-use crate::convert::{ConvertOptions, Skipped, Streamer, convert};
+use crate::convert::{InputOptions, Skipped, ToRNTuple, convert};
 use crate::job::{Reencoded, Written};
 use crate::open::open_dataset;
 use crate::rewrite::{RewriteOptions, rewrite};
@@ -176,19 +176,22 @@ impl Subject<'_> {
         (output, include): (&Path, &[String]),
     ) -> Result<(Written, Reencoded, Vec<Skipped>)> {
         let profile = profile.map(|path| path.display().to_string());
-        let mut shared = candidate.output_options(profile);
+        let (mut shared, storage) = candidate.job_options(profile);
         shared.force = true;
-        let (path, context, entries) = (&self.path, &self.context, Some(range));
+        let (path, context, entries) = (&self.path, &self.context, Some(range.into()));
         Ok(match self.format {
             Format::TTree => {
-                let words: Vec<String> = candidate.streamer.iter().map(|&one| one.into()).collect();
-                let options = ConvertOptions {
+                let options = ToRNTuple {
+                    input: InputOptions {
+                        include: include.to_vec(),
+                        entries,
+                        skip_unsupported: true,
+                        ..InputOptions::default()
+                    },
                     output: shared,
-                    streamer: Streamer::of(&words)?,
-                    include: include.to_vec(),
-                    entries,
-                    skip_unsupported: true,
-                    ..ConvertOptions::default()
+                    storage,
+                    streamer: candidate.streamer.iter().map(|&one| one.into()).collect(),
+                    ..ToRNTuple::default()
                 };
                 let report = convert(&file, path, output, &options, context)?;
                 (report.written, report.reencoded, report.skipped)
@@ -197,6 +200,7 @@ impl Subject<'_> {
                 let include = include.to_vec();
                 let options = RewriteOptions {
                     output: shared,
+                    storage,
                     include,
                     entries,
                     ..RewriteOptions::default()

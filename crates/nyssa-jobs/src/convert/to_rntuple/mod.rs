@@ -1,0 +1,3 @@
+//! Converts TTrees to RNTuples.
+
+mod job;
