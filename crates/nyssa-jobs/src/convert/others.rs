@@ -1,5 +1,5 @@
 //! Handles the other objects in the file of a conversion: datasets in the format of the output are written again
-//! (RNTuples), or copied in their stored form (TTrees, in `other_trees.rs`). All other objects are copied.
+//! (RNTuples), or copied in their stored form (TTrees, in `to_tree/other_trees.rs`). All other objects are copied.
 
 use std::collections::HashSet;
 

@@ -62,19 +62,16 @@ impl clap::Args for Mode {
         let flag = |name: &'static str, help: &'static str| {
             clap::Arg::new(name).long(name).help(help).action(clap::ArgAction::SetTrue)
         };
-        command
-            .arg(
-                flag("strict", "Refuse inputs that do not have the same fields (the default)")
-                    .conflicts_with_all(["union", "filter"]),
-            )
-            .arg(
-                flag(
-                    "union",
-                    "Take the fields of all inputs; if an input lacks a field, its entries are zero or empty",
-                )
-                .conflicts_with("filter"),
-            )
-            .arg(flag("filter", "Take only the fields that all inputs have"))
+        let flags = [
+            flag("strict", "Refuse inputs that do not have the same fields (the default)"),
+            flag(
+                "union",
+                "Take the fields of all inputs; if an input lacks a field, its entries are zero or empty",
+            ),
+            flag("filter", "Take only the fields that all inputs have"),
+        ];
+        let group = clap::ArgGroup::new("mode").args(flags.iter().map(clap::Arg::get_id));
+        command.group(group).args(flags)
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
@@ -85,11 +82,8 @@ impl clap::Args for Mode {
 #[cfg(feature = "cli")]
 impl clap::FromArgMatches for Mode {
     fn from_arg_matches(matches: &clap::ArgMatches) -> std::result::Result<Self, clap::Error> {
-        Ok(match (matches.get_flag("union"), matches.get_flag("filter")) {
-            (true, _) => Self::Union,
-            (_, true) => Self::Filter,
-            _ => Self::Strict,
-        })
+        let flag = matches.get_one::<clap::Id>("mode");
+        Ok(flag.and_then(|flag| flag.as_str().parse().ok()).unwrap_or_default())
     }
 
     fn update_from_arg_matches(
@@ -206,5 +200,39 @@ pub(super) fn default_memory(options: &MergeOptions) -> u64 {
             let cluster = options.storage.cluster_size().max(DEFAULT_APPROX_ZIPPED_CLUSTER);
             (cluster / 2).saturating_mul(7)
         }
+    }
+}
+
+#[cfg(all(test, feature = "cli"))]
+mod tests {
+    use clap::{Args, Command, FromArgMatches};
+
+    use super::*;
+
+    fn parse(words: &[&str]) -> std::result::Result<MergeOptions, clap::Error> {
+        let command = MergeOptions::augment_args(Command::new("merge").no_binary_name(true));
+        MergeOptions::from_arg_matches(&command.try_get_matches_from(words)?)
+    }
+
+    #[test]
+    fn a_flag_chooses_the_mode() {
+        for (words, mode) in [
+            (&[][..], Mode::Strict),
+            (&["--strict"], Mode::Strict),
+            (&["--union"], Mode::Union),
+            (&["--no-checksums", "--filter"], Mode::Filter),
+        ] {
+            assert_eq!(parse(words).unwrap().mode, mode);
+        }
+        assert!(parse(&["--union", "--filter"]).is_err());
+        assert!(parse(&["--strict", "--union"]).is_err());
+    }
+
+    #[test]
+    fn recluster_is_the_size_of_clusters() {
+        let options = parse(&["--recluster", "1MB"]).unwrap();
+        assert!(options.reclusters() && options.storage.cluster_size() == 1_000_000);
+        assert!(!parse(&[]).unwrap().reclusters());
+        assert!(parse(&["--cluster-size", "1MB"]).is_err());
     }
 }

@@ -28,7 +28,7 @@ use crate::compare::diff;
 use crate::job::largest_entry::Search;
 use crate::job::largest_part::{Copies, LargestPart};
 use crate::job::output::Output;
-use crate::job::{Reencoded, Written, report};
+use crate::job::{EntryRange, Reencoded, Written, report};
 
 /// An RNTuple that is rewritten.
 pub(crate) struct NTuple<'a> {
@@ -76,7 +76,7 @@ impl<'a> NTuple<'a> {
             target.add_made(&*shown, &options.rules, compression)?;
         }
         readable(&*shown)?;
-        let entries = options.entry_range(reader.num_entries())?;
+        let entries = EntryRange::checked(options.entries, reader.num_entries(), "RNTuple")?;
         let pieces = match &options.cut {
             None => vec![SelectedRange { entries, mask: None }],
             // A cut may use fields that are not written.

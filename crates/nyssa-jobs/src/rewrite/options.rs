@@ -1,7 +1,5 @@
 //! Defines the options of a rewrite.
 
-use std::ops::Range;
-
 use arrow_buffer::BooleanBuffer;
 use nyssa_data::cut::Cut;
 use nyssa_data::view::ReadRule;
@@ -89,13 +87,5 @@ impl RewriteOptions {
         settled.storage.settle(&mut settled.output)?;
         settled.storage.validate(&settled.output)?;
         Ok(settled)
-    }
-
-    /// Returns the range of entries within an RNTuple of `total` entries.
-    ///
-    /// # Errors
-    /// `InvalidArgument` when it reaches beyond the end or runs backwards.
-    pub(super) fn entry_range(&self, total: u64) -> Result<Range<u64>> {
-        EntryRange::checked(self.entries, total, "RNTuple")
     }
 }

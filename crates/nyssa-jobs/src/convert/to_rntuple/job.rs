@@ -9,13 +9,13 @@ use nyssa_root::error::{Error, Kind, Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 use nyssa_ttree::Reader;
 
+use super::failures::Failures;
+use super::tree::Tree;
+use super::work::Abort;
 use crate::convert::direction::Direction;
-use crate::convert::failures::Failures;
 use crate::convert::options::{InputOptions, Streamer, To, ToRNTuple, default_encoding};
 use crate::convert::others::{self, Rewritten, ntuple_options, rewrite_all};
 use crate::convert::report::ConvertReport;
-use crate::convert::tree::Tree;
-use crate::convert::work::Abort;
 use crate::job::OutputOptions;
 use crate::job::others::OtherObjects;
 use crate::job::output::Output;

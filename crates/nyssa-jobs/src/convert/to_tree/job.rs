@@ -7,10 +7,10 @@ use nyssa_root::Context;
 use nyssa_root::error::{Error, Kind, Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 
+use super::other_trees::CopiedTrees;
 use super::tree::Tree;
 use crate::convert::direction::Direction;
 use crate::convert::options::{InputOptions, To, ToTTree};
-use crate::convert::other_trees::CopiedTrees;
 use crate::convert::others;
 use crate::convert::report::{ConvertReport, Skipped};
 use crate::job::OutputOptions;

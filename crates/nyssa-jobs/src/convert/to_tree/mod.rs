@@ -10,6 +10,7 @@
 mod fields;
 mod job;
 mod map;
+mod other_trees;
 mod projected;
 mod stored_bytes;
 mod tree;

@@ -8,9 +8,9 @@ use nyssa_root::error::{Error, Kind};
 
 use super::counters::needed;
 use super::model::{Input, OutputField, Source};
-use super::options::InputOptions;
-use super::report::Skipped;
 use super::streamer::StreamerBranches;
+use crate::convert::options::InputOptions;
+use crate::convert::report::Skipped;
 
 /// The known failures of the branches of a tree, by index of the inputs.
 #[derive(Clone, Debug, Default)]

@@ -18,7 +18,7 @@ use nyssa_root::type_name;
 use nyssa_ttree::{Branch, Reader, Shape, Split, Streamed};
 
 use super::model::Input;
-use super::report::StreamerFieldReport;
+use crate::convert::report::StreamerFieldReport;
 
 /// A branch whose objects are streamed.
 #[derive(Clone, Debug)]

@@ -15,10 +15,10 @@ use super::classes::Classes;
 use super::failures::Failures;
 use super::fields::{field_type, keeps_dimensions};
 use super::model::{FieldMap, Input, OutputField, Source};
-use super::options::Layout;
-use super::report::{Renamed, Skipped};
 use super::streamer::StreamerBranches;
 use super::titles;
+use crate::convert::options::Layout;
+use crate::convert::report::{Renamed, Skipped};
 
 /// The plan of a conversion.
 #[derive(Clone, Debug, Default)]

@@ -4,7 +4,7 @@ use arrow_schema::{DataType, Field};
 use nyssa_rntuple::schema::{FieldNames, FieldType, Leaf};
 use nyssa_root::arrow::Number;
 
-use super::options::Layout;
+use crate::convert::options::Layout;
 
 /// Returns the field type of an Arrow type, or the reason why it has none.
 fn of_type(data_type: &DataType, layout: Layout) -> Result<FieldType, String> {

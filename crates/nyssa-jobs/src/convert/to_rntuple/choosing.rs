@@ -25,11 +25,11 @@ use super::clusters;
 use super::failures::{Failures, NotStreamed, unsupported};
 use super::map::{Checked, ConversionPlan, Rules, map};
 use super::model::Input;
-use super::options::{Streamer, ToRNTuple};
-use super::report::StreamerFieldReport;
 use super::samples::without_sample;
 use super::streamer::{StreamerBranch, StreamerBranches};
 use super::unit::{Data, Units};
+use crate::convert::options::{Streamer, ToRNTuple};
+use crate::convert::report::StreamerFieldReport;
 
 /// The number of decoded bytes of a branch that are stored in both ways.
 const SAMPLE_BYTES: u64 = 4 << 20;
