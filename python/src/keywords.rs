@@ -1,7 +1,6 @@
 //! Reads the keywords of jobs. Python makes the words of the command line of them, which are parsed by the same
 //! declaration.
 
-use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Command};
 use nyssa_jobs::job::EntryRange;
 use nyssa_root::{Error, Result};
@@ -63,18 +62,15 @@ impl Keywords {
     }
 }
 
-/// Returns the reason why a word is refused. The error of the value comes first, which does not name the word.
+/// Returns the reason why a word is refused: the error of its value, as the core gives it.
 fn refusal(error: &clap::Error) -> Error {
     let source = std::error::Error::source(error);
-    if let Some(error) = source.and_then(|source| source.downcast_ref::<Error>()) {
-        return Error::new(error.kind(), error.to_string());
+    match source.and_then(|source| source.downcast_ref::<Error>()) {
+        Some(error) => Error::new(error.kind(), error.to_string()),
+        None => {
+            let text = error.to_string();
+            let first = text.lines().next().unwrap_or_default();
+            Error::invalid_argument(first.trim_start_matches("error: "))
+        }
     }
-    let word = match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(word)) => word.trim_start_matches("--").replace('-', "_"),
-        _ => String::new(),
-    };
-    Error::invalid_argument(match source {
-        Some(source) => format!("{}: {source}", word.split(' ').next().unwrap_or_default()),
-        None => error.to_string().lines().next().unwrap_or_default().to_owned(),
-    })
 }

@@ -8,7 +8,7 @@ from typing import Any
 from nyssa.arguments.sizes import bytes_of
 from nyssa.errors import ArgumentError
 
-__all__ = ["BranchOptions", "FieldOptions", "branch_options", "field_options"]
+__all__ = ["BranchOptions", "FieldOptions", "branch_options", "field_options", "text_of"]
 
 FieldOptions = Mapping[str, Mapping[str, Any]]
 BranchOptions = Mapping[str, Mapping[str, Any]]
@@ -41,7 +41,9 @@ def _by_glob(
 
 
 def _text(name: str, value: Any) -> str:
-    if name in _SIZES:
-        return str(bytes_of(value, name))
-    # The text of a member of an enumeration is its name.
+    return str(bytes_of(value, name)) if name in _SIZES else text_of(value)
+
+
+def text_of(value: Any) -> str:
+    """Return a value as text. Of a member of an enumeration of texts it is the value."""
     return str.__str__(value) if isinstance(value, str) else str(value)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from nyssa.arguments.by_glob import branch_options, field_options
+from nyssa.arguments.by_glob import branch_options, field_options, text_of
 from nyssa.arguments.sizes import auto_flush_of, bytes_of
 
 __all__ = ["default_of", "kinds_of", "texts_of", "words_of"]
@@ -54,23 +54,15 @@ def words_of(declared: type, given: Mapping[str, Any]) -> list[str]:
             if bool(value) != (name in _ON):
                 words.append(word.replace("--", "--no-") if name in _ON else word)
         elif not (kind.startswith("Literal") and value == default_of(name, kind)):
-            texts = _TEXTS.get(kind.removesuffix(" | None"), _one)
-            words += [f"{word}={text}" for text in texts(name, value)]
+            texts = _TEXTS.get(kind.removesuffix(" | None"))
+            found = [text_of(value)] if texts is None else texts(name, value)
+            words += [f"{word}={text}" for text in found]
     return words
-
-
-def _text(value: Any) -> str:
-    # The text of a member of an enumeration is its name.
-    return str.__str__(value) if isinstance(value, str) else str(value)
-
-
-def _one(_name: str, value: Any) -> list[str]:
-    return [_text(value)]
 
 
 def texts_of(given: str | Iterable[str]) -> list[str]:
     """Return one text, or several, as a list."""
-    return [_text(one) for one in ([given] if isinstance(given, str) else given)]
+    return [text_of(one) for one in ([given] if isinstance(given, str) else given)]
 
 
 def _pairs(_name: str, value: Mapping[str, str]) -> list[str]:
@@ -87,7 +79,7 @@ def _by_glob(globs: Iterable[tuple[str, list[tuple[str, str]]]]) -> list[str]:
 
 def _escaped(text: str) -> str:
     """Put a backslash before the separators of a word."""
-    return re.sub(r"[\\,:=]", r"\\\g<0>", _text(text))
+    return re.sub(r"[\\,:=]", r"\\\g<0>", text_of(text))
 
 
 #: The texts of a value, by the type of its keyword. Other types have one text.

@@ -21,35 +21,36 @@ from nyssa.read.rules import ReadRules
 __all__ = ["rewrite"]
 
 
-class RewriteKeywords(job.ClusterKeywords, total=False):
-    """The options of `rewrite` for one file, for type checkers; a test compares both."""
+class FileKeywords(job.ClusterKeywords, total=False):
+    """The options that become words of the command line."""
 
-    ntuple: str | None
-    rules: ReadRules | None
     include: str | Iterable[str]
     exclude: str | Iterable[str]
-    cut: str | Callable[[Any], Any] | None
-    cut_fields: Iterable[str] | None
     entry_start: int | None
     entry_stop: int | None
 
 
-@job.shows_options(RewriteKeywords)
+class RewriteKeywords(FileKeywords, total=False):
+    """The options of `rewrite` for one file, for type checkers; a test compares both."""
+
+    ntuple: str | None
+    rules: ReadRules | None
+    cut: str | Callable[[Any], Any] | None
+    cut_fields: Iterable[str] | None
+
+
+@job.shows_options(FileKeywords)
 def rewrite(
     input: str | os.PathLike[str],
     output: str | os.PathLike[str],
     ntuple: str | None = None,
     *,
     rules: ReadRules | None = None,
-    include: str | Iterable[str] = (),
-    exclude: str | Iterable[str] = (),
     cut: str | Callable[[Any], Any] | None = None,
     cut_fields: Iterable[str] | None = None,
-    entry_start: int | None = None,
-    entry_stop: int | None = None,
     threads: int | None = None,
     progress: Callable[[int, int], object] | bool = False,
-    **options: Unpack[job.ClusterKeywords],
+    **options: Unpack[FileKeywords],
 ) -> list[RewriteReport]:
     """Decode an RNTuple and write it again in a new file.
 
@@ -104,11 +105,10 @@ def rewrite(
     source, mask = os.fspath(input), None
     if callable(cut):
         dataset = open_dataset(f"{source}:{ntuple}" if ntuple else source)
-        mask = _mask(dataset, cut, cut_fields, entry_start, entry_stop, threads)
+        entries = (options.get("entry_start"), options.get("entry_stop"))
+        mask = _mask(dataset, cut, cut_fields, entries, threads)
         ntuple = ntuple or dataset.object_path
-    given = {**options, "include": include, "exclude": exclude}
-    given |= {"entry_start": entry_start, "entry_stop": entry_stop}
-    chosen = job.keywords(RewriteKeywords, given)
+    chosen = job.keywords(FileKeywords, options)
     expression = None if callable(cut) else cut
     own = None if rules is None else rules._core
     target = os.fspath(output)
@@ -126,14 +126,13 @@ def _mask(
     dataset: Any,
     cut: Callable[[Any], Any],
     names: Iterable[str] | None,
-    start: int | None,
-    stop: int | None,
+    entries: tuple[int | None, int | None],
     threads: int | None,
 ) -> tuple[bytes, int]:
     """Return one bit for each entry, least significant first, and their number."""
     chosen = None if names is None else texts_of(names)
     steps = dataset.iterate(
-        chosen, entry_start=start, entry_stop=stop, threads=threads, report=True
+        chosen, entry_start=entries[0], entry_stop=entries[1], threads=threads, report=True
     )
     masks = [np.empty(0, dtype=bool)]
     for arrays, (first, last) in steps:

@@ -38,7 +38,8 @@ pub trait Direction: Clone + Debug + Default {
     /// Converts the datasets at `paths` of `input` with these settled options. Use [`super::convert`].
     ///
     /// # Errors
-    /// As for [`super::convert`].
+    /// `NotFound` for a dataset; `InvalidArgument` for an output that is not allowed; `Unsupported` with a list of all
+    /// branches or fields that cannot be converted; `Cancelled`; an error if the input is damaged or cannot be read.
     #[doc(hidden)]
     fn convert_paths(
         &self,

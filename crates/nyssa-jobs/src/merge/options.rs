@@ -107,26 +107,19 @@ impl clap::FromArgMatches for Mode {
 /// ```
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
-#[cfg_attr(
-    feature = "cli",
-    command(mut_arg("cluster_size", |arg| arg.long("recluster").help(
+#[cfg_attr(feature = "cli", command(
+    mut_arg("cluster_size", |arg| arg.long("recluster").help(
         "Decode all data and write them again in clusters of this compressed size, within a few percent: at least \
          256 bytes, and 64 bytes for each column"
-    )))
-)]
-#[cfg_attr(
-    feature = "cli",
-    command(mut_arg("compression", |arg| arg.help(
+    )),
+    mut_arg("compression", |arg| arg.help(
         "Compression of header, footer and page lists, and with --recluster of all data: see nyssa rewrite"
-    )))
-)]
-#[cfg_attr(
-    feature = "cli",
-    command(mut_arg("memory", |arg| arg.help(
+    )),
+    mut_arg("memory", |arg| arg.help(
         "Largest size of the data that are in memory at the same time, at least 1MiB, with --recluster 2MiB. The \
          default is 256MiB, with --recluster what clusters of its size need, at least 448MiB"
-    )))
-)]
+    ))
+))]
 pub struct MergeOptions {
     /// The action if the inputs have different fields.
     #[cfg_attr(feature = "cli", command(flatten))]
