@@ -4,7 +4,8 @@
 //!
 //! ```text
 //! read | write
-//! choose       which encoding, codec and effort: candidates, samples, price
+//! choose       how columns are stored: sample, candidates, price, choice, remembered choices
+//! seal         Arrow arrays -> elements -> sealed pages, with settings for each column
 //! page         sealed page <-> elements
 //! format       anchor, envelope, frame, page list
 //! schema       fields, columns, projections, locators
@@ -23,4 +24,5 @@ pub mod format;
 pub mod page;
 pub mod read;
 pub mod schema;
+pub mod seal;
 pub mod write;

@@ -6,13 +6,13 @@ use std::ops::Range;
 
 use arrow_array::ArrayRef;
 use nyssa_data::dataset::Filter;
-use nyssa_rntuple::choose::sample;
+use nyssa_rntuple::choose::{ColumnStorage, apply, choose_field, choose_field_at_once, sample};
 use nyssa_rntuple::page::SealedColumn;
 use nyssa_rntuple::schema::{ColumnId, FieldId, FieldType, Schema, SchemaBuilder};
-use nyssa_rntuple::write::choosing::{ColumnStorage, apply, choose_field, choose_field_at_once};
-use nyssa_rntuple::write::{self, Scratch, SealSettings};
+use nyssa_rntuple::seal::{Scratch, SealSettings};
+use nyssa_rntuple::write;
 use nyssa_root::Context;
-use nyssa_root::effort::{Chooser, Objective};
+use nyssa_root::effort::{Chooser, Goal};
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::rootfile::RootFile;
 use nyssa_root::streamer::{Layouts, ObjectLayout};
@@ -296,7 +296,7 @@ impl Choosing<'_> {
             max_unzipped_page: output.page_size,
             ..write::RNTupleWriteOptions::default()
         };
-        let mut settings = SealSettings::new(&schema, &options);
+        let mut settings = options.seal_settings(&schema);
         if let Some(chooser) = output.chooser() {
             let mut chosen = Vec::new();
             for (field, data) in fields {
@@ -345,15 +345,15 @@ fn choose_from(
 ) -> Result<Vec<(ColumnId, ColumnStorage)>> {
     let columns = schema.columns_below(field).len() as u64;
     let bytes = values.get_array_memory_size() as u64;
-    let Some(wanted) = sample::of_branch(chooser.objective(), bytes, columns) else {
+    let Some(wanted) = sample::of_branch(chooser.goal(), bytes, columns) else {
         return Ok(without_sample(chooser, schema, &schema.columns_below(field)));
     };
     let rows = (values.len() as u64).saturating_mul(wanted) / bytes.max(1);
     let values =
         values.slice(0, values.len().min(usize::try_from(rows.max(1)).unwrap_or(usize::MAX)));
-    match chooser.objective() {
-        Objective::Time => choose_field_at_once(chooser, schema, field, &values, settings, scratch),
-        Objective::Size => choose_field(chooser, schema, field, &values, settings, scratch),
+    match chooser.goal() {
+        Goal::Time => choose_field_at_once(chooser, schema, field, &values, settings, scratch),
+        Goal::Size => choose_field(chooser, schema, field, &values, settings, scratch),
     }
 }
 

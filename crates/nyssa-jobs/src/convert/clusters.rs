@@ -4,7 +4,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use nyssa_rntuple::write::{Scratch, SealSettings};
+use nyssa_rntuple::page::SealedColumn;
+use nyssa_rntuple::seal::{Scratch, SealSettings};
 use nyssa_root::Context;
 use nyssa_root::error::Result;
 use nyssa_ttree::{Basket, Branch, Shape, Tree};
@@ -95,11 +96,10 @@ impl Sizes {
                     // An error of the branch appears again when the branch is converted.
                     let Ok(columns) = sealed else { return Ok(None) };
                     let given = sizes.given(units, index, &sample);
-                    let pages = columns.iter().flat_map(|column| &column.pages);
-                    let (stored, decoded) = pages.fold((0, 0), |(stored, decoded), page| {
-                        (stored + page.bytes.len(), decoded + page.uncompressed)
-                    });
-                    let factor = |bytes: usize| bytes as f64 / given;
+                    let bytes = columns.iter().map(SealedColumn::page_bytes);
+                    let (decoded, stored) =
+                        bytes.fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
+                    let factor = |bytes: u64| bytes as f64 / given;
                     let factors = Factors { stored: factor(stored), decoded: factor(decoded) };
                     Ok((given > 0.0).then_some(factors))
                 },

@@ -2,10 +2,10 @@
 //! have a range. Every value is checked when it is stored. If a value cannot be stored exactly, the conversion starts
 //! again.
 
+use nyssa_rntuple::choose;
 use nyssa_rntuple::encoding::{ColumnType, Encoding};
 use nyssa_rntuple::schema::{ColumnId, FieldId, Schema};
-use nyssa_rntuple::write::SealSettings;
-use nyssa_rntuple::write::choosing;
+use nyssa_rntuple::seal::SealSettings;
 use nyssa_root::streamer::Quantization;
 
 use super::failures::Failures;
@@ -33,7 +33,7 @@ impl Narrowing<'_> {
         if failed > 1 {
             return;
         }
-        choosing::narrow(schema, unit.field, settings);
+        choose::narrow(schema, unit.field, settings);
         // The highest value of a range needs one bit more than the tree states. Then the conversion starts again.
         let quantizations = input.branch.quantizations();
         for (id, encoding) in encodings(schema, unit.field, &quantizations, failed) {

@@ -4,8 +4,7 @@ use std::ops::Range;
 use std::str::FromStr;
 
 use nyssa_data::dataset::{Filter, Format};
-use nyssa_rntuple::write::Encodings;
-use nyssa_rntuple::write::profile::Profile;
+use nyssa_rntuple::choose::{Encodings, StorageChoices};
 use nyssa_root::compression::Algorithm;
 use nyssa_root::effort::Effort;
 use nyssa_root::error::{Error, Result};
@@ -163,7 +162,7 @@ impl ConvertOptions {
     /// read.
     pub(super) fn settled(&self) -> Result<Self> {
         let stated = match (&self.streamer, &self.output.profile) {
-            (Streamer::None, Some(profile)) => Profile::stated(profile)?,
+            (Streamer::None, Some(profile)) => StorageChoices::stated(profile)?,
             _ => None,
         };
         let stated = stated.and_then(|options| options.streamer).map(|words| Streamer::of(&words));

@@ -7,19 +7,16 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
-use nyssa_rntuple::choose::sample;
-use nyssa_rntuple::schema::{ColumnId, Schema};
-use nyssa_rntuple::write::choosing::{
-    ColumnStorage, apply, choose_exact_field, choose_field_at_once, has_repeats, unseen,
+use nyssa_rntuple::choose::{
+    ColumnStorage, choose_exact_field, choose_field_at_once, sample, unseen,
 };
-use nyssa_rntuple::write::profile::Profile;
-use nyssa_rntuple::write::{Scratch, SealSettings};
+use nyssa_rntuple::schema::{ColumnId, Schema};
+use nyssa_rntuple::seal::SealSettings;
 use nyssa_root::Context;
-use nyssa_root::effort::{Chooser, Chosen, Objective};
+use nyssa_root::effort::{Chooser, Chosen, Goal};
 use nyssa_root::error::Result;
 use nyssa_ttree::Reader;
 use nyssa_ttree::read::items;
-use rayon::prelude::*;
 
 use super::clusters::decoded;
 use super::failures::unsupported;
@@ -27,6 +24,7 @@ use super::model::{Input, OutputField, Source};
 use super::read_ahead;
 use super::sample_baskets::SampleBaskets;
 use super::streamer::StreamerBranches;
+use crate::job::choosing::{Choosing, Earlier};
 
 /// The branches that samples are taken from.
 pub(super) struct Sampler<'a> {
@@ -50,74 +48,56 @@ impl Sampler<'_> {
     pub(super) fn choose(
         &self,
         chooser: &Chooser,
-        profile: Option<(&mut Profile, &str)>,
+        earlier: Earlier<'_>,
         schema: &mut Schema,
         settings: &mut SealSettings,
     ) -> Result<Vec<Option<Chosen>>> {
         let (known, sealed) = (&*schema, &*settings);
-        let columns: Vec<Vec<ColumnId>> =
-            self.units.iter().map(|unit| columns(known, unit)).collect();
-        let remembered = columns.iter().map(|columns| match &profile {
-            Some((profile, ntuple)) => profile.known(ntuple, chooser, (known, sealed), columns),
-            None => Ok(Vec::new()),
-        });
-        let remembered = remembered.collect::<Result<Vec<_>>>()?;
-        let is_known = |index: usize| remembered[index].len() == columns[index].len();
-        let range_of = |(index, unit): (usize, &OutputField)| match is_known(index) {
-            true => None,
-            false => self.range(columns[index].len() as u64, unit, chooser.objective()),
+        let columns = self.units.iter().map(|unit| columns(known, unit)).collect();
+        let choosing = Choosing::new(chooser, &earlier, (known, sealed), columns)?;
+        let range = |(index, unit): (usize, &OutputField)| {
+            let columns = choosing.columns(index).len() as u64;
+            (!choosing.is_known(index)).then(|| self.range(columns, unit, chooser.goal()))?
         };
-        let ranges: Vec<Option<Range<u64>>> = self.units.iter().enumerate().map(range_of).collect();
+        let ranges: Vec<Option<Range<u64>>> = self.units.iter().enumerate().map(range).collect();
         let range = |index: usize| ranges.get(index).cloned().flatten();
         let bytes = self.context.ahead_bytes();
         let Self { reader, inputs, units, sample_baskets, .. } = *self;
         let ahead =
             read_ahead::Plan { reader, inputs, units, sample_baskets }.begin_samples(range, bytes);
-        let one = |scratch: &mut Scratch, (index, unit): (usize, &OutputField)| {
-            self.context.check()?;
+        let choices = choosing.choose(self.context, |choosing, index, scratch| {
+            let Some(unit) = units.get(index) else { return Ok(Vec::new()) };
             let _held = ahead.as_ref().map(|ahead| ahead.hold(index, self.context));
-            if is_known(index) {
-                return Ok(Vec::new());
-            }
             let _span =
                 tracing::trace_span!("sample", column = known.path(unit.field).as_str()).entered();
-            let chosen = match (self.sample(unit, range(index)), chooser.objective()) {
+            let chosen = match (self.sample(unit, range(index)), chooser.goal()) {
                 // The columns of a branch are similar, and one choice for all takes less time.
-                (Some(values), Objective::Time) => {
+                (Some(values), Goal::Time) => {
                     choose_field_at_once(chooser, known, unit.field, &values, sealed, scratch)
                 }
-                (Some(values), Objective::Size) => {
+                (Some(values), Goal::Size) => {
                     let values = self.longer((unit, range(index)), (known, sealed), values);
                     let places = range(index).into_iter().flat_map(|range| self.others(&range));
                     let others = places.filter_map(|place| self.sample(unit, Some(place)));
                     let field = unit.field;
                     choose_exact_field(chooser, known, field, &values, others, sealed, scratch)
                 }
-                (None, _) => Ok(without_sample(chooser, known, &columns[index])),
+                (None, _) => Ok(without_sample(chooser, known, choosing.columns(index))),
             };
             match chosen {
                 // A value that its column cannot store exactly appears again in the conversion.
                 Err(error) if unsupported(error.kind()) => {
-                    Ok(without_sample(chooser, known, &columns[index]))
+                    Ok(without_sample(chooser, known, choosing.columns(index)))
                 }
                 chosen => chosen,
             }
-        };
-        let choices = self.context.pool().install(|| {
-            let units = self.units.par_iter().enumerate();
-            units.map_init(Scratch::new, one).collect::<Result<Vec<_>>>()
         })?;
-        let choices: Vec<_> = choices.into_iter().flatten().collect();
-        if let Some((profile, ntuple)) = profile {
-            profile.learn(ntuple, known, sealed, &choices);
-        }
-        // Choices of the profile come last, so that they take precedence.
-        Ok(apply(choices.into_iter().chain(remembered.into_iter().flatten()), schema, settings))
+        Ok(choices.apply(earlier, schema, settings))
     }
 
     /// Returns some entries from the middle of the first cluster, for a unit with this number of columns. Returns
     /// `None` for a unit that is too small to matter.
-    fn range(&self, columns: u64, unit: &OutputField, objective: Objective) -> Option<Range<u64>> {
+    fn range(&self, columns: u64, unit: &OutputField, goal: Goal) -> Option<Range<u64>> {
         let (Source::Branch(index) | Source::Items(index) | Source::Streamed(index)) = unit.source
         else {
             return None;
@@ -125,7 +105,7 @@ impl Sampler<'_> {
         let (input, cluster) = (self.inputs.get(index)?, self.first);
         let bytes = decoded(input.branch, self.entries);
         let entries = self.entries.end - self.entries.start;
-        let wanted = sample::of_branch(objective, bytes, columns)?;
+        let wanted = sample::of_branch(goal, bytes, columns)?;
         let wanted = u128::from(wanted) * u128::from(entries) / u128::from(bytes);
         let count = u64::try_from(wanted).unwrap_or(u64::MAX).clamp(1, cluster.end - cluster.start);
         let start = cluster.start + (cluster.end - cluster.start - count) / 2;
@@ -139,7 +119,7 @@ impl Sampler<'_> {
         (schema, settings): (&Schema, &SealSettings),
         values: ArrayRef,
     ) -> ArrayRef {
-        let repeats = has_repeats(schema, unit.field, &values, settings);
+        let repeats = sample::field_repeats(schema, unit.field, &values, settings);
         let Some(range) = range.filter(|_| repeats.unwrap_or(false)) else { return values };
         let Range { start, end } = *self.first;
         let count = (range.end - range.start).saturating_mul(sample::LONGER).min(end - start);
@@ -180,10 +160,10 @@ pub(super) fn without_sample(
     schema: &Schema,
     columns: &[ColumnId],
 ) -> Vec<(ColumnId, ColumnStorage)> {
-    match chooser.objective() {
-        Objective::Time => unseen(chooser, schema, columns),
+    match chooser.goal() {
+        Goal::Time => unseen(chooser, schema, columns),
         // They have ROOT's types and codec.
-        Objective::Size => Vec::new(),
+        Goal::Size => Vec::new(),
     }
 }
 

@@ -5,12 +5,14 @@ use std::ops::Range;
 use std::time::Instant;
 
 use nyssa_data::dataset::{Dataset, Filter, LeftOut};
+use nyssa_rntuple::choose::{
+    self, FieldOptions, is_narrowed, losses, precisions, set_requested_types,
+};
 use nyssa_rntuple::encoding::ColumnType;
 use nyssa_rntuple::read;
 use nyssa_rntuple::schema::FieldId;
-use nyssa_rntuple::write::choosing::is_narrowed;
-use nyssa_rntuple::write::loss::{losses, precisions};
-use nyssa_rntuple::write::{self, FieldOptions, SealSettings, Writer};
+use nyssa_rntuple::seal::SealSettings;
+use nyssa_rntuple::write::{self, Writer};
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::rootfile::RootFile;
@@ -213,8 +215,8 @@ impl<'a> Tree<'a> {
             ..requested.write_options()
         };
         let compression = write_options.compression;
-        write::choose_columns(&mut self.map.schema, &write_options.fields, compression, 0)?;
-        let mut settings = SealSettings::new(&self.map.schema, &write_options);
+        set_requested_types(&mut self.map.schema, &write_options.fields, compression, 0)?;
+        let mut settings = write_options.seal_settings(&self.map.schema);
         self.narrow(&mut settings);
         let precisions = precisions(&self.map.schema, &settings);
         self.map.notes.extend(losses(&self.map.schema, &precisions));
@@ -231,11 +233,11 @@ impl<'a> Tree<'a> {
             context: self.context,
         };
         let name = self.ntuple();
-        let mut profile = requested.profile()?;
+        let mut earlier = requested.profile()?;
         let chosen = match requested.chooser() {
             Some(chooser) => {
-                let profile = profile.as_mut().map(|profile| (profile, name.as_str()));
-                samples.choose(&chooser, profile, &mut self.map.schema, &mut settings)?
+                let earlier = earlier.as_mut().map(|choices| (choices, name.as_str()));
+                samples.choose(&chooser, earlier, &mut self.map.schema, &mut settings)?
             }
             None => Vec::new(),
         };
@@ -274,11 +276,10 @@ impl<'a> Tree<'a> {
             context: self.context,
         };
         let written = work.run(cutter, &mut writer)?;
-        let columns =
-            write::column_report::reports(units.schema, &settings, &chosen, &written.column_bytes);
+        let columns = choose::reports(units.schema, &settings, &chosen, &written.column_bytes);
         self.map.notes.extend(written.notes.iter().cloned());
         let totals = writer.finish()?;
-        profile.map_or(Ok(()), |profile| profile.save())?;
+        earlier.map_or(Ok(()), |choices| choices.save())?;
         let (file, work) = (self.reader.file(), (input_bytes, start));
         let notes = self.map.notes.clone();
         let mut report = job::Written::new(output.name(), name, &totals, work, notes);

@@ -6,7 +6,7 @@ use arrow_array::ArrayRef;
 use arrow_buffer::OffsetBuffer;
 use nyssa_rntuple::page::SealedColumn;
 use nyssa_rntuple::schema::{FieldId, Schema};
-use nyssa_rntuple::write::{Scratch, SealSettings, seal_field, seal_offsets};
+use nyssa_rntuple::seal::{Scratch, SealSettings, seal_field, seal_offsets};
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_ttree::read::items;
 use nyssa_ttree::{Reader, Shape};

@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use nyssa_rntuple::page::SealedColumn;
-use nyssa_rntuple::write::{Scratch, SealSettings, Writer};
+use nyssa_rntuple::seal::{Scratch, SealSettings};
+use nyssa_rntuple::write::Writer;
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::pipeline::{Next, Pipeline, Plan, Threads};

@@ -7,6 +7,7 @@
 //!
 //! A job has a plan and defines how it writes and verifies (`run::Job`); all other steps are common to all jobs.
 
+pub(crate) mod choosing;
 pub(crate) mod clusters;
 pub(crate) mod cutting;
 mod identity;

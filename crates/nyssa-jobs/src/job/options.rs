@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use nyssa_rntuple::write::profile::Profile;
+use nyssa_rntuple::choose::{Encodings, FieldOptions, StorageChoices};
+use nyssa_rntuple::seal::check_page;
 use nyssa_rntuple::write::{
     self, DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_INITIAL_UNZIPPED_PAGE, DEFAULT_MAX_UNZIPPED_PAGE,
-    Encodings, FieldOptions, check_cluster, check_memory, check_page,
+    check_cluster, check_memory,
 };
 use nyssa_root::compression::Compression;
 use nyssa_root::effort::Chooser;
@@ -107,10 +108,10 @@ impl OutputOptions {
     /// # Errors
     /// `InvalidArgument` for a file that does not fit, and if no column is chosen by samples; an error if the file
     /// cannot be read.
-    pub(crate) fn profile(&self) -> Result<Option<Profile>> {
+    pub(crate) fn profile(&self) -> Result<Option<StorageChoices>> {
         let Some(path) = &self.profile else { return Ok(None) };
         if self.chooser().is_none() {
-            if Profile::has_options(path)? {
+            if StorageChoices::has_options(path)? {
                 return Ok(None);
             }
             return Err(Error::invalid_argument(
@@ -118,7 +119,7 @@ impl OutputOptions {
                  use encoding auto, or effort auto with zstd",
             ));
         }
-        Profile::open(path, self.compression).map(Some)
+        StorageChoices::open(path, self.compression).map(Some)
     }
 
     /// Returns the chooser of encodings and codecs, or `None` if these options leave nothing to choose.

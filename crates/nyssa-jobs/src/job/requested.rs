@@ -1,7 +1,6 @@
 //! Settles the options of a user and the options of a profile.
 
-use nyssa_rntuple::write::Encodings;
-use nyssa_rntuple::write::profile::Profile;
+use nyssa_rntuple::choose::{Encodings, StorageChoices};
 use nyssa_root::effort::{CompressionChoice, Effort};
 use nyssa_root::error::Result;
 use nyssa_root::guard::to_usize;
@@ -34,7 +33,7 @@ impl RequestedOptions {
     /// profile cannot be read.
     pub fn settle(self) -> Result<OutputOptions> {
         let default = OutputOptions::default();
-        let profile = self.profile.as_deref().map(Profile::stated).transpose()?.flatten();
+        let profile = self.profile.as_deref().map(StorageChoices::stated).transpose()?.flatten();
         let requested = self.compression.map(|choice| (choice.compression, choice.effort(None)));
         let profile = profile.as_ref();
         let known =

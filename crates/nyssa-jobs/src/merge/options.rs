@@ -3,7 +3,8 @@
 use std::str::FromStr;
 
 use nyssa_io::OpenOptions;
-use nyssa_rntuple::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, Encodings, MIN_MEMORY};
+use nyssa_rntuple::choose::Encodings;
+use nyssa_rntuple::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, MIN_MEMORY};
 use nyssa_root::error::{Error, Result};
 
 use crate::job::OutputOptions;

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use nyssa_data::dataset::{AnyDataset, ColumnInfo, Dataset};
 use nyssa_data::view::{Selected, SelectedRange, WithRules};
+use nyssa_rntuple::choose::{self, losses, precisions, set_requested_types};
 use nyssa_rntuple::format::ExtraType;
 use nyssa_rntuple::read::{self, Reader, StreamerForm};
 use nyssa_rntuple::schema::{FieldId, Schema};
-use nyssa_rntuple::write::loss::{losses, precisions};
-use nyssa_rntuple::write::{self, SealSettings, Writer};
+use nyssa_rntuple::write::{self, Writer};
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::rootfile::RootFile;
@@ -64,7 +64,7 @@ impl<'a> NTuple<'a> {
         let compressed = options.output.compression.setting() != 0;
         let mut target = OutputSchema::new(schema, &selection, compressed)?;
         let OutputOptions { field_options: by_field, compression, .. } = &options.output;
-        write::choose_columns(&mut target.schema, by_field, *compression, 0)?;
+        set_requested_types(&mut target.schema, by_field, *compression, 0)?;
         let dropped = schema.top_level().filter(|(id, _)| !selection.keeps(*id));
         let dropped = dropped.map(|(_, field)| field.name.clone()).collect();
         reader.retain(|id| selection.keeps(id));
@@ -133,27 +133,28 @@ impl<'a> NTuple<'a> {
         let mut notes = notes.clone();
         let mut schema = schema.clone();
         let write_options = self.write_options();
-        let mut settings = SealSettings::new(&schema, &write_options);
+        let mut settings = write_options.seal_settings(&schema);
         notes.extend(losses(&schema, &precisions(&schema, &settings)));
         let physical = self.fields.iter().map(|(_, id)| sources[id.0 as usize]);
         let sizes = Sizes::new(&self.reader, &physical.collect::<Vec<_>>())?;
         let selected = self.selected()?;
         let memory = self.options.output.memory();
         let largest = self.largest(memory);
-        let sampler = Sampler {
-            dataset: &*self.shown,
-            sizes: &sizes,
-            fields: &self.fields,
-            context: self.context,
+        let sampler = Sampler::new(&*self.shown, &sizes, &self.fields, self.context);
+        let (name, requested) = (self.ntuple(), &self.options.output);
+        let mut earlier = requested.profile()?;
+        let chosen = match requested.chooser() {
+            Some(chooser) => {
+                let earlier = earlier.as_mut().map(|choices| (choices, name.as_str()));
+                sampler.choose(&chooser, earlier, &mut schema, &mut settings)?
+            }
+            None => Vec::new(),
         };
-        let chosen =
-            sampler.choose(&self.options.output, &self.ntuple(), &mut schema, &mut settings)?;
-        let requested = self.options.output.cluster_size;
-        let (cluster_size, note) = write::cluster_of(requested, schema.columns.len());
+        earlier.map_or(Ok(()), |choices| choices.save())?;
+        let (cluster_size, note) = write::cluster_of(requested.cluster_size, schema.columns.len());
         notes.extend(note);
         let ratios = sampler.ratios(cluster_size, &schema, &settings)?;
         let cutter = cutter(&selected, &sizes, &ratios, (cluster_size, memory));
-        let name = self.ntuple();
         let mut writer =
             Writer::attach(&output.file, &name, schema.clone(), write_options.clone())?;
         writer.set_extra_types(self.extra_types())?;
@@ -169,8 +170,7 @@ impl<'a> NTuple<'a> {
         };
         let written = batches.run(cutter, &mut writer)?;
         notes.extend(written.notes);
-        let columns =
-            write::column_report::reports(&schema, &settings, &chosen, &written.column_bytes);
+        let columns = choose::reports(&schema, &settings, &chosen, &written.column_bytes);
         let sets =
             attributes::copy(&self.reader, &selected, &mut writer, &write_options, self.context)?;
         notes.extend(sets);
@@ -210,7 +210,7 @@ impl<'a> NTuple<'a> {
     pub(crate) fn verify(&self, file: &RootFile, report: &mut RewriteReport) -> Result<()> {
         let start = Instant::now();
         let written = Reader::open_with(file, &self.ntuple(), raw_objects())?;
-        let settings = SealSettings::new(&self.target.schema, &self.write_options());
+        let settings = self.write_options().seal_settings(&self.target.schema);
         let precisions = precisions(&self.target.schema, &settings);
         let tolerances = diff::Tolerance::of_fields(&self.target.schema, &precisions);
         let memory = self.options.output.memory();

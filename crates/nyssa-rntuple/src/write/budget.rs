@@ -1,9 +1,14 @@
 //! Divides the memory of a writer between its parts.
 
+use std::sync::Arc;
+
+use nyssa_root::compression::Codec;
+use nyssa_root::effort::Chooser;
 use nyssa_root::error::{Error, Result};
 
-use super::{RNTupleWriteOptions, SealSettings};
+use super::RNTupleWriteOptions;
 use crate::schema::Schema;
+use crate::seal::{ColumnSettings, MAX_COMPRESSORS, SealSettings};
 
 /// The whole memory divided by this is the memory of the file: known pages, page lists, the write buffer.
 const FILE_DIVISOR: u64 = 8;
@@ -95,7 +100,8 @@ fn page_and_worker(
 ) -> (usize, u64) {
     let page = usize::try_from(memory / PAGE_DIVISOR).unwrap_or(usize::MAX);
     let least = options.initial_unzipped_page;
-    let mut page = page.clamp(least, settings.largest_page(options));
+    let largest = settings.columns.iter().map(|column| column.page_bytes).fold(least, usize::max);
+    let mut page = page.clamp(least, largest);
     let worker =
         |page: usize| PAGES_PER_WORKER * page as u64 + compressors(settings, options, page);
     // Pages are halved only while this saves memory: the tables of low levels do not depend on the page size.
@@ -113,6 +119,15 @@ pub(super) fn file_memory(options: &RNTupleWriteOptions) -> u64 {
 
 /// Returns the memory of the compressors that a thread keeps, in bytes.
 fn compressors(settings: &SealSettings, options: &RNTupleWriteOptions, page: usize) -> u64 {
-    let codecs = settings.codecs(options);
-    codecs.iter().map(|codec| codec.memory(page)).sum()
+    let chooser = options.encodings.chooser(options.compression, options.effort);
+    let mut codecs: Vec<&Arc<Codec>> = chooser.iter().flat_map(Chooser::codecs).collect();
+    let requested = |column: &&ColumnSettings| column.own_codec || chooser.is_none();
+    for column in settings.columns.iter().filter(requested) {
+        if !codecs.iter().any(|codec| Arc::ptr_eq(codec, &column.codec)) {
+            codecs.push(&column.codec);
+        }
+    }
+    // A thread has only a limited number of compressors, so the largest compressors count.
+    codecs.sort_by_key(|codec| std::cmp::Reverse(codec.memory(options.max_unzipped_page)));
+    codecs.iter().take(MAX_COMPRESSORS).map(|codec| codec.memory(page)).sum()
 }

@@ -13,9 +13,11 @@ use nyssa_root::fill::{Order, Place, Turns, TurnsOptions, TurnsWriter};
 
 use super::cluster_builder::ClusterBuilder;
 use super::cluster_target::{ClusterPage, ClusterTarget, SealedCluster};
-use super::{RNTupleWriteOptions, SealSettings, SharedFile, WriteReport, Writer, choose_columns};
+use super::{RNTupleWriteOptions, SharedFile, WriteReport, Writer};
+use crate::choose::set_requested_types;
 use crate::page::SealedPage;
 use crate::schema::Schema;
+use crate::seal::SealSettings;
 
 /// The whole memory divided by this is the memory of queued clusters, in a fixed order.
 const WAITING_DIVISOR: u64 = 8;
@@ -99,7 +101,7 @@ impl ParallelWriter {
         order: Order,
         context: &Context,
     ) -> Result<Self> {
-        choose_columns(&mut schema, &options.fields, options.compression, 0)?;
+        set_requested_types(&mut schema, &options.fields, options.compression, 0)?;
         Self::over(Writer::attach(file, path, schema, options)?, order, context)
     }
 

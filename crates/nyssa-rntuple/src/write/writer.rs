@@ -8,11 +8,11 @@ use nyssa_root::rootfile::{name_of, split};
 
 use super::blob::write_blob;
 use super::classes;
-use super::column_choice::not_written;
 use super::extension::{self, Progress};
 use super::known_pages::KnownPages;
 use super::open_cluster::{AddedColumn, OpenCluster, complete};
-use super::{FinishedSet, RNTupleWriteOptions, SealSettings, SharedFile, WriteReport};
+use super::{FinishedSet, RNTupleWriteOptions, SharedFile, WriteReport};
+use crate::choose::not_written;
 use crate::format::{
     Anchor, ClusterGroup, EnvelopePosition, ExtraType, Footer, FormatVersion, Header, PageList,
     SchemaDescription,
@@ -22,6 +22,7 @@ use crate::schema::{
     Cluster, Column, ColumnId, ColumnRange, FieldId, PageInfo, Schema, SchemaBuilder, check_name,
 };
 use crate::schema::{EnvelopeLink, Locator};
+use crate::seal::SealSettings;
 
 mod cluster_target;
 mod pages;
@@ -167,7 +168,7 @@ impl Writer {
 
     /// Returns the settings to seal the rows of this writer.
     pub(super) fn seal_settings(&self, options: &RNTupleWriteOptions) -> SealSettings {
-        let mut settings = SealSettings::new(&self.schema, options);
+        let mut settings = options.seal_settings(&self.schema);
         for (id, column) in (0u32..).map(ColumnId).zip(&mut settings.columns) {
             column.own_type |= self.keeps_type(id);
         }

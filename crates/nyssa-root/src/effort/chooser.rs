@@ -4,28 +4,28 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::candidate::{Candidate, for_baskets, for_size, for_time};
+use super::priced_codec::{PricedCodec, for_baskets, for_size, for_time};
 use super::{Effort, level};
 use crate::compression::{Codec, Compression};
 use crate::error::Result;
 
-/// The fraction of the sample that another form must save at least, for [`Objective::Size`].
+/// The fraction of the sample that another form must save at least, for [`Goal::Size`].
 const MIN_GAIN: f64 = 0.01;
 
 /// The hardest candidate is tried only if other candidates have saved at least this fraction of the price of their
 /// time.
 const SAVED_BEFORE: f64 = 0.5;
 
-/// The objective of a choice: time or size.
+/// The goal of a choice: time or size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Objective {
+pub enum Goal {
     /// Time: CPU time is spent only if it saves enough bytes.
     Time,
     /// The size counts more than time.
     Size,
 }
 
-impl Objective {
+impl Goal {
     /// Returns the number of bytes that one second of CPU time must save.
     fn bytes_per_second(self) -> f64 {
         match self {
@@ -49,10 +49,10 @@ const TOO_SMALL: &str = "too little data to choose";
 /// A chooser of forms and codecs.
 #[derive(Clone, Debug)]
 pub struct Chooser {
-    objective: Objective,
+    goal: Goal,
     /// The candidate that is tried first.
-    first: Candidate,
-    others: Vec<Candidate>,
+    first: PricedCodec,
+    others: Vec<PricedCodec>,
     /// ROOT's own codec.
     root: Arc<Codec>,
 }
@@ -82,7 +82,7 @@ pub struct Best<'a> {
     /// The index of the form.
     pub form: usize,
     /// The candidate.
-    pub candidate: &'a Candidate,
+    pub candidate: &'a PricedCodec,
     /// The size of the sample.
     pub size: SampleSize,
     /// The choice, for reports.
@@ -97,12 +97,12 @@ pub struct Chosen {
     /// The reason of the choice.
     pub reason: &'static str,
     /// The forms and efforts that were tried.
-    pub tried: Vec<Trial>,
+    pub tried: Vec<TriedForm>,
 }
 
 /// The size of a sample that is stored in one form with one effort.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Trial {
+pub struct TriedForm {
     /// The form: `split` or `unsplit`. It is empty for types that have no such forms.
     pub form: &'static str,
     /// The name of the effort.
@@ -115,47 +115,45 @@ impl Chooser {
     /// Returns the chooser for which time is worth more than size, or `None` if there is nothing to choose.
     pub fn for_time(compression: Compression, effort: Effort) -> Option<Self> {
         match effort {
-            Effort::Auto => Some(Self::new(compression, Objective::Time, for_time(compression)?)),
+            Effort::Auto => Some(Self::new(compression, Goal::Time, for_time(compression)?)),
             Effort::Full => None,
         }
     }
 
     /// Returns the chooser for which size is worth more than time, or `None` if nothing is compressed.
     pub fn for_size(compression: Compression, effort: Effort) -> Option<Self> {
-        Some(Self::new(compression, Objective::Size, for_size(compression, effort)?))
+        Some(Self::new(compression, Goal::Size, for_size(compression, effort)?))
     }
 
     /// Returns the chooser for the baskets of trees, or `None` if there is nothing to choose.
     pub fn for_baskets(compression: Compression, effort: Effort) -> Option<Self> {
         match effort {
-            Effort::Auto => {
-                Some(Self::new(compression, Objective::Time, for_baskets(compression)?))
-            }
+            Effort::Auto => Some(Self::new(compression, Goal::Time, for_baskets(compression)?)),
             Effort::Full => None,
         }
     }
 
     fn new(
         compression: Compression,
-        objective: Objective,
-        (first, others): (Candidate, Vec<Candidate>),
+        goal: Goal,
+        (first, others): (PricedCodec, Vec<PricedCodec>),
     ) -> Self {
         let named = level(compression.setting());
         let all = std::iter::once(&first).chain(&others);
         let root = all.filter(|candidate| candidate.name == named).map(|one| &one.codec).next();
         let root = root.map_or_else(|| Arc::new(Codec::from(compression)), Arc::clone);
-        Self { objective, first, others, root }
+        Self { goal, first, others, root }
     }
 
     /// Returns a chooser with the same forms and only one codec.
     pub fn with_codec(&self, codec: &Arc<Codec>) -> Self {
-        let (objective, first) = (self.objective, Candidate::requested(codec));
-        Self { objective, first, others: Vec::new(), root: Arc::clone(codec) }
+        let (goal, first) = (self.goal, PricedCodec::requested(codec));
+        Self { goal, first, others: Vec::new(), root: Arc::clone(codec) }
     }
 
-    /// Returns the objective of the choice.
-    pub fn objective(&self) -> Objective {
-        self.objective
+    /// Returns the goal of the choice.
+    pub fn goal(&self) -> Goal {
+        self.goal
     }
 
     /// Returns ROOT's own codec.
@@ -169,7 +167,7 @@ impl Chooser {
     }
 
     /// Returns the candidate with this name.
-    pub fn candidate(&self, name: &str) -> Option<&Candidate> {
+    pub fn candidate(&self, name: &str) -> Option<&PricedCodec> {
         std::iter::once(&self.first).chain(&self.others).find(|candidate| candidate.name == name)
     }
 
@@ -200,7 +198,7 @@ impl Chooser {
     pub fn choose(
         &self,
         forms: &[SplitForm],
-        mut seal: impl FnMut(usize, &Candidate) -> Result<SampleSize>,
+        mut seal: impl FnMut(usize, &PricedCodec) -> Result<SampleSize>,
     ) -> Result<Best<'_>> {
         let best = self.choose_form(forms, &mut seal)?;
         self.choose_codec(forms, best, seal)
@@ -214,7 +212,7 @@ impl Chooser {
     pub fn choose_form(
         &self,
         forms: &[SplitForm],
-        mut seal: impl FnMut(usize, &Candidate) -> Result<SampleSize>,
+        mut seal: impl FnMut(usize, &PricedCodec) -> Result<SampleSize>,
     ) -> Result<Best<'_>> {
         let first = &self.first;
         let mut best = Best {
@@ -223,7 +221,7 @@ impl Chooser {
             size: seal(0, first)?,
             chosen: Chosen {
                 effort: first.name.clone(),
-                reason: self.objective.reason(),
+                reason: self.goal.reason(),
                 tried: Vec::new(),
             },
         };
@@ -238,7 +236,7 @@ impl Chooser {
             let size = seal(other, first)?;
             best.note(forms, other, first, size);
             let (now, before) = (size.compressed as f64, best.size.compressed as f64);
-            let gains = self.objective == Objective::Time || now < before * (1.0 - MIN_GAIN);
+            let gains = self.goal == Goal::Time || now < before * (1.0 - MIN_GAIN);
             if gains && self.cost(first, &size, split(forms, other)) < cost {
                 (best.form, best.size) = (other, size);
             }
@@ -254,7 +252,7 @@ impl Chooser {
         &'a self,
         forms: &[SplitForm],
         mut best: Best<'a>,
-        mut seal: impl FnMut(usize, &Candidate) -> Result<SampleSize>,
+        mut seal: impl FnMut(usize, &PricedCodec) -> Result<SampleSize>,
     ) -> Result<Best<'a>> {
         let split = split(forms, best.form);
         let first = best.size.compressed;
@@ -266,7 +264,7 @@ impl Chooser {
             }
             // The hardest candidate pays only if a less hard candidate has saved something.
             let seconds = other.seconds(split) - best.candidate.seconds(split);
-            let price = self.objective.bytes_per_second() * best.size.uncompressed * seconds;
+            let price = self.goal.bytes_per_second() * best.size.uncompressed * seconds;
             let saved = first.saturating_sub(best.size.compressed) as f64;
             if other.is_hardest() && saved < price * SAVED_BEFORE {
                 continue;
@@ -283,9 +281,9 @@ impl Chooser {
 
     /// Returns the size of a sample together with the price of the time that `candidate` takes for its elements, split
     /// or not.
-    pub fn cost(&self, candidate: &Candidate, size: &SampleSize, split: bool) -> f64 {
+    pub fn cost(&self, candidate: &PricedCodec, size: &SampleSize, split: bool) -> f64 {
         let seconds = size.uncompressed * candidate.seconds(split);
-        size.compressed as f64 + self.objective.bytes_per_second() * seconds
+        size.compressed as f64 + self.goal.bytes_per_second() * seconds
     }
 }
 
@@ -295,8 +293,14 @@ impl Best<'_> {
         self.size.compressed as f64 / self.size.uncompressed.max(1.0)
     }
 
-    fn note(&mut self, forms: &[SplitForm], form: usize, candidate: &Candidate, size: SampleSize) {
-        self.chosen.tried.push(Trial {
+    fn note(
+        &mut self,
+        forms: &[SplitForm],
+        form: usize,
+        candidate: &PricedCodec,
+        size: SampleSize,
+    ) {
+        self.chosen.tried.push(TriedForm {
             form: forms.get(form).map_or("", |form| form.name),
             effort: candidate.name.clone(),
             bytes: size.compressed,
@@ -317,14 +321,14 @@ mod tests {
 
     /// Returns the form and the effort that are chosen when a sample of 1 GB takes so many MB in each form with
     /// each effort.
-    fn choose(objective: Objective, sizes: &[(&str, &str, f64)]) -> (usize, String) {
-        let chooser = match objective {
-            Objective::Time => Chooser::for_time(Compression::DEFAULT, Effort::Auto),
-            Objective::Size => Chooser::for_size(Compression::DEFAULT, Effort::Auto),
+    fn choose(goal: Goal, sizes: &[(&str, &str, f64)]) -> (usize, String) {
+        let chooser = match goal {
+            Goal::Time => Chooser::for_time(Compression::DEFAULT, Effort::Auto),
+            Goal::Size => Chooser::for_size(Compression::DEFAULT, Effort::Auto),
         };
         let chooser = chooser.unwrap();
         let forms = [SPLIT, UNSPLIT];
-        let seal = |form: usize, candidate: &Candidate| {
+        let seal = |form: usize, candidate: &PricedCodec| {
             let known = |(name, effort, _): &&(&str, &str, f64)| {
                 *name == forms[form].name && *effort == candidate.name
             };
@@ -338,9 +342,8 @@ mod tests {
     #[test]
     fn effort_pays_by_bytes_per_second() {
         // For 1 GB, the strong codec takes 1.85 s more, which are worth 5.55 MB.
-        let of = |strong| {
-            choose(Objective::Time, &[("split", "fast", 500.0), ("split", "strong", strong)])
-        };
+        let of =
+            |strong| choose(Goal::Time, &[("split", "fast", 500.0), ("split", "strong", strong)]);
         assert_eq!(of(494.4), (0, "strong".to_owned()));
         assert_eq!(of(494.5), (0, "fast".to_owned()));
     }
@@ -349,19 +352,19 @@ mod tests {
     fn noise_is_not_searched_twice() {
         let sizes =
             [("split", "fast", 500.0), ("split", "entropy", 499.0), ("split", "strong", 1.0)];
-        assert_eq!(choose(Objective::Time, &sizes), (0, "entropy".to_owned()));
+        assert_eq!(choose(Goal::Time, &sizes), (0, "entropy".to_owned()));
     }
 
     #[test]
     fn another_form_has_to_be_worth_it() {
         // Unsplit elements take 1.35 s more, which are worth 4.05 MB.
         let time = |unsplit| {
-            choose(Objective::Time, &[("split", "fast", 500.0), ("unsplit", "fast", unsplit)]).0
+            choose(Goal::Time, &[("split", "fast", 500.0), ("unsplit", "fast", unsplit)]).0
         };
         assert_eq!((time(495.9), time(496.0)), (1, 0));
         // For size, the choice has to save one percent.
         let size = |unsplit| {
-            choose(Objective::Size, &[("split", "fast", 500.0), ("unsplit", "fast", unsplit)]).0
+            choose(Goal::Size, &[("split", "fast", 500.0), ("unsplit", "fast", unsplit)]).0
         };
         assert_eq!((size(494.9), size(495.1)), (1, 0));
     }
@@ -372,7 +375,7 @@ mod tests {
         let of = |strong, optimal| {
             let optimal = ("split", "optimal parsing", optimal);
             let sizes = [("split", "fast", 500.0), ("split", "strong", strong), optimal];
-            choose(Objective::Size, &sizes).1
+            choose(Goal::Size, &sizes).1
         };
         assert_eq!(of(470.0, 414.0), "optimal parsing");
         assert_eq!(of(470.0, 415.0), "strong");

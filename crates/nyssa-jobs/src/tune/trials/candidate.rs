@@ -1,9 +1,9 @@
 //! Lists the options that a search tries.
 
 use nyssa_data::dataset::Format;
+use nyssa_rntuple::choose::Encodings;
 use nyssa_rntuple::write::{
-    DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Encodings, RNTupleWriteOptions,
-    default_memory,
+    DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, RNTupleWriteOptions, default_memory,
 };
 use nyssa_root::compression::{Algorithm, Compression};
 use nyssa_root::effort::{CompressionChoice, Effort};

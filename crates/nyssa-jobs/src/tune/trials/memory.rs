@@ -9,8 +9,8 @@
 use std::collections::BTreeMap;
 
 use nyssa_data::dataset::Format;
+use nyssa_rntuple::choose::Encodings;
 use nyssa_rntuple::schema::{FieldId, Schema};
-use nyssa_rntuple::write::Encodings;
 use nyssa_root::compression::{Algorithm, Compression};
 use nyssa_root::effort::Effort;
 

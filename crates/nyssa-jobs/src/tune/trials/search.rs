@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use nyssa_data::dataset::{Dataset, check_patterns};
 use nyssa_io::ScratchFolder;
-use nyssa_rntuple::write::profile::{Profile, StatedOptions};
+use nyssa_rntuple::choose::{StatedOptions, StorageChoices};
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::monitor::resident_bytes;
@@ -537,7 +537,7 @@ impl SearchResult {
         });
         let notes = search.notes.iter().cloned().chain(skipped).collect();
         let profile = profile.unwrap_or_else(|| search.subject.folder.file("none.toml"));
-        let choices = Profile::open(&profile.display().to_string(), compression)?;
+        let choices = StorageChoices::open(&profile.display().to_string(), compression)?;
         Ok(TuneReport {
             objective: search.objective.to_string(),
             recommended: chosen.candidate.settings(),

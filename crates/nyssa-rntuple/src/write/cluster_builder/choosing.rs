@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use nyssa_root::effort::Objective;
+use nyssa_root::effort::Goal;
 use nyssa_root::error::Result;
 
 use super::{ClusterBuilder, SealTask, plans};
+use crate::choose::{choose_column, sample};
 use crate::schema::ColumnId;
-use crate::write::choosing::{choose_column, sample_of};
 
 /// The elements of each open page divided by this are sealed for the estimate.
 const ESTIMATE_DIVISOR: usize = 4;
@@ -18,7 +18,7 @@ impl ClusterBuilder {
     /// chosen.
     pub(super) fn choose(&mut self, tasks: &[SealTask]) -> Result<()> {
         let Some(chooser) = self.chooser.clone() else { return Ok(()) };
-        let types = chooser.objective() == Objective::Size;
+        let types = chooser.goal() == Goal::Size;
         let mut first = Vec::new();
         for (index, task) in tasks.iter().enumerate() {
             let column = &mut self.columns[task.column];
@@ -41,7 +41,7 @@ impl ClusterBuilder {
             let (task, plan) = (&tasks[index], &plans[tasks[index].column]);
             let elements = columns[task.column].range(task).len();
             let data = &columns[task.column].data;
-            let sample = sample_of(&chooser, plan, data, elements);
+            let sample = sample::of_column(&chooser, plan, data, elements);
             choose_column(&chooser, plan, data, sample, scratch)
         })?;
         drop(plans);

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use nyssa_root::error::Result;
 
 use super::{ClusterBuilder, SealTask, plans};
+use crate::choose::ColumnStorage;
 use crate::schema::ColumnId;
-use crate::write::choosing::ColumnStorage;
+use crate::seal::ColumnPlan;
 use crate::write::cluster_target::{ClusterPage, ClusterTarget};
-use crate::write::seal::ColumnPlan;
 
 /// The memory of all pages divided by this is the limit of sealed pages. When they exceed it, the cluster ends,
 /// and no page is sealed early.

@@ -8,7 +8,7 @@ use nyssa_data::dataset::Dataset;
 use nyssa_jobs::compare::diff;
 use nyssa_jobs::convert::{ConvertOptions, Layout, convert_all};
 use nyssa_jobs::job::OutputOptions;
-use nyssa_rntuple::write::Encodings;
+use nyssa_rntuple::choose::Encodings;
 use nyssa_root::effort::Effort;
 use nyssa_testdata::{data, testdata};
 use nyssa_ttree as ttree;

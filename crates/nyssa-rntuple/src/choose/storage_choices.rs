@@ -1,5 +1,5 @@
-//! Stores how columns are stored, so that the next file of a dataset is stored in the same way without samples. A
-//! profile may also contain options of the output, which `nyssa tune` recommends.
+//! Remembers choices in a file, so that the next file of a dataset is stored in the same way without samples. The file,
+//! which users call a profile, may also contain options of the output, which `nyssa tune` recommends.
 //!
 //! ```toml
 //! format = 1
@@ -29,21 +29,22 @@ use nyssa_root::effort::{Chooser, Effort};
 use nyssa_root::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use super::SealSettings;
-use super::choosing::{ColumnStorage, Remembered};
-use super::column_choice::ColumnChoice;
-use crate::choose::Encodings;
+use super::candidates::default_type;
+use super::encodings::Encodings;
+use super::requested_type::RequestedType;
+use super::storage::ColumnStorage;
 use crate::encoding::Encoding;
 use crate::schema::{Column, ColumnId, Schema};
+use crate::seal::{PlaneRun, SealSettings};
 
-/// The version of the format of profiles.
+/// The version of the format of the file.
 const FORMAT: u32 = 1;
-/// The maximum size of a profile in bytes.
+/// The maximum size of the file in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// The choices of earlier runs, in a file.
 #[derive(Clone, Debug)]
-pub struct Profile {
+pub struct StorageChoices {
     path: String,
     /// The compression to which the choices belong.
     compression: String,
@@ -118,7 +119,7 @@ struct Known {
     /// The number of the column among the columns of the field.
     #[serde(default)]
     index: usize,
-    /// The column type, in the form of [`ColumnChoice`].
+    /// The column type, in the form of [`RequestedType`].
     r#type: String,
     /// The names of the codecs, in the form of reports.
     effort: String,
@@ -126,7 +127,7 @@ struct Known {
     ratio: f64,
 }
 
-impl Profile {
+impl StorageChoices {
     /// Reads the profile at `path`, which may be a URL. It is empty if there is no such file.
     ///
     /// # Errors
@@ -247,7 +248,8 @@ impl Profile {
             ))
         };
         let choice = known.r#type.parse().map_err(|error: Error| wrong(error.message().into()))?;
-        let (ColumnChoice::Encoding(encoding), Some(current)) = (choice, column.column_type) else {
+        let (RequestedType::Encoding(encoding), Some(current)) = (choice, column.column_type)
+        else {
             return Err(wrong(format!("has the type {:?}, which is no column type", known.r#type)));
         };
         let current =
@@ -271,10 +273,9 @@ impl Profile {
                 current.column_type.name()
             )));
         }
-        let remembered =
-            Remembered { encoding, narrower: !same, effort: &known.effort, ratio: known.ratio };
-        let storage = ColumnStorage::remembered(chooser, current, remembered);
-        storage.map(Some).ok_or_else(|| {
+        let root = default_type(current.column_type);
+        let storage = known.storage(chooser, encoding, !same);
+        storage.map(|storage| Some(storage.compared(chooser, root))).ok_or_else(|| {
             wrong(format!(
                 "has effort {:?}, which the options of the output do not have",
                 known.effort
@@ -298,7 +299,7 @@ impl Profile {
             let place = place(schema, *id);
             let (field, index) = place.clone();
             let (effort, r#type) =
-                (effort.to_owned(), ColumnChoice::Encoding(storage.encoding).short());
+                (effort.to_owned(), RequestedType::Encoding(storage.encoding).short());
             let known = Known { field, index, r#type, effort, ratio };
             self.ntuples.entry(ntuple.to_owned()).or_default().insert(place, known);
             self.changed = true;
@@ -318,6 +319,33 @@ impl Profile {
         sink.write_at(0, text.as_bytes())?;
         sink.commit()?;
         Ok(())
+    }
+}
+
+impl Known {
+    /// Returns the storage in this encoding. Returns `None` if the chooser does not have the effort.
+    fn storage(
+        &self,
+        chooser: &Chooser,
+        encoding: Encoding,
+        narrower: bool,
+    ) -> Option<ColumnStorage> {
+        let mut best = chooser.unseen();
+        let mut planes = Vec::new();
+        match chooser.candidate(&self.effort) {
+            Some(candidate) => best.candidate = candidate,
+            None => {
+                for run in self.effort.split(" + ") {
+                    let (count, name) = run.split_once(' ')?;
+                    let count = count.parse().ok().filter(|count| (1..=8).contains(count))?;
+                    planes.push(PlaneRun::new(count, chooser.candidate(name)?));
+                }
+            }
+        }
+        best.chosen.reason = "the profile";
+        best.chosen.effort.clone_from(&self.effort);
+        let ratio = self.ratio;
+        Some(ColumnStorage { narrower, planes, ratio, ..ColumnStorage::new(encoding, best) })
     }
 }
 

@@ -6,12 +6,10 @@
 
 use std::ops::Range;
 
-use nyssa_root::effort::{Candidate, Chooser, SampleSize, SplitForm};
+use nyssa_root::effort::{Chooser, PricedCodec, SampleSize, SplitForm};
 use nyssa_root::error::Result;
 
-use super::Scratch;
-use super::seal::MIN_PLANE;
-use super::settings::PlaneRun;
+use crate::seal::{MIN_PLANE, PlaneRun, Scratch};
 
 /// A run that does not become smaller than this fraction of its content has no separate chunk. ROOT demands that each
 /// chunk is smaller than its content.
@@ -20,7 +18,7 @@ const MAX_RATIO: f64 = 0.97;
 /// Neighbouring planes, with their codec and the size of their sample.
 struct Run<'a> {
     planes: Range<usize>,
-    candidate: &'a Candidate,
+    candidate: &'a PricedCodec,
     size: SampleSize,
 }
 
@@ -49,7 +47,7 @@ pub(super) fn choose_planes(
     if width < 2 || plane < MIN_PLANE {
         return Ok(None);
     }
-    let mut sealed = |planes: &Range<usize>, candidate: &Candidate| {
+    let mut sealed = |planes: &Range<usize>, candidate: &PricedCodec| {
         let part = &packed[planes.start * plane..planes.end * plane];
         let compressed = scratch.compressed(&candidate.codec, part, plane)? as u64;
         Ok::<_, nyssa_root::Error>(SampleSize { uncompressed: part.len() as f64, compressed })

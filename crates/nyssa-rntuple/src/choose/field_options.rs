@@ -1,12 +1,14 @@
 //! Defines storage options of the fields that a glob matches.
 
+use std::sync::Arc;
+
 use globset::{GlobBuilder, GlobMatcher};
-use nyssa_root::compression::Compression;
+use nyssa_root::compression::{Codec, Compression};
 use nyssa_root::error::{Error, Result};
 
-use super::column_choice::ColumnChoice;
-use super::limits::{MAX_UNZIPPED_PAGE, MIN_UNZIPPED_PAGE};
+use super::requested_type::RequestedType;
 use crate::schema::{FieldId, Schema};
+use crate::seal::{ColumnSettings, MAX_UNZIPPED_PAGE, MIN_UNZIPPED_PAGE};
 
 /// The storage options of the fields that a glob matches, and of their subfields. For a projected field they apply to
 /// the data that it shows. `None` keeps the option of an earlier match, or of the whole RNTuple.
@@ -25,7 +27,7 @@ pub struct FieldOptions {
     /// The paths of further fields that have another name, which the glob matches.
     also: Vec<String>,
     /// The column type, for fields that can have it.
-    pub column: Option<ColumnChoice>,
+    pub column: Option<RequestedType>,
     /// The compression of the pages, with exactly this level.
     pub compression: Option<Compression>,
     /// The maximum size of a page before compression, in bytes. Pages are smaller if memory is short.
@@ -45,7 +47,7 @@ impl FieldOptions {
         Ok(Self { matcher, also: Vec::new(), column: None, compression: None, page_bytes: None })
     }
 
-    /// Sets one option by its name: `column` (see [`ColumnChoice`]), `compression` (`zstd:5`, `505`,
+    /// Sets one option by its name: `column` (see [`RequestedType`]), `compression` (`zstd:5`, `505`,
     /// `none`) or `page_size` (bytes).
     ///
     /// # Errors
@@ -78,7 +80,7 @@ impl FieldOptions {
     }
 
     /// Checks that the numbers are in their ranges.
-    pub(super) fn validate(&self) -> Result<()> {
+    pub(crate) fn validate(&self) -> Result<()> {
         match self.page_bytes {
             Some(page) if !(MIN_UNZIPPED_PAGE..=MAX_UNZIPPED_PAGE).contains(&page) => {
                 Err(Error::invalid_argument(format!(
@@ -121,6 +123,23 @@ impl FieldOptions {
             }
         }
         matched
+    }
+
+    /// Applies these options to the settings of the columns of `schema`.
+    pub(crate) fn apply(&self, schema: &Schema, columns: &mut [ColumnSettings]) {
+        let codec = self.compression.map(|compression| Arc::new(Codec::from(compression)));
+        let matched = columns.iter_mut().zip(self.columns(schema)).filter(|(_, is)| *is);
+        for (settings, _) in matched {
+            if let (Some(codec), Some(compression)) = (&codec, self.compression) {
+                settings.codec = Arc::clone(codec);
+                settings.setting = compression.setting();
+                settings.own_codec = true;
+            }
+            if let Some(page) = self.page_bytes {
+                settings.page_bytes = page;
+            }
+            settings.own_type |= self.column.is_some();
+        }
     }
 
     /// Checks that the glob matches a field.

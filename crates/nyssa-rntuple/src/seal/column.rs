@@ -1,4 +1,4 @@
-//! Seals the elements of columns.
+//! Seals the elements of columns: cuts them into pages, and seals each page with the settings of its column.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use nyssa_root::error::{Error, Result, ResultExt};
 use tracing::span::EnteredSpan;
 
 use super::column_data::ColumnData;
-use super::settings::PlaneRun;
+use super::scratch::Scratch;
+use super::settings::{ColumnSettings, PlaneRun, SealSettings};
 use super::shred::{Shred, shred, shred_offsets};
-use super::{ColumnSettings, Scratch, SealSettings};
 use crate::encoding::{ColumnType, Encoding};
 use crate::page::{self, SealedColumn, SealedPage};
 use crate::schema::{Column, ColumnId, FieldId, Schema};
@@ -22,7 +22,7 @@ use crate::schema::{Column, ColumnId, FieldId, Schema};
 const MAX_PAGE_ELEMENTS: usize = i32::MAX as usize;
 
 /// Planes with fewer bytes than this have no separate codecs, since each codec takes a header.
-pub(super) const MIN_PLANE: usize = 2 << 10;
+pub(crate) const MIN_PLANE: usize = 2 << 10;
 /// A page whose ratio is at least this factor times the ratio of the sample contains data of another kind than the
 /// sample.
 const DRIFT: f64 = 1.1;
@@ -80,7 +80,7 @@ fn seal_column(
 }
 
 /// The plan for sealing one column.
-pub(super) struct ColumnPlan<'a> {
+pub(crate) struct ColumnPlan<'a> {
     schema: &'a Schema,
     column: ColumnId,
     encoding: Encoding,
@@ -90,7 +90,7 @@ pub(super) struct ColumnPlan<'a> {
 }
 
 impl<'a> ColumnPlan<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         schema: &'a Schema,
         column: ColumnId,
         settings: &'a SealSettings,
@@ -110,7 +110,7 @@ impl<'a> ColumnPlan<'a> {
     }
 
     /// Refuses offsets that the column type cannot store.
-    pub(super) fn check(&self, data: &ColumnData) -> Result<()> {
+    pub(crate) fn check(&self, data: &ColumnData) -> Result<()> {
         let narrow =
             matches!(self.encoding.column_type, ColumnType::Index32 | ColumnType::SplitIndex32);
         match data.last_offset() {
@@ -127,7 +127,7 @@ impl<'a> ColumnPlan<'a> {
 
     /// Returns the element ranges of the pages. There are as few pages as the page size allows, of nearly equal
     /// sizes, so that the last page is not small.
-    pub(super) fn pages(&self, elements: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+    pub(crate) fn pages(&self, elements: usize) -> impl Iterator<Item = Range<usize>> + use<> {
         let count = elements.div_ceil(self.max_elements());
         let size = elements.div_ceil(count.max(1)).max(1);
         (0..count)
@@ -137,7 +137,7 @@ impl<'a> ColumnPlan<'a> {
 
     /// Returns the element ranges of the pages that can be sealed while more elements may come. These are full pages,
     /// and at least half a page stays open, so that the last page is not small.
-    pub(super) fn full_pages(&self, elements: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+    pub(crate) fn full_pages(&self, elements: usize) -> impl Iterator<Item = Range<usize>> + use<> {
         let max = self.max_elements();
         let count = elements.saturating_sub(max.div_ceil(2)) / max;
         (0..count).map(move |page| page * max..(page + 1) * max)
@@ -152,7 +152,7 @@ impl<'a> ColumnPlan<'a> {
 
     /// Seals one page. If it is larger than its sample promised, the data is of another kind. Then the page is also
     /// sealed with ROOT's codec, and the smaller page is the result.
-    pub(super) fn seal(
+    pub(crate) fn seal(
         &self,
         data: &ColumnData,
         range: Range<usize>,
@@ -175,7 +175,7 @@ impl<'a> ColumnPlan<'a> {
     }
 
     /// Seals one page in the column type of ROOT, if the column has another type.
-    pub(super) fn seal_other(
+    pub(crate) fn seal_other(
         &self,
         data: &ColumnData,
         range: Range<usize>,
@@ -238,7 +238,7 @@ impl<'a> ColumnPlan<'a> {
     }
 
     /// Seals one page with another encoding and codec.
-    pub(super) fn seal_as(
+    pub(crate) fn seal_as(
         &self,
         encoding: &Encoding,
         codec: &Arc<Codec>,
@@ -254,22 +254,22 @@ impl<'a> ColumnPlan<'a> {
     }
 
     /// Returns the settings of the column.
-    pub(super) fn settings(&self) -> &ColumnSettings {
+    pub(crate) fn settings(&self) -> &ColumnSettings {
         self.settings
     }
 
     /// Returns the column type of [`ColumnPlan::seal_other`].
-    pub(super) fn other_type(&self) -> Option<ColumnType> {
+    pub(crate) fn other_type(&self) -> Option<ColumnType> {
         self.other.map(|other| other.column_type)
     }
 
     /// Returns the encoding.
-    pub(super) fn encoding(&self) -> Encoding {
+    pub(crate) fn encoding(&self) -> Encoding {
         self.encoding
     }
 
     /// Makes the sealed column from its pages.
-    pub(super) fn finish(&self, data: &ColumnData, pages: Vec<SealedPage>) -> SealedColumn {
+    pub(crate) fn finish(&self, data: &ColumnData, pages: Vec<SealedPage>) -> SealedColumn {
         SealedColumn {
             column: self.column,
             elements: data.len() as u64,

@@ -14,7 +14,7 @@ const HARD: f64 = 2.0e-8;
 
 /// A codec and its cost: the nominal seconds that one core needs for each byte before compression.
 #[derive(Clone, Debug)]
-pub struct Candidate {
+pub struct PricedCodec {
     /// The codec.
     pub codec: Arc<Codec>,
     /// The name in reports.
@@ -27,7 +27,7 @@ pub struct Candidate {
     pub(super) for_noise: bool,
 }
 
-impl Candidate {
+impl PricedCodec {
     fn new(codec: Codec, name: &str, split: f64, unsplit: f64) -> Self {
         let name = name.to_owned();
         Self { codec: Arc::new(codec), name, split, unsplit, for_noise: false }
@@ -52,7 +52,7 @@ impl Candidate {
 
 /// Returns the candidates for which time is worth more than size: the candidate to take without a sample, and the
 /// others. Only zstd has candidates of different effort. With another algorithm there is nothing to choose.
-pub(super) fn for_time(compression: Compression) -> Option<(Candidate, Vec<Candidate>)> {
+pub(super) fn for_time(compression: Compression) -> Option<(PricedCodec, Vec<PricedCodec>)> {
     if compression.algorithm != Algorithm::Zstd || compression.level == 0 {
         return None;
     }
@@ -60,20 +60,20 @@ pub(super) fn for_time(compression: Compression) -> Option<(Candidate, Vec<Candi
         high if high > STRONG_LEVEL => level(compression.setting()),
         _ => "strong".to_owned(),
     };
-    let entropy = Candidate::new(entropy(), "entropy", 0.75e-9, 0.9e-9);
-    let mut others = vec![Candidate { for_noise: true, ..entropy }];
+    let entropy = PricedCodec::new(entropy(), "entropy", 0.75e-9, 0.9e-9);
+    let mut others = vec![PricedCodec { for_noise: true, ..entropy }];
     if compression.level >= STRONG_FROM {
-        others.push(Candidate::new(strong(compression), &name, 3.1e-9, 6.2e-9));
+        others.push(PricedCodec::new(strong(compression), &name, 3.1e-9, 6.2e-9));
     }
-    Some((Candidate::new(fast(), "fast", 1.25e-9, 2.6e-9), others))
+    Some((PricedCodec::new(fast(), "fast", 1.25e-9, 2.6e-9), others))
 }
 
 /// Returns the candidates for the baskets of trees: the candidate to take without a sample, and the others. The
 /// numbers are not split, so parts of them repeat, and short matches may pay.
-pub(super) fn for_baskets(compression: Compression) -> Option<(Candidate, Vec<Candidate>)> {
+pub(super) fn for_baskets(compression: Compression) -> Option<(PricedCodec, Vec<PricedCodec>)> {
     let (first, mut others) = for_time(compression)?;
     if (STRONG_FROM..=STRONG_LEVEL).contains(&compression.level) {
-        others.push(Candidate::new(short_matches(), "short matches", 7.2e-9, 7.2e-9));
+        others.push(PricedCodec::new(short_matches(), "short matches", 7.2e-9, 7.2e-9));
     }
     Some((first, others))
 }
@@ -86,19 +86,19 @@ pub(super) fn for_baskets(compression: Compression) -> Option<(Candidate, Vec<Ca
 pub(super) fn for_size(
     compression: Compression,
     effort: Effort,
-) -> Option<(Candidate, Vec<Candidate>)> {
+) -> Option<(PricedCodec, Vec<PricedCodec>)> {
     if compression.setting() == 0 {
         return None;
     }
     let named = level(compression.setting());
-    let named = || Candidate::new(Codec::from(compression), &named, 8.0e-9, 8.0e-9);
+    let named = || PricedCodec::new(Codec::from(compression), &named, 8.0e-9, 8.0e-9);
     if effort == Effort::Full {
         return Some((named(), Vec::new()));
     }
     let Some((first, mut others)) = for_time(compression) else {
         return Some((named(), Vec::new()));
     };
-    others.push(Candidate::new(optimal(), "optimal parsing", 40.0e-9, 40.0e-9));
+    others.push(PricedCodec::new(optimal(), "optimal parsing", 40.0e-9, 40.0e-9));
     Some((first, others))
 }
 
@@ -109,14 +109,14 @@ mod tests {
     use nyssa_testdata::noise;
 
     /// Returns all candidates.
-    fn all(of: Option<(Candidate, Vec<Candidate>)>) -> Vec<Candidate> {
+    fn all(of: Option<(PricedCodec, Vec<PricedCodec>)>) -> Vec<PricedCodec> {
         of.into_iter().flat_map(|(first, others)| std::iter::once(first).chain(others)).collect()
     }
 
     /// Returns the sizes of some bytes with the codecs for time: fast, entropy, strong.
     fn sizes(bytes: &[u8]) -> Vec<usize> {
         let candidates = all(for_time(Compression::DEFAULT));
-        let size = |candidate: Candidate| {
+        let size = |candidate: PricedCodec| {
             let mut out = Vec::new();
             let mut compressor = Compressor::with_codec(&candidate.codec).unwrap();
             compressor.compress(bytes, &mut out).unwrap();
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn codecs_take_no_more_memory_than_they_say() {
         let bytes: Vec<u8> = noise().take(1 << 20).map(|bits| (bits >> 7 & 15) as u8).collect();
-        for Candidate { codec, .. } in all(for_time(Compression::DEFAULT)) {
+        for PricedCodec { codec, .. } in all(for_time(Compression::DEFAULT)) {
             let mut compressor = Compressor::with_codec(&codec).unwrap();
             compressor.compress(&bytes, &mut Vec::new()).unwrap();
             let (took, said) = (compressor.allocated() as u64, codec.memory(bytes.len()));

@@ -8,10 +8,11 @@ use nyssa_root::Context;
 use nyssa_root::error::Result;
 use rayon::prelude::*;
 
+use super::column::ColumnPlan;
 use super::column_data::ColumnData;
-use super::seal::ColumnPlan;
+use super::scratch::Scratch;
+use super::settings::SealSettings;
 use super::shred::shred;
-use super::{Scratch, SealSettings};
 use crate::page::{SealedColumn, SealedPage};
 use crate::schema::{FieldId, Schema};
 

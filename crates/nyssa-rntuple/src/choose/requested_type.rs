@@ -1,4 +1,4 @@
-//! Parses the column types that a user can choose for fields.
+//! Parses the column types that a user can request for fields.
 //!
 //! | text | columns |
 //! |---|---|
@@ -15,9 +15,9 @@ use nyssa_root::error::{Error, Result};
 
 use crate::encoding::{ColumnType, Encoding};
 
-/// The storage of a column.
+/// The column type that a user requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ColumnChoice {
+pub enum RequestedType {
     /// The split type for the values of the column.
     Split,
     /// The unsplit type for the values of the column.
@@ -26,7 +26,7 @@ pub enum ColumnChoice {
     Encoding(Encoding),
 }
 
-impl fmt::Display for ColumnChoice {
+impl fmt::Display for RequestedType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let encoding = match self {
             Self::Split => return f.write_str("split columns"),
@@ -44,8 +44,8 @@ impl fmt::Display for ColumnChoice {
     }
 }
 
-impl ColumnChoice {
-    /// Returns the text that [`ColumnChoice::from_str`] takes.
+impl RequestedType {
+    /// Returns the text that [`RequestedType::from_str`] takes.
     pub(crate) fn short(&self) -> String {
         match self {
             Self::Split => "split".to_owned(),
@@ -56,14 +56,14 @@ impl ColumnChoice {
 }
 
 /// Returns the error of a column type that is only read.
-pub(super) fn not_written(column_type: ColumnType) -> Error {
+pub(crate) fn not_written(column_type: ColumnType) -> Error {
     let (name, plain) = (column_type.name(), column_type.unsplit_form().name());
     Error::invalid_argument(format!(
         "nyssa does not write columns of type {name}, since ROOT does not open an RNTuple that has them: use {plain}"
     ))
 }
 
-impl FromStr for ColumnChoice {
+impl FromStr for RequestedType {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {

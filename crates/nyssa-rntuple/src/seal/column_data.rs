@@ -9,7 +9,7 @@ use super::elements::Elements;
 
 /// The elements in order: first the copied elements, in the layout in memory, then at most one borrowed array.
 #[derive(Debug, Default)]
-pub(super) struct ColumnData {
+pub(crate) struct ColumnData {
     /// The copied elements in the layout of [`crate::encoding`]. Offsets count from the start of the
     /// cluster.
     owned: Blocks,
@@ -30,7 +30,7 @@ impl ColumnData {
     ///
     /// # Errors
     /// `InvalidArgument` when there are more items than 64-bit offsets can count.
-    pub(super) fn push(&mut self, elements: Elements) -> Result<()> {
+    pub(crate) fn push(&mut self, elements: Elements) -> Result<()> {
         self.own();
         let elements = elements.placed(&mut self.alternatives);
         self.width = elements.native_width();
@@ -48,7 +48,7 @@ impl ColumnData {
     }
 
     /// Copies the borrowed elements, so that the arrays may change.
-    pub(super) fn own(&mut self) {
+    pub(crate) fn own(&mut self) {
         let Some(tail) = self.tail.take() else { return };
         let (first, base) = (self.tail_start, self.signed_base());
         self.owned.append(tail.len() - first, self.width, |range, out| {
@@ -57,25 +57,25 @@ impl ColumnData {
     }
 
     /// Returns the number of bytes that the elements take, now or after [`ColumnData::own`].
-    pub(super) fn grown(&self) -> usize {
+    pub(crate) fn grown(&self) -> usize {
         let tail = self.tail.as_ref().map_or(0, |tail| tail.len() - self.tail_start);
         self.owned.capacity_with(tail.saturating_mul(self.width))
     }
 
     /// Returns the number of open elements.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.owned_len() + self.tail.as_ref().map_or(0, |tail| tail.len() - self.tail_start)
     }
 
     /// Returns the last end offset of a collection, counted from the start of the cluster. Returns `None` for
     /// columns without offsets.
-    pub(super) fn last_offset(&self) -> Option<u64> {
+    pub(crate) fn last_offset(&self) -> Option<u64> {
         self.last_offset
     }
 
     /// Returns the elements of `range` in the layout in memory. `buffer` is used if they do not lie in one
     /// block.
-    pub(super) fn native<'a>(&'a self, range: Range<usize>, buffer: &'a mut Vec<u8>) -> &'a [u8] {
+    pub(crate) fn native<'a>(&'a self, range: Range<usize>, buffer: &'a mut Vec<u8>) -> &'a [u8] {
         let owned = self.owned_len();
         let width = self.width;
         if range.end <= owned {
@@ -99,7 +99,7 @@ impl ColumnData {
     }
 
     /// Discards the first `count` elements, which are sealed, and frees memory that is no longer needed.
-    pub(super) fn discard(&mut self, count: usize) {
+    pub(crate) fn discard(&mut self, count: usize) {
         let copied = count.min(self.owned_len());
         self.owned.discard(copied * self.width, self.width);
         self.tail_start += count - copied;

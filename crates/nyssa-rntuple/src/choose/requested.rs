@@ -3,8 +3,8 @@
 use nyssa_root::compression::Compression;
 use nyssa_root::error::{Error, Result};
 
-use super::FieldOptions;
-use super::column_choice::ColumnChoice;
+use super::field_options::FieldOptions;
+use super::requested_type::RequestedType;
 use crate::schema::{ColumnId, Schema};
 
 /// The maximum number of columns that an error lists.
@@ -17,7 +17,7 @@ const NAMED: usize = 4;
 /// # Errors
 /// `InvalidArgument` for a glob that matches no field, with suggestions, and for a choice that none of its
 /// fields can have. There is no error when `first` is not the first column.
-pub fn choose_columns(
+pub fn set_requested_types(
     schema: &mut Schema,
     fields: &[FieldOptions],
     compression: Compression,
@@ -38,7 +38,7 @@ pub fn choose_columns(
     let differ = own.any(|own| compressed(own) != compressed(compression));
     for (options, matched) in fields.iter().zip(&matched) {
         let Some(own) = options.compression.filter(|_| differ) else { continue };
-        let split = if own.setting() == 0 { ColumnChoice::Unsplit } else { ColumnChoice::Split };
+        let split = if own.setting() == 0 { RequestedType::Unsplit } else { RequestedType::Split };
         for &id in matched {
             apply(schema, id, split);
         }
@@ -86,13 +86,13 @@ fn or_untyped(type_name: &str) -> &str {
 }
 
 /// Changes one column if the specification allows it. Returns whether the column then has the chosen type.
-fn apply(schema: &mut Schema, id: ColumnId, choice: ColumnChoice) -> bool {
+fn apply(schema: &mut Schema, id: ColumnId, choice: RequestedType) -> bool {
     let index = id.0 as usize;
     let Some(current) = schema.columns[index].column_type else { return false };
     let encoding = match choice {
-        ColumnChoice::Encoding(encoding) => encoding,
-        ColumnChoice::Split | ColumnChoice::Unsplit => {
-            let split = choice == ColumnChoice::Split;
+        RequestedType::Encoding(encoding) => encoding,
+        RequestedType::Split | RequestedType::Unsplit => {
+            let split = choice == RequestedType::Split;
             let wanted = if split { current.split_form() } else { current.unsplit_form() };
             if wanted == current {
                 return true;
@@ -129,7 +129,7 @@ mod tests {
         let choices =
             choices.iter().map(|(glob, text)| FieldOptions::new(glob)?.with("column", text));
         let choices = choices.collect::<Result<Vec<_>>>()?;
-        choose_columns(&mut schema, &choices, Compression::DEFAULT, 0)?;
+        set_requested_types(&mut schema, &choices, Compression::DEFAULT, 0)?;
         schema.validate()?;
         let columns = schema.columns.iter();
         Ok(columns.map(|column| (column.column_type.unwrap().name(), column.bits)).collect())
@@ -169,7 +169,7 @@ mod tests {
         let types = |glob: &str, text: &str| {
             let mut schema = imported();
             let options = [FieldOptions::new(glob).unwrap().with("column", text).unwrap()];
-            choose_columns(&mut schema, &options, Compression::DEFAULT, 0)?;
+            set_requested_types(&mut schema, &options, Compression::DEFAULT, 0)?;
             let columns = schema.columns.iter();
             Ok::<_, Error>(columns.map(|c| c.column_type.unwrap().name()).collect::<Vec<_>>())
         };
@@ -196,7 +196,7 @@ mod tests {
         let options =
             |glob, name| FieldOptions::new(glob).unwrap().with("compression", name).unwrap();
         let fields = [options("Jet_*", "none"), options("Jet_n", "lz4")];
-        choose_columns(&mut schema, &fields, Compression::DEFAULT, 0).unwrap();
+        set_requested_types(&mut schema, &fields, Compression::DEFAULT, 0).unwrap();
         let types = schema.columns.iter().map(|column| column.column_type.unwrap().name());
         let expected = ["Index64", "Real32", "SplitInt32", "SplitReal64"];
         assert_eq!(types.collect::<Vec<_>>(), expected);

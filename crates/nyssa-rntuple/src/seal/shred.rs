@@ -30,15 +30,16 @@ use nyssa_root::error::{Error, Result, ResultExt};
 use tracing::span::EnteredSpan;
 
 use super::elements::Elements;
-use super::{SealSettings, numbers, variant};
+use super::settings::SealSettings;
+use super::{numbers, variant};
 use crate::encoding::{ColumnType, Native};
 use crate::schema::{ColumnId, Field, FieldId, Schema, Structure};
 
 /// The elements of one column.
 #[derive(Debug)]
-pub(super) struct Shred {
-    pub(super) column: ColumnId,
-    pub(super) elements: Elements,
+pub(crate) struct Shred {
+    pub(crate) column: ColumnId,
+    pub(crate) elements: Elements,
 }
 
 /// Makes the elements of all columns of a field, in depth-first order. The columns belong to the representations in
@@ -47,7 +48,7 @@ pub(super) struct Shred {
 /// # Errors
 /// `InvalidArgument` when the array does not have the structure of the field, has nulls although the field is
 /// not optional, or has a value that does not fit.
-pub(super) fn shred(
+pub(crate) fn shred(
     schema: &Schema,
     field: FieldId,
     array: &ArrayRef,
@@ -60,7 +61,7 @@ pub(super) fn shred(
 }
 
 /// Makes the elements of the column of a collection from `offsets`.
-pub(super) fn shred_offsets(
+pub(crate) fn shred_offsets(
     schema: &Schema,
     field: FieldId,
     offsets: Offsets,

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::SealSettings;
 use crate::encoding::{Encoding, Precision};
 use crate::schema::{Column, ColumnId, Schema};
+use crate::seal::SealSettings;
 
 /// Returns the precision of the columns that are stored with less precision than their fields have, because the user
 /// chose this. Columns that hold the integers of a tree only differ by rounding.

@@ -12,9 +12,9 @@ use arrow_schema::{DataType, Field as ArrowField, UnionFields};
 
 use super::column_data::ColumnData;
 use super::shred::shred;
-use super::{RNTupleWriteOptions, SealSettings};
 use crate::encoding::{ColumnType as C, switch_element};
 use crate::schema::{Column, Field, FieldId, Schema, Structure};
+use crate::write::RNTupleWriteOptions;
 
 /// A field as (depth, name, type, structure, array size, columns).
 type Row = (usize, &'static str, &'static str, Structure, Option<u64>, &'static [C]);
@@ -37,7 +37,7 @@ fn schema(rows: &[Row]) -> Schema {
 
 /// Returns the native bytes of each column, for arrays that are written one after the other in a cluster.
 fn elements(schema: &Schema, arrays: &[ArrayRef]) -> Vec<Vec<u8>> {
-    let settings = SealSettings::new(schema, &RNTupleWriteOptions::default());
+    let settings = RNTupleWriteOptions::default().seal_settings(schema);
     let mut columns: Vec<ColumnData> =
         schema.columns.iter().map(|_| ColumnData::default()).collect();
     for array in arrays {
@@ -50,7 +50,7 @@ fn elements(schema: &Schema, arrays: &[ArrayRef]) -> Vec<Vec<u8>> {
 }
 
 fn refused(schema: &Schema, array: impl Array + 'static) -> String {
-    let settings = SealSettings::new(schema, &RNTupleWriteOptions::default());
+    let settings = RNTupleWriteOptions::default().seal_settings(schema);
     let array: ArrayRef = Arc::new(array);
     shred(schema, FieldId(0), &array, &settings).unwrap_err().to_string()
 }
@@ -400,7 +400,7 @@ fn integers_in_other_columns() {
 fn the_active_representation_is_filled() {
     let mut schema = real("std::int32_t", C::SplitInt32, 32, None);
     schema.add_representation(FieldId(0), [Column::new(FieldId(0), C::Int16)]).unwrap();
-    let mut settings = SealSettings::new(&schema, &RNTupleWriteOptions::default());
+    let mut settings = RNTupleWriteOptions::default().seal_settings(&schema);
     settings.representations.insert(FieldId(0), 1);
     let values: ArrayRef = Arc::new(Int32Array::from(vec![7]));
     let shreds = shred(&schema, FieldId(0), &values, &settings).unwrap();

@@ -10,7 +10,7 @@ use crate::encoding::{SWITCH_SIZE, switch_element};
 
 /// All elements of a column in one cluster.
 #[derive(Clone, Debug)]
-pub(super) enum Elements {
+pub(crate) enum Elements {
     /// Little-endian values of `width` bytes.
     Bytes { values: Buffer, width: usize },
     /// Booleans.
@@ -23,12 +23,12 @@ pub(super) enum Elements {
 
 impl Elements {
     /// Makes elements of one byte each.
-    pub(super) fn bytes(values: Buffer) -> Self {
+    pub(crate) fn bytes(values: Buffer) -> Self {
         Self::Bytes { values, width: 1 }
     }
 
     /// Returns the number of elements.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::Bytes { values, width } => values.len() / width,
             Self::Bits(values) => values.len(),
@@ -38,7 +38,7 @@ impl Elements {
     }
 
     /// Returns the last end offset of a collection. Returns `None` for columns without offsets.
-    pub(super) fn last_offset(&self) -> Option<u64> {
+    pub(crate) fn last_offset(&self) -> Option<u64> {
         match self {
             Self::Offsets(offsets) => Some(offsets.values().len() as u64),
             _ => None,
@@ -47,7 +47,7 @@ impl Elements {
 
     /// Converts the elements to a form that does not depend on earlier elements: tags become switches. `counts` are
     /// the current numbers of values of each alternative in the cluster. The indexes continue from them.
-    pub(super) fn placed(self, counts: &mut Vec<u64>) -> Self {
+    pub(crate) fn placed(self, counts: &mut Vec<u64>) -> Self {
         let Self::Tags(tags) = self else { return self };
         let mut switches = Vec::with_capacity(tags.len() * SWITCH_SIZE);
         for tag in tags {
@@ -65,7 +65,7 @@ impl Elements {
 
     /// Appends the elements of `range` in the layout of [`crate::encoding`] and adds `base` to
     /// offsets. Tags must have been converted by [`Elements::placed`].
-    pub(super) fn append_native(&self, range: Range<usize>, base: i64, out: &mut Vec<u8>) {
+    pub(crate) fn append_native(&self, range: Range<usize>, base: i64, out: &mut Vec<u8>) {
         match self {
             Self::Bytes { values, width } => {
                 out.extend_from_slice(&values[range.start * width..range.end * width]);
@@ -88,7 +88,7 @@ impl Elements {
     }
 
     /// Returns the size in bytes of one element in memory.
-    pub(super) fn native_width(&self) -> usize {
+    pub(crate) fn native_width(&self) -> usize {
         match self {
             Self::Bytes { width, .. } => *width,
             Self::Bits(_) => 1,

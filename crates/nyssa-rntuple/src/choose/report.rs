@@ -1,10 +1,10 @@
 //! Defines the reports of how the columns of an output are stored, and why.
 
-use nyssa_root::effort::{Chosen, Trial, level};
+use nyssa_root::effort::{Chosen, TriedForm, level};
 use serde::Serialize;
 
-use super::SealSettings;
 use crate::schema::{ColumnId, Schema};
+use crate::seal::SealSettings;
 
 /// The storage of one column.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -27,7 +27,7 @@ pub struct ColumnReport {
     /// The sizes of the sample in all ways that were tried. It is empty when nothing was tried. With the default
     /// encoding, all columns of a branch share one sample and its sizes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tried: Vec<Trial>,
+    pub tried: Vec<TriedForm>,
     /// The number of bytes of its pages before compression.
     pub uncompressed_bytes: u64,
     /// The number of bytes of its pages after compression.
