@@ -17,6 +17,7 @@
 
 pub mod arena;
 pub mod arrow;
+mod as_text;
 pub mod compression;
 pub mod context;
 pub mod cursor;

@@ -25,6 +25,8 @@ pub enum Encodings {
     Auto,
 }
 
+nyssa_root::serde_as_text!(Encodings);
+
 impl FromStr for Encodings {
     type Err = Error;
 

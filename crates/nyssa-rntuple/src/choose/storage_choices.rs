@@ -47,9 +47,9 @@ const MAX_BYTES: u64 = 64 << 20;
 pub struct StorageChoices {
     path: String,
     /// The compression to which the choices belong.
-    compression: String,
+    compression: Compression,
     /// The options of the output that the file states.
-    options: Option<Options>,
+    options: Option<StatedOptions>,
     /// The choices for each RNTuple, by its name.
     ntuples: BTreeMap<String, Columns>,
     changed: bool,
@@ -64,30 +64,18 @@ type Columns = BTreeMap<(String, usize), Known>;
 struct Text {
     format: u32,
     /// The compression to which the choices belong.
-    compression: String,
-    options: Option<Options>,
+    compression: Compression,
+    options: Option<StatedOptions>,
     #[serde(default)]
     ntuple: Vec<NTuple>,
 }
 
-/// The options of the output, as text and numbers.
+/// The options of the output that a file states.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Options {
-    effort: Option<String>,
-    encoding: Option<String>,
-    /// The stored size of a cluster in bytes.
-    cluster_size: Option<u64>,
-    /// The largest size of a page before compression, in bytes.
-    page_size: Option<u64>,
-    /// The branches that become streamer fields, in the form of the option of conversions.
-    streamer: Option<Vec<String>>,
-}
-
-/// The options of the output that a profile states.
-#[derive(Clone, Debug)]
 pub struct StatedOptions {
-    /// The compression to which the choices belong.
+    /// The compression to which the choices belong. It stands before the other options.
+    #[serde(skip)]
     pub compression: Compression,
     /// The CPU time that compression may take.
     pub effort: Option<Effort>,
@@ -134,13 +122,13 @@ impl StorageChoices {
     /// `InvalidArgument` for a file that is no profile, or a profile for another compression; an error if the file
     /// cannot be read.
     pub fn open(path: &str, compression: Compression) -> Result<Self> {
-        let (path, compression) = (path.to_owned(), compression.to_string());
+        let path = path.to_owned();
         let Some(text) = Text::read(&path)? else {
             let ntuples = BTreeMap::new();
             return Ok(Self { path, compression, options: None, ntuples, changed: false });
         };
         if text.compression != compression && !text.ntuple.is_empty() {
-            let known = &text.compression;
+            let known = text.compression;
             return Err(wrong(
                 &path,
                 format!(
@@ -171,17 +159,8 @@ impl StorageChoices {
     /// `InvalidArgument` for a file that is no profile; an error if the file cannot be read.
     pub fn stated(path: &str) -> Result<Option<StatedOptions>> {
         let Some(text) = Text::read(path)? else { return Ok(None) };
-        let explain = |error: Error| wrong(path, error.message().to_owned());
-        let Options { effort, encoding, cluster_size, page_size, streamer } =
-            text.options.unwrap_or_default();
-        Ok(Some(StatedOptions {
-            compression: text.compression.parse().map_err(explain)?,
-            effort: effort.map(|one| one.parse()).transpose().map_err(explain)?,
-            encoding: encoding.map(|one| one.parse()).transpose().map_err(explain)?,
-            cluster_size,
-            page_size,
-            streamer,
-        }))
+        let compression = text.compression;
+        Ok(Some(StatedOptions { compression, ..text.options.unwrap_or_default() }))
     }
 
     /// Returns the text of a file with the choices of this profile and with these options.
@@ -189,24 +168,17 @@ impl StorageChoices {
     /// # Errors
     /// `InvalidArgument` for values that TOML cannot hold.
     pub fn with_options(&self, options: &StatedOptions) -> Result<String> {
-        let stated = Options {
-            effort: options.effort.map(|one| one.to_string()),
-            encoding: options.encoding.map(|one| one.to_string()),
-            cluster_size: options.cluster_size,
-            page_size: options.page_size,
-            streamer: options.streamer.clone(),
-        };
-        self.text(&options.compression.to_string(), Some(stated)).to_toml(&self.path)
+        self.text(options.compression, Some(options.clone())).to_toml(&self.path)
     }
 
     /// Returns the file with the choices of this profile.
-    fn text(&self, compression: &str, options: Option<Options>) -> Text {
+    fn text(&self, compression: Compression, options: Option<StatedOptions>) -> Text {
         let ntuple = |(name, columns): (&String, &Columns)| NTuple {
             name: name.clone(),
             column: columns.values().cloned().collect(),
         };
-        let (format, compression) = (FORMAT, compression.to_owned());
-        Text { format, compression, options, ntuple: self.ntuples.iter().map(ntuple).collect() }
+        let ntuple = self.ntuples.iter().map(ntuple).collect();
+        Text { format: FORMAT, compression, options, ntuple }
     }
 
     /// Returns the storage of the `columns` that the profile knows.
@@ -314,7 +286,7 @@ impl StorageChoices {
         if !self.changed {
             return Ok(());
         }
-        let text = self.text(&self.compression, self.options.clone()).to_toml(&self.path)?;
+        let text = self.text(self.compression, self.options.clone()).to_toml(&self.path)?;
         let mut sink = nyssa_io::create(&self.path, true)?;
         sink.write_at(0, text.as_bytes())?;
         sink.commit()?;

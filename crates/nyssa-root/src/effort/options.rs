@@ -17,6 +17,8 @@ pub enum Effort {
     Full,
 }
 
+crate::serde_as_text!(Effort);
+
 impl FromStr for Effort {
     type Err = Error;
 
@@ -43,7 +45,7 @@ impl fmt::Display for Effort {
 /// A compression that a user requests: an algorithm, with or without a level.
 ///
 /// If the user names a level, it is used exactly. Otherwise the effort is chosen for each column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CompressionChoice {
     /// The algorithm and the level. If the user names no level, it is the default level of the algorithm.
     pub compression: Compression,
@@ -55,12 +57,6 @@ impl CompressionChoice {
     /// Returns the requested effort, or the default for this compression.
     pub fn effort(self, requested: Option<Effort>) -> Effort {
         requested.unwrap_or(if self.level_named { Effort::Full } else { Effort::Auto })
-    }
-}
-
-impl Default for CompressionChoice {
-    fn default() -> Self {
-        Self { compression: Compression::DEFAULT, level_named: false }
     }
 }
 

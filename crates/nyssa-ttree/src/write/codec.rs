@@ -27,12 +27,12 @@ pub(super) struct BranchCodec {
     level: Arc<Codec>,
     /// The chooser, or `None` if all baskets have the codec of the level.
     chooser: Option<Arc<Chooser>>,
-    chosen: Option<Choice>,
+    chosen: Option<ChosenCodec>,
 }
 
-/// The choice for the baskets of a branch.
+/// The codec that a sample chose for the baskets of a branch.
 #[derive(Clone, Debug)]
-struct Choice {
+struct ChosenCodec {
     codec: Arc<Codec>,
     /// The entry after the basket that was sampled.
     end: u64,
@@ -79,7 +79,8 @@ impl BranchCodec {
                 .compress(sample, &mut out)?;
             Ok(SampleSize { uncompressed: sample.len() as f64, compressed: out.len() as u64 })
         })?;
-        self.chosen = Some(Choice { codec: Arc::clone(&best.candidate.codec), end: basket.end() });
+        self.chosen =
+            Some(ChosenCodec { codec: Arc::clone(&best.candidate.codec), end: basket.end() });
         Ok(())
     }
 

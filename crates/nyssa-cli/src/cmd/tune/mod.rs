@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use clap::Args;
 use nyssa_jobs::tune::trials::{
-    BasketReport, CompressionChoice, Curve, CurvePoint, Expected, Link, Objective, TriedSettings,
-    TuneOptions, TuneReport, tune,
+    BasketReport, Candidate, CompressionChoice, Curve, CurvePoint, Expected, Link, Objective,
+    StreamerFields, TriedCandidate, TuneOptions, TuneReport, tune,
 };
 use nyssa_root::Error;
 
@@ -259,17 +259,18 @@ const HEADER: [&str; 11] = [
 ];
 
 /// Returns the row of a trial.
-fn cells(one: &TriedSettings) -> [String; HEADER.len()] {
-    let settings = &one.settings;
+fn cells(one: &TriedCandidate) -> [String; HEADER.len()] {
+    let Candidate { compression, effort, encoding, streamer, cluster_size, page_size } =
+        one.candidate;
     let [bytes, write, read, memory] = numbers(&one.expected);
     [
         if one.recommended { "*" } else { "" }.to_owned(),
-        settings.compression.clone(),
-        settings.effort.clone(),
-        settings.encoding.clone(),
-        settings.streamer.clone().unwrap_or_default(),
-        size(settings.cluster_size),
-        size(settings.page_size),
+        compression.to_string(),
+        effort.to_string(),
+        encoding.to_string(),
+        streamer.map_or("", StreamerFields::name).to_owned(),
+        size(cluster_size),
+        size(page_size),
         bytes,
         write,
         read,

@@ -38,16 +38,36 @@ pub(super) fn thread_counts(most: usize) -> impl Iterator<Item = usize> {
         .chain(std::iter::once(most))
 }
 
-/// The options of an output for which the search looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Candidate {
+/// The options of an output that a search tries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// The compression algorithm and level.
     pub compression: Compression,
+    /// The CPU time that compression may take.
     pub effort: Effort,
+    /// The way in which column types are chosen.
     pub encoding: Encodings,
+    /// The stored size of a cluster in bytes.
     pub cluster_size: u64,
+    /// The largest size of a page before compression, in bytes.
     pub page_size: u64,
     /// The option `streamer` of a conversion. `None` stores objects of classes in columns.
-    pub streamer: Option<&'static str>,
+    pub streamer: Option<StreamerFields>,
+}
+
+/// The branches of classes that become streamer fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StreamerFields {
+    /// The branches that are smaller as streamer fields.
+    Auto,
+}
+
+impl StreamerFields {
+    /// Returns the value of the option `streamer`.
+    pub fn name(self) -> &'static str {
+        "auto"
+    }
 }
 
 /// ROOT's column types, with a chosen effort.
@@ -59,23 +79,6 @@ impl Default for Candidate {
             (DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE as u64);
         Self { compression, effort, encoding, cluster_size, page_size, streamer: None }
     }
-}
-
-/// The options of an output that were tried, in the form of the command line.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Settings {
-    /// The compression algorithm and level, such as `zstd:5`.
-    pub compression: String,
-    /// The effort: `auto` or `full`.
-    pub effort: String,
-    /// The way in which column types are chosen: `default` or `auto`.
-    pub encoding: String,
-    /// The stored size of a cluster in bytes.
-    pub cluster_size: u64,
-    /// The largest size of a page before compression, in bytes.
-    pub page_size: u64,
-    /// The option `streamer` of a conversion: `auto`, or `None` if objects of classes are stored in columns.
-    pub streamer: Option<String>,
 }
 
 impl Candidate {
@@ -157,18 +160,6 @@ impl Candidate {
             max_unzipped_page: page_size,
             memory: default_memory(self.cluster_size),
             ..default
-        }
-    }
-
-    /// Returns the options as text and numbers.
-    pub(super) fn settings(&self) -> Settings {
-        Settings {
-            compression: self.compression.to_string(),
-            effort: self.effort.to_string(),
-            encoding: self.encoding.to_string(),
-            cluster_size: self.cluster_size,
-            page_size: self.page_size,
-            streamer: self.streamer.map(str::to_owned),
         }
     }
 }

@@ -91,8 +91,8 @@ pub(super) fn growth(
     if include.is_empty() || length == 0 || full.end - full.start <= length {
         return Ok(None);
     }
-    let part = Part { subject, tried, include, weight, profile: copied(subject, tried)? };
-    part.growth(full, length).map(Some)
+    let some = SomeFields { subject, tried, include, weight, profile: copied(subject, tried)? };
+    some.growth(full, length).map(Some)
 }
 
 /// Returns pieces of `length` entries that are spread evenly over a range.
@@ -112,7 +112,7 @@ fn copied(subject: &Subject<'_>, tried: &Tried) -> Result<Option<PathBuf>> {
 }
 
 /// Some fields, which are written in small and in full pages.
-struct Part<'a> {
+struct SomeFields<'a> {
     subject: &'a Subject<'a>,
     tried: &'a Tried,
     include: Vec<String>,
@@ -121,7 +121,7 @@ struct Part<'a> {
     profile: Option<PathBuf>,
 }
 
-impl Part<'_> {
+impl SomeFields<'_> {
     fn growth(&self, full: Range<u64>, length: u64) -> Result<Growth> {
         let pieces = pieces(&full, length);
         // Data outside the sample is decompressed first. The first range may take samples.

@@ -31,9 +31,9 @@ mod trial;
 mod tried;
 
 pub use baskets::{BasketReport, LargerBaskets};
-pub use candidate::Settings;
+pub use candidate::{Candidate, StreamerFields};
 pub use expect::Expected;
 pub use nyssa_root::effort::CompressionChoice;
 pub use options::{DEFAULT_BUDGET, Link, Objective, TuneOptions};
-pub use report::{Curve, CurvePoint, Reason, TriedSettings, TuneReport, TunedSample};
+pub use report::{Curve, CurvePoint, Reason, TriedCandidate, TuneReport, TunedSample};
 pub use search::tune;

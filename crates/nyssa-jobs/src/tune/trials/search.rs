@@ -18,7 +18,7 @@ use nyssa_ttree::{Branch, Shape};
 use super::baskets::baskets;
 use super::budget::Budget;
 use super::cached::with_cache;
-use super::candidate::{CLUSTERS, Candidate, PAGES, thread_counts};
+use super::candidate::{CLUSTERS, Candidate, PAGES, StreamerFields, thread_counts};
 use super::copies::Copies;
 use super::curve::curve;
 use super::expect::{Expected, Overhead, expect};
@@ -26,7 +26,7 @@ use super::growth::{fields_of, guess};
 use super::measured::Measured;
 use super::options::{Objective, TuneOptions};
 use super::reason::reasons;
-use super::report::{Curve, TriedSettings, TuneReport, TunedSample};
+use super::report::{Curve, TriedCandidate, TuneReport, TunedSample};
 use super::sample::{Population, count};
 use super::score::{best, fewest_threads, pareto};
 use super::trial::Subject;
@@ -358,7 +358,8 @@ impl Search<'_> {
 
     /// Tries to store classes as streamer fields if this is smaller, if the input has objects of classes.
     fn try_streamer(&mut self, ranges: &[Range<u64>], tried: &mut Vec<Tried>) -> Result<()> {
-        let candidate = Candidate { streamer: Some("auto"), ..self.best(tried)?.candidate };
+        let candidate =
+            Candidate { streamer: Some(StreamerFields::Auto), ..self.best(tried)?.candidate };
         if !self.subject.has_objects {
             return Ok(());
         }
@@ -514,13 +515,13 @@ impl SearchResult {
     fn report(self, search: &Search<'_>) -> Result<TuneReport> {
         let Self { tried, chosen, expected, by_default, profile, curves } = self;
         let all: Vec<&Expected> = tried.iter().map(|one| &one.expected).collect();
-        let trials = tried.iter().zip(pareto(&all)).map(|(one, pareto)| TriedSettings {
-            settings: one.candidate.settings(),
+        let trials = tried.iter().zip(pareto(&all)).map(|(one, pareto)| TriedCandidate {
+            candidate: one.candidate,
             expected: one.expected.clone(),
             pareto,
             recommended: one.candidate == chosen.candidate,
         });
-        let mut trials: Vec<TriedSettings> = trials.collect();
+        let mut trials: Vec<TriedCandidate> = trials.collect();
         trials.sort_by_key(|one| one.expected.bytes);
         let Candidate { compression, effort, encoding, cluster_size, page_size, streamer } =
             chosen.candidate;
@@ -530,7 +531,7 @@ impl SearchResult {
             encoding: Some(encoding),
             cluster_size: Some(cluster_size),
             page_size: Some(page_size),
-            streamer: streamer.map(|one| vec![one.to_owned()]),
+            streamer: streamer.map(|one| vec![one.name().to_owned()]),
         };
         let skipped = chosen.measured.skipped.iter().map(|one| {
             format!("{} is left out of what is measured and expected: {}", one.branch, one.reason)
@@ -540,7 +541,7 @@ impl SearchResult {
         let choices = StorageChoices::open(&profile.display().to_string(), compression)?;
         Ok(TuneReport {
             objective: search.objective.to_string(),
-            recommended: chosen.candidate.settings(),
+            recommended: chosen.candidate,
             expected,
             expected_by_default: by_default,
             reasons: reasons(search.objective, &chosen, &tried),

@@ -181,10 +181,9 @@ impl Subject<'_> {
         let (path, context, entries) = (&self.path, &self.context, Some(range));
         Ok(match self.format {
             Format::TTree => {
-                let words: Vec<String> = candidate.streamer.iter().map(|&one| one.into()).collect();
                 let options = ConvertOptions {
                     output: shared,
-                    streamer: Streamer::of(&words)?,
+                    streamer: candidate.streamer.map_or(Streamer::None, |_| Streamer::Auto),
                     include: include.to_vec(),
                     entries,
                     skip_unsupported: true,
