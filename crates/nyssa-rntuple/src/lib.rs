@@ -10,6 +10,7 @@
 //! format       anchor, envelope, frame, page list
 //! schema       fields, columns, projections, locators
 //! encoding     column types: elements <-> bits
+//! heuristics   numbers that measurements gave
 //! ```
 
 #![deny(missing_docs, unreachable_pub)]
@@ -20,6 +21,7 @@ pub mod choose;
 pub mod encoding;
 #[doc(hidden)]
 pub mod format;
+mod heuristics;
 #[doc(hidden)]
 pub mod page;
 pub mod read;

@@ -27,6 +27,7 @@ pub mod error;
 pub mod fetch;
 pub mod fill;
 pub mod guard;
+mod heuristics;
 pub mod monitor;
 pub mod names;
 pub mod page_pool;

@@ -30,10 +30,8 @@ use super::report::StreamerFieldReport;
 use super::samples::without_sample;
 use super::streamer::{StreamerBranch, StreamerBranches};
 use super::unit::{Data, Units};
+use crate::heuristics::convert;
 use crate::job::OutputOptions;
-
-/// The number of decoded bytes of a branch that are stored in both ways.
-const SAMPLE_BYTES: u64 = 4 << 20;
 
 /// The data on which the choice depends.
 pub(super) struct Choosing<'a> {
@@ -232,7 +230,7 @@ impl Choosing<'_> {
         match reason {
             Reason::Requested => Ok(StreamingResult::Streamed),
             Reason::Size => {
-                let entries = clusters::part(input.branch, cluster, SAMPLE_BYTES);
+                let entries = clusters::part(input.branch, cluster, convert::STREAMER_SAMPLE_BYTES);
                 Ok(match read(streamed, &entries) {
                     Ok(array) => {
                         let (columns, streamer) =

@@ -15,23 +15,8 @@ use super::model::{Input, Source};
 use super::read_ahead;
 use super::sample_baskets::SampleBaskets;
 use super::unit::Units;
+use crate::heuristics::convert;
 use crate::job::cutting::{Amounts, Cutter, Span};
-
-/// The memory divided by this is the maximum for one branch of a cluster, so that several branches are read at the
-/// same time.
-const BRANCH_DIVISOR: u64 = 4;
-/// The number of decoded bytes for each compressed byte of a branch whose decoded size is not known before it
-/// is read.
-const EXPANSION: f64 = 6.0;
-/// The number of bytes of an offset in memory while it is sealed.
-const OFFSET_BYTES: f64 = 16.0;
-/// The bytes of a cluster divided by this are the bytes of the sample that is sealed to estimate sizes.
-const SAMPLE_DIVISOR: u64 = 32;
-/// The minimum size of the sample in bytes, unless the cluster is smaller.
-const MIN_SAMPLE_BYTES: u64 = 1 << 20;
-/// The number of spans of equal length for which the sizes of the tree are summed, in addition to its own
-/// clusters.
-const PIECES: u64 = 256;
 
 /// The sizes of the units of a conversion, for each byte of their baskets.
 pub(super) struct Sizes {
@@ -49,8 +34,10 @@ impl Sizes {
     /// Returns the sizes without a sample: the output is unknown, and the decoded size is an upper limit.
     fn unknown(units: &Units<'_>) -> Self {
         let factors = |source: &Source| match source {
-            Source::Offsets(_) => Factors { stored: OFFSET_BYTES / 2.0, decoded: OFFSET_BYTES },
-            _ => Factors { stored: 1.0, decoded: EXPANSION },
+            Source::Offsets(_) => {
+                Factors { stored: convert::OFFSET_BYTES / 2.0, decoded: convert::OFFSET_BYTES }
+            }
+            _ => Factors { stored: 1.0, decoded: convert::EXPANSION },
         };
         Self { factors: units.units.iter().map(|unit| factors(&unit.source)).collect() }
     }
@@ -74,7 +61,9 @@ impl Sizes {
             return Ok(sizes);
         }
         let length = first.end - first.start;
-        let bytes = (cluster_size / SAMPLE_DIVISOR).max(MIN_SAMPLE_BYTES).min(cluster_size);
+        let bytes = (cluster_size / convert::SIZE_SAMPLE_DIVISOR)
+            .max(convert::MIN_SIZE_SAMPLE_BYTES)
+            .min(cluster_size);
         let count = u128::from(length) * u128::from(bytes) / u128::from(cluster_size.max(1));
         let count = u64::try_from(count).unwrap_or(length).clamp(1, length.max(1));
         let start = first.start + (length.max(1) - count) / 2;
@@ -123,7 +112,7 @@ impl Sizes {
     /// Returns the decoded bytes of a unit. They are exact for values of fixed size.
     pub(super) fn decoded(&self, units: &Units<'_>, unit: usize, entries: &Range<u64>) -> f64 {
         let fixed = branch(units, unit).and_then(|branch| fixed(branch, entries));
-        let factor = self.factors.get(unit).map_or(EXPANSION, |factors| factors.decoded);
+        let factor = self.factors.get(unit).map_or(convert::EXPANSION, |factors| factors.decoded);
         fixed.map_or_else(|| self.given(units, unit, entries) * factor, |fixed| fixed as f64)
     }
 
@@ -158,7 +147,7 @@ impl Sizes {
         }
         let spans = ends.iter().zip(amounts);
         let spans = spans.map(|(&(end, is_cluster), amounts)| Span { end, amounts, is_cluster });
-        Cutter::new(entries.start, spans, cluster_size, memory / BRANCH_DIVISOR)
+        Cutter::new(entries.start, spans, cluster_size, memory / convert::BRANCH_DIVISOR)
     }
 }
 
@@ -183,7 +172,7 @@ pub(super) fn first(
     let branches = || taken.iter().filter_map(|&index| inputs.get(index)).map(|input| input.branch);
     let zipped: u64 = branches().map(|branch| stored(branch, entries)).fold(0, u64::saturating_add);
     let largest = branches().map(|branch| decoded(branch, entries)).max().unwrap_or(0);
-    let share = (memory / BRANCH_DIVISOR).max(1);
+    let share = (memory / convert::BRANCH_DIVISOR).max(1);
     let pieces = zipped.div_ceil(cluster_size.max(1)).max(largest.div_ceil(share)).max(1);
     entries.start..entries.start + (entries.end - entries.start).div_ceil(pieces)
 }
@@ -204,8 +193,10 @@ fn ends(tree: &Tree, entries: &Range<u64>) -> Vec<(u64, bool)> {
     let count = entries.end - entries.start;
     let mut ends: Vec<(u64, bool)> =
         tree.cluster_starts.iter().map(|&start| (start, true)).collect();
-    let piece = count.div_ceil(PIECES).max(1);
-    ends.extend((1..PIECES).map(|number| (entries.start.saturating_add(number * piece), false)));
+    let piece = count.div_ceil(convert::SPANS).max(1);
+    ends.extend(
+        (1..convert::SPANS).map(|number| (entries.start.saturating_add(number * piece), false)),
+    );
     ends.push((entries.end, true));
     ends.retain(|(end, _)| (entries.start + 1..=entries.end).contains(end));
     ends.sort_unstable_by_key(|&(end, own)| (end, !own));
@@ -268,7 +259,7 @@ pub(super) fn decoded(branch: &Branch, entries: &Range<u64>) -> u64 {
         let below = branch.branches.iter().map(|branch| decoded(branch, entries));
         return below.fold(0, u64::saturating_add);
     }
-    let guess = || (stored(branch, entries) as f64 * EXPANSION) as u64;
+    let guess = || (stored(branch, entries) as f64 * convert::EXPANSION) as u64;
     fixed(branch, entries).unwrap_or_else(guess)
 }
 

@@ -7,10 +7,8 @@ use nyssa_ttree::{Basket, Branch, Reader};
 
 use super::clusters::fixed;
 use super::model::Input;
+use crate::heuristics::convert;
 use crate::job::largest_part::Part;
-
-/// The largest number of keys that are read. The baskets of these keys are probably the largest.
-const KEYS: usize = 64;
 
 /// Returns the basket of `inputs` that needs the most memory, and the path of its branch. `memory` is the budget in
 /// bytes. A branch that cannot exceed it is not checked.
@@ -43,7 +41,7 @@ pub(super) fn largest<'a>(
         }
     }
     unknown.sort_by(|(one, ..), (other, ..)| other.total_cmp(one));
-    unknown.truncate(KEYS);
+    unknown.truncate(convert::LARGEST_KEYS);
     let baskets: Vec<_> = unknown.iter().map(|(_, _, basket)| *basket).collect();
     // A basket that cannot be read is an error when its values are read.
     let sizes = reader.uncompressed_sizes(&baskets).unwrap_or_default();

@@ -4,11 +4,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::heuristics::convert;
 use nyssa_io::fetch::{Announced, Held};
 use nyssa_root::Context;
-
-/// The memory of a conversion divided by this is the maximum memory of the stored baskets.
-const MEMORY_DIVISOR: u64 = 8;
 
 /// Copies of baskets, by their place in the file.
 pub(super) struct SampleBaskets(Mutex<State>);
@@ -22,7 +20,7 @@ struct State {
 impl SampleBaskets {
     /// Makes an empty store of baskets. `memory` is the memory of the conversion in bytes.
     pub(super) fn new(memory: u64, context: &Context) -> Arc<Self> {
-        let left = (memory / MEMORY_DIVISOR).min(context.ahead_bytes());
+        let left = (memory / convert::SAMPLE_BASKETS_DIVISOR).min(context.ahead_bytes());
         Arc::new(Self(Mutex::new(State { baskets: HashMap::new(), left })))
     }
 

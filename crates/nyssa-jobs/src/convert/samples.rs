@@ -122,7 +122,7 @@ impl Sampler<'_> {
         let repeats = sample::field_repeats(schema, unit.field, &values, settings);
         let Some(range) = range.filter(|_| repeats.unwrap_or(false)) else { return values };
         let Range { start, end } = *self.first;
-        let count = (range.end - range.start).saturating_mul(sample::LONGER).min(end - start);
+        let count = sample::longer(range.end - range.start).min(end - start);
         let start = start + (end - start - count) / 2;
         self.sample(unit, Some(start..start + count)).unwrap_or(values)
     }

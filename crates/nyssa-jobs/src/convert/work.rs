@@ -17,19 +17,10 @@ use super::model::{OutputField, Source};
 use super::read_ahead::{self, UnitReadAhead};
 use super::sample_baskets::SampleBaskets;
 use super::unit::{Data, Units};
+use crate::heuristics::{convert, job};
 use crate::job::clusters::{Clusters, PlannedCluster};
 use crate::job::cutting::Cutter;
 use crate::job::largest_part::{LargestPart, entries_of};
-
-/// The number of clusters that may be planned before earlier clusters are written.
-const AHEAD: usize = 2;
-/// The number of units up to which more clusters are planned ahead, so that all threads have work.
-const UNITS_AHEAD: usize = 64;
-/// The number of clusters that are fetched at the same time: the current cluster and the next cluster.
-const CLUSTERS_FETCHED: u64 = 2;
-/// The number of bytes of memory that a unit takes for each decoded byte: it is in memory in decoded and in sealed
-/// form.
-const COPIES: f64 = 2.0;
 
 /// A conversion whose plan is complete.
 pub(super) struct Work<'a> {
@@ -91,7 +82,7 @@ impl Work<'_> {
             write_entries(&mut cutter, writer)?;
             return Ok(Written::default());
         }
-        let clusters = Clusters::new(cutter, AHEAD.max(UNITS_AHEAD / count));
+        let clusters = Clusters::new(cutter, job::CLUSTERS_AHEAD.max(convert::UNITS_AHEAD / count));
         let plan = UnitPlan {
             work: self,
             clusters,
@@ -240,7 +231,7 @@ impl UnitPlan<'_> {
         let Work { units, sample_baskets, context, .. } = self.work;
         let before = cluster.checked_sub(1).and_then(|before| self.ahead.get(&before)?.clone());
         let begin = || {
-            let bytes = context.ahead_bytes() / CLUSTERS_FETCHED;
+            let bytes = context.ahead_bytes() / convert::CLUSTERS_FETCHED;
             let Units { reader, inputs, units, .. } = **units;
             let plan = read_ahead::Plan { reader, inputs, units, sample_baskets };
             plan.begin_cluster(entries, before, bytes).map(Arc::new)
@@ -265,7 +256,8 @@ impl Plan for UnitPlan<'_> {
             };
             self.next += 1;
             if !self.failed.contains_key(&unit) {
-                let bytes = (COPIES * self.work.sizes.decoded(units, unit, &entries)) as u64;
+                let bytes =
+                    (convert::COPIES * self.work.sizes.decoded(units, unit, &entries)) as u64;
                 let ahead = self.fetch(cluster, unit, &entries);
                 return Next::Task(Task { unit, cluster, entries, ahead }, bytes);
             }

@@ -7,10 +7,8 @@ use nyssa_rntuple::choose::Encodings;
 use nyssa_rntuple::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, MIN_MEMORY};
 use nyssa_root::error::{Error, Result};
 
+use crate::heuristics::merge;
 use crate::job::OutputOptions;
-
-/// The largest size in bytes of the pages that are in memory at the same time when pages are copied.
-const MOVE_MEMORY: u64 = 256 << 20;
 
 /// The action if the inputs have different fields.
 ///
@@ -149,7 +147,7 @@ impl MergeOptions {
 /// Returns the default of the memory for a merge.
 pub(super) fn default_memory(options: &MergeOptions) -> u64 {
     match options.recluster {
-        false => MOVE_MEMORY,
+        false => merge::MOVE_MEMORY,
         true => {
             let cluster = options.output.cluster_size.max(DEFAULT_APPROX_ZIPPED_CLUSTER);
             (cluster / 2).saturating_mul(7)

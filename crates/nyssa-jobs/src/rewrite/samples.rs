@@ -13,12 +13,8 @@ use nyssa_root::error::Result;
 use rayon::prelude::*;
 
 use super::sizes::Sizes;
+use crate::heuristics::rewrite;
 use crate::job::choosing::{Choosing, Earlier};
-
-/// The maximum number of decoded bytes of a field that are sealed to estimate its stored size.
-const RATIO_SAMPLE_BYTES: u64 = 512 << 10;
-/// The minimum number of these bytes.
-const MIN_SAMPLE_BYTES: u64 = 4 << 10;
 
 /// The values of a field, and their decoded size in bytes.
 struct Sample {
@@ -93,7 +89,7 @@ impl<'a> Sampler<'a> {
         }
         // A sample is not larger than a cluster.
         let most = cluster_size.saturating_mul(2) / (self.fields.len() as u64).max(1);
-        let bytes = RATIO_SAMPLE_BYTES.min(most.max(MIN_SAMPLE_BYTES));
+        let bytes = rewrite::RATIO_SAMPLE_BYTES.min(most.max(rewrite::MIN_SAMPLE_BYTES));
         let ratio = |scratch: &mut Scratch, index: usize| {
             self.context.check()?;
             let Some((field, sample)) = self.sample(index, bytes)? else { return Ok(0.0) };

@@ -9,11 +9,8 @@ use std::ops::Range;
 use nyssa_root::effort::{Chooser, PricedCodec, SampleSize, SplitForm};
 use nyssa_root::error::Result;
 
-use crate::seal::{MIN_PLANE, PlaneRun, Scratch};
-
-/// A run that does not become smaller than this fraction of its content has no separate chunk. ROOT demands that each
-/// chunk is smaller than its content.
-const MAX_RATIO: f64 = 0.97;
+use crate::heuristics::{choose, seal};
+use crate::seal::{PlaneRun, Scratch};
 
 /// Neighbouring planes, with their codec and the size of their sample.
 struct Run<'a> {
@@ -44,7 +41,7 @@ pub(super) fn choose_planes(
     scratch: &mut Scratch,
 ) -> Result<Option<PlaneChoice>> {
     let plane = packed.len() / width.max(1);
-    if width < 2 || plane < MIN_PLANE {
+    if width < 2 || plane < seal::MIN_PLANE {
         return Ok(None);
     }
     let mut sealed = |planes: &Range<usize>, candidate: &PricedCodec| {
@@ -69,7 +66,8 @@ pub(super) fn choose_planes(
             }
         }
     }
-    let is_noise = |run: &Run<'_>| run.size.compressed as f64 > MAX_RATIO * run.size.uncompressed;
+    let is_noise =
+        |run: &Run<'_>| run.size.compressed as f64 > choose::MAX_RATIO * run.size.uncompressed;
     while runs.len() > 1
         && let Some(noise) = runs.iter().position(is_noise)
     {

@@ -10,17 +10,9 @@ use nyssa_root::effort::{Chooser, Goal};
 use nyssa_root::error::Result;
 
 use crate::encoding::{ColumnType, Encoding};
+use crate::heuristics::choose;
 use crate::schema::{FieldId, Schema};
 use crate::seal::{ColumnData, ColumnPlan, SealSettings, shred};
-
-/// The number of elements of a page divided by this is the maximum size of a sample for [`Goal::Time`].
-const ELEMENTS_DIVISOR: usize = 4;
-/// The maximum number of elements of a sample for [`Goal::Time`].
-const ELEMENTS: usize = 8 << 10;
-/// For [`Goal::Size`], a sample has at most this number of bytes in memory,
-const BYTES: usize = 32 << 10;
-/// and more if values repeat, since a compressor then finds more in a larger page.
-const BYTES_OF_REPEATS: usize = 128 << 10;
 
 /// Returns the sample of a column: some of the first `count` elements of `data`.
 pub(crate) fn of_column(
@@ -39,64 +31,44 @@ pub(crate) fn of_column(
 /// Returns the elements of a sample of a column with `count` elements, each of `width` bytes in memory. If values
 /// repeat (see [`repeats`]), the sample is larger.
 fn elements(goal: Goal, count: usize, width: usize, repeats: bool) -> Range<usize> {
-    let bytes = if repeats { BYTES_OF_REPEATS } else { BYTES };
+    let bytes = if repeats { choose::BYTES_OF_REPEATS } else { choose::BYTES };
     let taken = match goal {
-        Goal::Time => (count / ELEMENTS_DIVISOR).min(ELEMENTS),
+        Goal::Time => (count / choose::ELEMENTS_DIVISOR).min(choose::ELEMENTS),
         Goal::Size => count.min(bytes / width.max(1)),
     };
     let start = (count - taken) / 2;
     start..start + taken
 }
 
-/// A branch with fewer decoded bytes than this has no sample, since it cannot save enough. For
-/// [`Goal::Time`],
-const MIN_BRANCH_BYTES: u64 = 64 << 10;
-/// and for [`Goal::Size`].
-const MIN_BRANCH_BYTES_FOR_SIZE: u64 = 1 << 10;
-
-/// The bytes of a large branch divided by this are the bytes of its sample, within limits that depend on the goal.
-const LARGE_DIVISOR: u64 = 128;
-/// The largest sample of a branch with few columns.
-const LARGE: u64 = 128 << 10;
-/// For [`Goal::Size`], the bytes of a small branch divided by this are the bytes of its sample.
-const SMALL_DIVISOR: u64 = 16;
-/// The minimum and maximum number of bytes of this sample for each column.
-const SMALL: [u64; 2] = [4 << 10, BYTES as u64];
-
 /// Returns how many of the `bytes` of a branch are decoded for a sample, or `None` if the branch is too small. The
 /// branch becomes `columns` columns.
 pub fn of_branch(goal: Goal, bytes: u64, columns: u64) -> Option<u64> {
-    // For time, this is a few hundred entries, and at most an eighth of a page.
     let (worth, least) = match goal {
-        Goal::Time => (MIN_BRANCH_BYTES, 8 << 10),
+        Goal::Time => (choose::MIN_BRANCH_BYTES, choose::LEAST),
         Goal::Size => {
-            let [few, many] = SMALL.map(|bytes| bytes.saturating_mul(columns.max(1)));
-            (MIN_BRANCH_BYTES_FOR_SIZE, (bytes / SMALL_DIVISOR).clamp(few, many))
+            let [few, many] = choose::SMALL.map(|bytes| bytes.saturating_mul(columns.max(1)));
+            (choose::MIN_BRANCH_BYTES_FOR_SIZE, (bytes / choose::SMALL_DIVISOR).clamp(few, many))
         }
     };
-    (bytes >= worth).then(|| (bytes / LARGE_DIVISOR).clamp(least, LARGE.max(least)))
+    (bytes >= worth).then(|| (bytes / choose::LARGE_DIVISOR).clamp(least, choose::LARGE.max(least)))
 }
-
-/// The number of values that are examined for repetitions.
-const LOOKED_AT: usize = 256;
-/// The minimum number of different values for which a larger sample is worth its time.
-const DIFFERENT: usize = 8;
 
 /// Returns whether whole values repeat often, like the angles of the cells of a detector. `values` are the values of
 /// a column, each of `width` bytes.
 fn repeats(values: &[u8], width: usize) -> bool {
     let count = values.len() / width.max(1);
-    if count < LOOKED_AT {
+    if count < choose::LOOKED_AT {
         return false;
     }
     let value = |index: usize| values.get(index * width..(index + 1) * width);
-    let mut some: Vec<_> = (0..LOOKED_AT).map(|step| value(step * count / LOOKED_AT)).collect();
+    let mut some: Vec<_> =
+        (0..choose::LOOKED_AT).map(|step| value(step * count / choose::LOOKED_AT)).collect();
     some.sort_unstable();
     let runs = || some.chunk_by(|a, b| a == b).map(<[_]>::len);
     // Many columns have one value for unknown data, which even small samples show.
-    let others = LOOKED_AT - runs().max().unwrap_or(0);
+    let others = choose::LOOKED_AT - runs().max().unwrap_or(0);
     let different = runs().count() - 1;
-    different >= DIFFERENT && different * 2 <= others
+    different >= choose::DIFFERENT && different * 2 <= others
 }
 
 /// Returns whether a column of floating-point numbers has values that repeat often in a range. Other columns with
@@ -131,8 +103,10 @@ pub fn field_repeats(
     Ok(false)
 }
 
-/// The factor by which the sample of a branch grows if values repeat.
-pub const LONGER: u64 = 16;
+/// Returns the number of entries of a sample of a branch whose values repeat, instead of `entries`.
+pub fn longer(entries: u64) -> u64 {
+    entries.saturating_mul(choose::LONGER)
+}
 
 /// Returns how many bytes of a field of an RNTuple, with its subfields, are decoded for a sample.
 pub fn of_field(goal: Goal) -> u64 {

@@ -1,13 +1,9 @@
 //! Implements a buffer that grows in blocks of one size. Its bytes are not moved when it grows, and a block that one
 //! column frees fits the next column, so that the memory is not fragmented.
 
+use crate::heuristics::seal;
 use std::collections::VecDeque;
 use std::ops::Range;
-
-/// The size of a block in bytes. It is a little less if elements would not end with the block.
-const BLOCK: usize = 16 << 10;
-/// The initial size of the first block in bytes.
-const LEAST: usize = 256;
 
 /// The elements of one width, in the layout in memory.
 #[derive(Debug, Default)]
@@ -34,12 +30,12 @@ impl Blocks {
     /// Returns the number of bytes that will be allocated when `more` bytes are appended.
     pub(super) fn capacity_with(&self, more: usize) -> usize {
         let needed = self.start + self.len + more;
-        if needed <= BLOCK / 2 {
+        if needed <= seal::BLOCK / 2 {
             return self
                 .capacity()
-                .max(needed.next_power_of_two().max(LEAST) * usize::from(needed > 0));
+                .max(needed.next_power_of_two().max(seal::FIRST_BLOCK) * usize::from(needed > 0));
         }
-        self.capacity().max(needed.div_ceil(BLOCK) * BLOCK)
+        self.capacity().max(needed.div_ceil(seal::BLOCK) * seal::BLOCK)
     }
 
     /// Appends `elements` of `width` bytes. `append` appends a range of them to one block.
@@ -60,7 +56,11 @@ impl Blocks {
             let count = ((size - block.len()) / width).min(elements - start);
             let needed = block.len() + count * width;
             if needed > block.capacity() {
-                let grown = if more { size } else { needed.next_power_of_two().clamp(LEAST, size) };
+                let grown = if more {
+                    size
+                } else {
+                    needed.next_power_of_two().clamp(seal::FIRST_BLOCK, size)
+                };
                 block.reserve_exact(grown.max(needed) - block.len());
             }
             let before = block.len();
@@ -123,7 +123,7 @@ impl Blocks {
 
 fn block_size(width: usize) -> usize {
     let width = width.max(1);
-    (BLOCK / width).max(1) * width
+    (seal::BLOCK / width).max(1) * width
 }
 
 #[cfg(test)]
@@ -140,7 +140,10 @@ mod tests {
                 out.extend(range.flat_map(|i| [(next + i) as u8; 3]));
             });
             next += count;
-            assert!(blocks.capacity() <= expected.next_multiple_of(LEAST), "{counts:?}");
+            assert!(
+                blocks.capacity() <= expected.next_multiple_of(seal::FIRST_BLOCK),
+                "{counts:?}"
+            );
         }
         blocks
     }

@@ -15,17 +15,12 @@ use super::scratch::Scratch;
 use super::settings::{ColumnSettings, PlaneRun, SealSettings};
 use super::shred::{Shred, shred, shred_offsets};
 use crate::encoding::{ColumnType, Encoding};
+use crate::heuristics::seal;
 use crate::page::{self, SealedColumn, SealedPage};
 use crate::schema::{Column, ColumnId, FieldId, Schema};
 
 /// The maximum number of elements of a page. The page list has 31 bits for it.
 const MAX_PAGE_ELEMENTS: usize = i32::MAX as usize;
-
-/// Planes with fewer bytes than this have no separate codecs, since each codec takes a header.
-pub(crate) const MIN_PLANE: usize = 2 << 10;
-/// A page whose ratio is at least this factor times the ratio of the sample contains data of another kind than the
-/// sample.
-const DRIFT: f64 = 1.1;
 
 /// Seals the columns of `field` and its subfields. `array` has the rows of one cluster, or the items of one cluster
 /// for a field inside a collection. A projected field has no columns of its own, so it returns none.
@@ -166,7 +161,7 @@ impl<'a> ColumnPlan<'a> {
         let Some(root) = self.settings.root.as_ref().filter(|_| self.other.is_none()) else {
             return Ok(page);
         };
-        let promised = page.uncompressed as f64 * root.ratio * DRIFT;
+        let promised = page.uncompressed as f64 * root.ratio * seal::DRIFT;
         if page.bytes.len() as f64 <= promised {
             return Ok(page);
         }
@@ -204,7 +199,7 @@ impl<'a> ColumnPlan<'a> {
         scratch: &mut Scratch,
     ) -> Result<Option<SealedPage>> {
         let plane = range.len();
-        if runs.is_empty() || plane < MIN_PLANE || !self.encoding.column_type.is_split() {
+        if runs.is_empty() || plane < seal::MIN_PLANE || !self.encoding.column_type.is_split() {
             return Ok(None);
         }
         let (compressors, native, packed) = scratch.all();

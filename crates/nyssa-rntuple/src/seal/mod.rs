@@ -21,11 +21,10 @@ mod shred;
 mod shred_tests;
 mod variant;
 
-pub(crate) use column::{ColumnPlan, MIN_PLANE};
+pub(crate) use column::ColumnPlan;
 pub use column::{seal_field, seal_offsets};
 pub(crate) use column_data::ColumnData;
 pub(crate) use elements::Elements;
-pub(crate) use scratch::MAX_COMPRESSORS;
 pub use scratch::Scratch;
 pub use sealer::Sealer;
 pub use settings::{

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::heuristics::seal;
 use nyssa_root::compression::{Codec, Compressor};
 use nyssa_root::error::Result;
-
-/// The maximum number of compressors of a [`Scratch`]. Each may have megabytes of tables.
-pub(crate) const MAX_COMPRESSORS: usize = 8;
 
 /// The compressors of a thread, each with its codec.
 type Compressors = Vec<(Arc<Codec>, Compressor)>;
@@ -37,7 +35,7 @@ impl Scratch {
         let index = match compressors.iter().position(|(known, _)| Arc::ptr_eq(known, codec)) {
             Some(index) => index,
             None => {
-                if compressors.len() == MAX_COMPRESSORS {
+                if compressors.len() == seal::MAX_COMPRESSORS {
                     compressors.remove(0);
                 }
                 compressors.push((Arc::clone(codec), Compressor::with_codec(codec)?));

@@ -17,6 +17,7 @@ use crate::format::{
     Anchor, ClusterGroup, EnvelopePosition, ExtraType, Footer, FormatVersion, Header, PageList,
     SchemaDescription,
 };
+use crate::heuristics::write;
 use crate::page::SealedColumn;
 use crate::schema::{
     Cluster, Column, ColumnId, ColumnRange, FieldId, PageInfo, Schema, SchemaBuilder, check_name,
@@ -33,10 +34,6 @@ pub use resume::Existing;
 
 /// The class name of the anchor.
 const ANCHOR_CLASS: &str = "ROOT::RNTuple";
-/// The whole memory divided by this is the memory of known pages.
-pub(super) const KNOWN_PAGES_DIVISOR: u64 = 32;
-/// The whole memory divided by this is the memory of the page records of a cluster group.
-const PAGE_RECORDS_DIVISOR: u64 = 32;
 /// The size of a page record in bytes, in memory and in the page list.
 const PAGE_RECORD: u64 = 96;
 
@@ -156,7 +153,7 @@ impl Writer {
             clusters: Vec::new(),
             groups: Vec::new(),
             attribute_sets: Vec::new(),
-            known: KnownPages::within(options.memory / KNOWN_PAGES_DIVISOR),
+            known: KnownPages::within(options.memory / write::KNOWN_PAGES_DIVISOR),
             page_records: 0,
             compressor,
             options,
@@ -354,7 +351,7 @@ impl Writer {
         self.page_records += cluster.columns.iter().map(|c| 1 + c.pages.len() as u64).sum::<u64>();
         self.clusters.push(cluster);
         if self.clusters.len() >= self.options.clusters_per_group
-            || self.page_records * PAGE_RECORD > self.options.memory / PAGE_RECORDS_DIVISOR
+            || self.page_records * PAGE_RECORD > self.options.memory / write::PAGE_RECORDS_DIVISOR
         {
             self.represent_rest()?;
             self.commit_group()?;

@@ -8,13 +8,7 @@ use super::priced_codec::{PricedCodec, for_baskets, for_size, for_time};
 use super::{Effort, level};
 use crate::compression::{Codec, Compression};
 use crate::error::Result;
-
-/// The fraction of the sample that another form must save at least, for [`Goal::Size`].
-const MIN_GAIN: f64 = 0.01;
-
-/// The hardest candidate is tried only if other candidates have saved at least this fraction of the price of their
-/// time.
-const SAVED_BEFORE: f64 = 0.5;
+use crate::heuristics::effort;
 
 /// The goal of a choice: time or size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,8 +23,8 @@ impl Goal {
     /// Returns the number of bytes that one second of CPU time must save.
     fn bytes_per_second(self) -> f64 {
         match self {
-            Self::Time => 3.0e6,
-            Self::Size => 1.5e6,
+            Self::Time => effort::BYTES_PER_SECOND,
+            Self::Size => effort::BYTES_PER_SECOND_FOR_SIZE,
         }
     }
 
@@ -236,7 +230,7 @@ impl Chooser {
             let size = seal(other, first)?;
             best.note(forms, other, first, size);
             let (now, before) = (size.compressed as f64, best.size.compressed as f64);
-            let gains = self.goal == Goal::Time || now < before * (1.0 - MIN_GAIN);
+            let gains = self.goal == Goal::Time || now < before * (1.0 - effort::MIN_GAIN);
             if gains && self.cost(first, &size, split(forms, other)) < cost {
                 (best.form, best.size) = (other, size);
             }
@@ -266,7 +260,7 @@ impl Chooser {
             let seconds = other.seconds(split) - best.candidate.seconds(split);
             let price = self.goal.bytes_per_second() * best.size.uncompressed * seconds;
             let saved = first.saturating_sub(best.size.compressed) as f64;
-            if other.is_hardest() && saved < price * SAVED_BEFORE {
+            if other.is_hardest() && saved < price * effort::SAVED_BEFORE {
                 continue;
             }
             let size = seal(best.form, other)?;

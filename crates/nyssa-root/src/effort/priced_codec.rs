@@ -2,15 +2,10 @@
 
 use std::sync::Arc;
 
-use super::codecs::{STRONG_LEVEL, entropy, fast, optimal, short_matches, strong};
+use super::codecs::{entropy, fast, optimal, short_matches, strong};
 use super::{Effort, level};
 use crate::compression::{Algorithm, Codec, Compression};
-
-/// The lowest level of ROOT with at least the effort of the strong codec.
-const STRONG_FROM: u8 = 3;
-
-/// A codec that takes more than these seconds for each byte is not tried everywhere.
-const HARD: f64 = 2.0e-8;
+use crate::heuristics::effort;
 
 /// A codec and its cost: the nominal seconds that one core needs for each byte before compression.
 #[derive(Clone, Debug)]
@@ -28,7 +23,7 @@ pub struct PricedCodec {
 }
 
 impl PricedCodec {
-    fn new(codec: Codec, name: &str, split: f64, unsplit: f64) -> Self {
+    fn new(codec: Codec, name: &str, [split, unsplit]: [f64; 2]) -> Self {
         let name = name.to_owned();
         Self { codec: Arc::new(codec), name, split, unsplit, for_noise: false }
     }
@@ -36,12 +31,13 @@ impl PricedCodec {
     /// Returns the codec that the options name for a column. It is the only candidate.
     pub(super) fn requested(codec: &Arc<Codec>) -> Self {
         let (codec, name) = (Arc::clone(codec), "asked for".to_owned());
-        Self { codec, name, split: 8.0e-9, unsplit: 8.0e-9, for_noise: false }
+        let [split, unsplit] = effort::LEVEL;
+        Self { codec, name, split, unsplit, for_noise: false }
     }
 
     /// Returns whether this codec takes so much time that it is tried only if another codec has saved something.
     pub(super) fn is_hardest(&self) -> bool {
-        self.split > HARD
+        self.split > effort::HARD
     }
 
     /// Returns the nominal seconds for each byte, split or not.
@@ -57,23 +53,23 @@ pub(super) fn for_time(compression: Compression) -> Option<(PricedCodec, Vec<Pri
         return None;
     }
     let name = match compression.level {
-        high if high > STRONG_LEVEL => level(compression.setting()),
+        high if high > effort::STRONG_LEVEL => level(compression.setting()),
         _ => "strong".to_owned(),
     };
-    let entropy = PricedCodec::new(entropy(), "entropy", 0.75e-9, 0.9e-9);
+    let entropy = PricedCodec::new(entropy(), "entropy", effort::ENTROPY);
     let mut others = vec![PricedCodec { for_noise: true, ..entropy }];
-    if compression.level >= STRONG_FROM {
-        others.push(PricedCodec::new(strong(compression), &name, 3.1e-9, 6.2e-9));
+    if compression.level >= effort::STRONG_FROM {
+        others.push(PricedCodec::new(strong(compression), &name, effort::STRONG));
     }
-    Some((PricedCodec::new(fast(), "fast", 1.25e-9, 2.6e-9), others))
+    Some((PricedCodec::new(fast(), "fast", effort::FAST), others))
 }
 
 /// Returns the candidates for the baskets of trees: the candidate to take without a sample, and the others. The
 /// numbers are not split, so parts of them repeat, and short matches may pay.
 pub(super) fn for_baskets(compression: Compression) -> Option<(PricedCodec, Vec<PricedCodec>)> {
     let (first, mut others) = for_time(compression)?;
-    if (STRONG_FROM..=STRONG_LEVEL).contains(&compression.level) {
-        others.push(PricedCodec::new(short_matches(), "short matches", 7.2e-9, 7.2e-9));
+    if (effort::STRONG_FROM..=effort::STRONG_LEVEL).contains(&compression.level) {
+        others.push(PricedCodec::new(short_matches(), "short matches", effort::SHORT_MATCHES));
     }
     Some((first, others))
 }
@@ -91,14 +87,14 @@ pub(super) fn for_size(
         return None;
     }
     let named = level(compression.setting());
-    let named = || PricedCodec::new(Codec::from(compression), &named, 8.0e-9, 8.0e-9);
+    let named = || PricedCodec::new(Codec::from(compression), &named, effort::LEVEL);
     if effort == Effort::Full {
         return Some((named(), Vec::new()));
     }
     let Some((first, mut others)) = for_time(compression) else {
         return Some((named(), Vec::new()));
     };
-    others.push(PricedCodec::new(optimal(), "optimal parsing", 40.0e-9, 40.0e-9));
+    others.push(PricedCodec::new(optimal(), "optimal parsing", effort::OPTIMAL));
     Some((first, others))
 }
 

@@ -25,14 +25,11 @@ use crate::compare::diff::{self, DiffOptions};
 use crate::compare::digest::{self, ColumnHasher};
 use crate::convert::options::{ConvertOptions, To};
 use crate::convert::report::{ConvertReport, FieldReport, Renamed, Skipped};
+use crate::heuristics::convert;
 use crate::job::largest_entry::Search;
 use crate::job::largest_part::{Copies, LargestPart, entries_of};
 use crate::job::output::Output;
 use crate::job::{self, Reencoded, report};
-
-/// The memory divided by this is for the arrays that are read. The other half is for open baskets and their
-/// compressed form.
-const READ_DIVISOR: u64 = 2;
 
 /// An RNTuple that becomes a tree.
 pub(super) struct Tree<'a> {
@@ -160,7 +157,7 @@ impl<'a> Tree<'a> {
         let parts: Parts = Arc::new(move |number, _, _| Ok((number == 0).then(|| part.clone())));
         let finish: Finish<Vec<ArrayRef>> = Arc::new(|_, arrays, _, _| Ok((arrays, 0)));
         let names = self.map.columns.iter().map(|column| column.branch.clone()).collect();
-        let size = StepSize::Memory(self.options.output.memory() / READ_DIVISOR);
+        let size = StepSize::Memory(self.options.output.memory() / convert::READ_DIVISOR);
         Steps::new(parts, names, false, size, finish, Arc::new(AtomicBool::new(false)))
     }
 

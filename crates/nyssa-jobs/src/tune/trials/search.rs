@@ -31,37 +31,9 @@ use super::sample::{Population, count};
 use super::score::{best, fewest_threads, pareto};
 use super::trial::Subject;
 use super::tried::Tried;
+use crate::heuristics::tune;
 use crate::open::{Opened, find_dataset, path_of};
 use crate::tune::inspect::inspect;
-
-/// The maximum fraction of the dataset on which all candidates are tried.
-const FIRST_SHARE: f64 = 1.0 / 16.0;
-/// The fraction of the budget for the first trials of all candidates.
-const FIRST_TIME: f64 = 0.3;
-/// The minimum and maximum factor by which the second sample is larger.
-const LEAST_SECOND: f64 = 1.5;
-const SECOND: f64 = 4.0;
-/// The maximum fraction of the dataset in the second sample.
-const SECOND_SHARE: f64 = 1.0 / 8.0;
-/// The fraction of the budget that is spent after the second sample.
-const SECOND_TIME: f64 = 0.5;
-/// The number of codecs and encodings that are tried on the second sample.
-const BEST: usize = 4;
-/// The fraction of the budget in which options are searched. The rest is for the last sample.
-const SEARCH_TIME: f64 = 0.6;
-/// The fraction of the budget that is spent after numbers of threads were tried.
-const THREADS_TIME: f64 = 0.7;
-/// The fraction of the rest of the budget for the last trials, if they write a part of the dataset, and if they write
-/// all of it.
-const LAST_TIME: [f64; 2] = [0.4, 0.9];
-/// The fraction of the budget for full pages of some fields, for each of the last trials.
-const GROWTH_TIME: f64 = 0.08;
-/// The fraction of the budget for a cluster as large as in the whole dataset.
-const LARGE_TIME: f64 = 0.1;
-/// The maximum number of stored bytes of the input that are stored decompressed.
-const MAX_CACHED: f64 = 1e9;
-/// The fraction of the budget for the measurement of baskets.
-const BASKETS_TIME: f64 = 0.1;
 
 /// Finds the options that store the dataset at `path` of `file` best. Without a path, the file has only one dataset.
 ///
@@ -134,7 +106,7 @@ pub fn tune(
     report.input_bytes = inspection.stored_bytes;
     report.baskets = match &opened {
         Opened::Tree(reader) => {
-            Some(baskets(reader, &inspection, options.budget.mul_f64(BASKETS_TIME), context)?)
+            Some(baskets(reader, &inspection, options.budget.mul_f64(tune::BASKETS_TIME), context)?)
         }
         Opened::NTuple(_) => None,
     };
@@ -238,8 +210,8 @@ impl Search<'_> {
         self.rate = begun.elapsed().as_secs_f64() / self.all.bytes_of(count(&ranges)).max(1.0);
         let price: f64 = candidates.iter().map(Candidate::price).sum();
         let total = self.budget.total().as_secs_f64();
-        let affordable = total * FIRST_TIME / (price * self.rate).max(1e-12);
-        let wanted = affordable.min(self.all.bytes as f64 * FIRST_SHARE).max(least);
+        let affordable = total * tune::FIRST_TIME / (price * self.rate).max(1e-12);
+        let wanted = affordable.min(self.all.bytes as f64 * tune::FIRST_SHARE).max(least);
         let wanted = self.all.spread(self.all.entries_of(wanted));
         self.fill(&wanted)?;
         Ok(wanted)
@@ -248,20 +220,21 @@ impl Search<'_> {
     /// Returns a larger sample for the best candidates, if the budget allows it.
     fn second_sample(&self, first: &[Range<u64>], best: &[Candidate]) -> Vec<Range<u64>> {
         let price: f64 = best.iter().map(Candidate::price).sum();
-        let time = self.budget.total().mul_f64(SECOND_TIME).saturating_sub(self.budget.spent());
+        let time =
+            self.budget.total().mul_f64(tune::SECOND_TIME).saturating_sub(self.budget.spent());
         let affordable = time.as_secs_f64() / (price * self.rate).max(1e-12);
-        let wanted = affordable.min(self.all.bytes as f64 * SECOND_SHARE);
+        let wanted = affordable.min(self.all.bytes as f64 * tune::SECOND_SHARE);
         let times = wanted / self.all.bytes_of(count(first)).max(1.0);
-        if times < LEAST_SECOND {
+        if times < tune::LEAST_SECOND {
             return first.to_vec();
         }
-        self.all.spread((count(first) as f64 * times.min(SECOND)) as u64)
+        self.all.spread((count(first) as f64 * times.min(tune::MOST_SECOND)) as u64)
     }
 
     /// Returns whether a trial ends while options are still searched.
     fn affords(&self, candidate: &Candidate, ranges: &[Range<u64>]) -> bool {
         let seconds = self.rate * candidate.price() * self.all.bytes_of(count(ranges));
-        self.budget.affords(seconds, SEARCH_TIME)
+        self.budget.affords(seconds, tune::SEARCH_TIME)
     }
 
     /// Tries candidates until the budget is used up, and at least the first candidate.
@@ -338,7 +311,7 @@ impl Search<'_> {
         let default = Candidate::default_for(self.subject.format);
         let mut candidates = vec![default];
         let mut left: Vec<&Tried> = tried.iter().collect();
-        while candidates.len() <= BEST {
+        while candidates.len() <= tune::BEST {
             let expected: Vec<&Expected> = left.iter().map(|one| &one.expected).collect();
             let Some(index) = best(self.objective, &expected) else { break };
             let candidate = left.remove(index).candidate;
@@ -375,7 +348,7 @@ impl Search<'_> {
             let seconds = self.rate * candidate.price() * self.all.bytes_of(count(ranges));
             // Fewer threads take more time.
             let seconds = seconds * most as f64 / threads as f64;
-            if !self.budget.affords(seconds, THREADS_TIME) {
+            if !self.budget.affords(seconds, tune::THREADS_TIME) {
                 self.notes
                     .push(format!("threads: {threads} were not tried: the budget was used up"));
                 continue;
@@ -457,8 +430,8 @@ impl Search<'_> {
         let affordable = |seconds: f64, part: f64| {
             self.budget.left().as_secs_f64() * part / seconds.max(1e-9) * count(second) as f64
         };
-        let [of_part, of_all] = LAST_TIME;
-        let most = self.all.entries_of(MAX_CACHED).max(count(second));
+        let [of_part, of_all] = tune::LAST_TIME;
+        let most = self.all.entries_of(tune::MAX_CACHED).max(count(second));
         let in_full_pages = chosen * guess(candidate) + default;
         if affordable(in_full_pages, of_all) >= self.all.entries as f64 && most >= self.all.entries
         {
@@ -500,7 +473,7 @@ impl Search<'_> {
             }
             last = last.into_iter().map(|one| self.again(one)).collect();
         }
-        let seconds = self.budget.total().as_secs_f64() * GROWTH_TIME;
+        let seconds = self.budget.total().as_secs_f64() * tune::GROWTH_TIME;
         let full = last.into_iter().map(|one| self.in_full_pages(one, seconds));
         let last = full.collect::<Result<Vec<_>>>()?;
         let profile = last.first().and_then(|one| one.profile.clone());

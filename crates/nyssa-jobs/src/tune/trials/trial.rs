@@ -21,15 +21,11 @@ use super::copies::Copies;
 use super::measured::{JobMemory, Measured, StoredColumn};
 use super::options::Link;
 use crate::convert::{ConvertOptions, Skipped, Streamer, convert};
+use crate::heuristics::tune;
 use crate::job::{Reencoded, Written};
 use crate::open::open_dataset;
 use crate::rewrite::{RewriteOptions, rewrite};
 use crate::tune::inspect::inspect_ntuple;
-
-/// The bytes of one request over a link.
-const REQUEST_BYTES: u64 = 64 << 20;
-/// The requests that open an RNTuple.
-const OPEN_REQUESTS: u64 = 3;
 
 /// The dataset that trials write again.
 pub(super) struct Subject<'a> {
@@ -49,12 +45,6 @@ pub(super) struct Subject<'a> {
     pub memory: u64,
     pub context: Context,
 }
-
-/// The minimum and maximum number of reads of an output, and the seconds after which the minimum is enough. The
-/// shortest time counts, since a single measurement is often too long by chance. The first read does not count: it
-/// takes memory that the process never had.
-const READS: [usize; 2] = [3, 5];
-const READ_SECONDS: f64 = 0.5;
 
 impl Subject<'_> {
     /// Writes and reads `ranges`. With the name of a profile, it defines how columns are stored; it is made if it
@@ -208,11 +198,11 @@ impl Subject<'_> {
 
     /// Reads the output cluster by cluster, several times.
     fn read(&self, output: &Path, measured: &mut Measured) -> Result<()> {
-        let [least, most] = READS;
+        let [least, most] = tune::READS;
         let (_, bytes) = self.read_once(output)?;
         let (mut shortest, mut all) = (f64::INFINITY, 0.0);
         for count in 0..most {
-            if count >= least && all > READ_SECONDS {
+            if count >= least && all > tune::READ_SECONDS {
                 break;
             }
             let (seconds, _) = self.read_once(output)?;
@@ -246,8 +236,8 @@ impl Subject<'_> {
     /// Returns the seconds to fetch this number of bytes and clusters over the link.
     pub(super) fn link_seconds(&self, clusters: u64, bytes: u64) -> f64 {
         let Some(link) = self.link else { return 0.0 };
-        let of_cluster = (bytes / clusters.max(1)).div_ceil(REQUEST_BYTES).max(1);
-        link.seconds(OPEN_REQUESTS + clusters * of_cluster, bytes)
+        let of_cluster = (bytes / clusters.max(1)).div_ceil(tune::REQUEST_BYTES).max(1);
+        link.seconds(tune::OPEN_REQUESTS + clusters * of_cluster, bytes)
     }
 }
 

@@ -8,10 +8,8 @@ use nyssa_root::error::Result;
 
 use super::{ClusterBuilder, SealTask, plans};
 use crate::choose::{choose_column, sample};
+use crate::heuristics::write;
 use crate::schema::ColumnId;
-
-/// The elements of each open page divided by this are sealed for the estimate.
-const ESTIMATE_DIVISOR: usize = 4;
 
 impl ClusterBuilder {
     /// Chooses encoding and codec of the columns whose first pages are `tasks`, unless they are already
@@ -76,7 +74,7 @@ impl ClusterBuilder {
         let columns = &self.columns;
         let sizes = self.workers.map(&tasks, |task, scratch| {
             let range = columns[task.column].range(task);
-            let length = range.len().div_ceil(ESTIMATE_DIVISOR);
+            let length = range.len().div_ceil(write::ESTIMATE_DIVISOR);
             let start = range.start + (range.len() - length) / 2;
             let data = &columns[task.column].data;
             let page = plans[task.column].seal(data, start..start + length, scratch)?;
