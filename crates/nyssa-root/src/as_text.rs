@@ -1,19 +1,60 @@
-//! Serializes options as the text that users write, such as `zstd:5`.
+//! Reads and writes options as the text of users, such as `zstd:5` or `auto`.
 
-/// Implements the traits of `serde` for types by their `Display` and `FromStr`.
+use crate::error::Error;
+
+/// Implements the traits of `serde` for a type by its `Display` and `FromStr`.
 #[macro_export]
 macro_rules! serde_as_text {
-    ($($type:ty),*) => {$(
+    ($type:ty) => {
         impl serde::Serialize for $type {
-            fn serialize<S: serde::Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+            fn serialize<S: serde::Serializer>(
+                &self,
+                to: S,
+            ) -> std::result::Result<S::Ok, S::Error> {
                 to.collect_str(self)
             }
         }
 
         impl<'de> serde::Deserialize<'de> for $type {
-            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
-                <String as serde::Deserialize>::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+            fn deserialize<D: serde::Deserializer<'de>>(
+                from: D,
+            ) -> std::result::Result<Self, D::Error> {
+                let text = <String as serde::Deserialize>::deserialize(from)?;
+                text.parse().map_err(serde::de::Error::custom)
             }
         }
-    )*};
+    };
+}
+
+/// Gives each variant of an enum its text: `named_variants!(Effort, "effort", Auto = "auto", Full = "full")`.
+#[macro_export]
+macro_rules! named_variants {
+    ($type:ident, $what:literal, $($variant:ident = $name:literal),+) => {
+        impl std::str::FromStr for $type {
+            type Err = $crate::Error;
+
+            fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
+                match text {
+                    $($name => Ok(Self::$variant),)+
+                    _ => Err($crate::as_text::unknown($what, text, &[$($name),+])),
+                }
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(match self { $(Self::$variant => $name),+ })
+            }
+        }
+
+        $crate::serde_as_text!($type);
+    };
+}
+
+/// Returns the error of a text that names no variant.
+#[doc(hidden)]
+pub fn unknown(what: &str, text: &str, names: &[&str]) -> Error {
+    let (last, others) = names.split_last().unwrap_or((&"", &[]));
+    let others = others.join(", ");
+    Error::invalid_argument(format!("{what} {text:?} is not known: use {others} or {last}"))
 }

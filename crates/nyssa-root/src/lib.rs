@@ -17,7 +17,8 @@
 
 pub mod arena;
 pub mod arrow;
-mod as_text;
+#[doc(hidden)]
+pub mod as_text;
 pub mod compression;
 pub mod context;
 pub mod cursor;

@@ -6,13 +6,12 @@ use std::ops::Range;
 
 use arrow_array::ArrayRef;
 use nyssa_data::dataset::Filter;
-use nyssa_rntuple::choose::{ColumnStorage, apply, choose_field, choose_field_at_once, sample};
+use nyssa_rntuple::choose::{Choices, FieldChooser, apply, sample};
 use nyssa_rntuple::page::SealedColumn;
-use nyssa_rntuple::schema::{ColumnId, FieldId, FieldType, Schema, SchemaBuilder};
-use nyssa_rntuple::seal::{Scratch, SealSettings};
+use nyssa_rntuple::schema::{FieldId, FieldType, Schema, SchemaBuilder};
+use nyssa_rntuple::seal::Scratch;
 use nyssa_rntuple::write;
 use nyssa_root::Context;
-use nyssa_root::effort::{Chooser, Goal};
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::rootfile::RootFile;
 use nyssa_root::streamer::{Layouts, ObjectLayout};
@@ -27,7 +26,6 @@ use super::map::{Checked, ConversionPlan, Rules, map};
 use super::model::Input;
 use super::options::{ConvertOptions, Streamer};
 use super::report::StreamerFieldReport;
-use super::samples::without_sample;
 use super::streamer::{StreamerBranch, StreamerBranches};
 use super::unit::{Data, Units};
 use crate::heuristics::convert;
@@ -296,15 +294,14 @@ impl Choosing<'_> {
         };
         let mut settings = options.seal_settings(&schema);
         if let Some(chooser) = output.chooser() {
+            let chooser = FieldChooser { chooser: &chooser, schema: &schema, settings: &settings };
             let mut chosen = Vec::new();
             for (field, data) in fields {
                 chosen.extend(match data {
                     Data::Array(values) | Data::Streamed { bytes: values, .. } => {
-                        choose_from(&chooser, (&schema, *field), values, &settings, scratch)?
+                        choose_from(&chooser, *field, values, scratch)?
                     }
-                    Data::Offsets(_) => {
-                        without_sample(&chooser, &schema, &schema.field(*field).columns)
-                    }
+                    Data::Offsets(_) => chooser.without_sample(&schema.field(*field).columns),
                 });
             }
             apply(chosen, &mut schema, &mut settings);
@@ -335,24 +332,21 @@ impl Choosing<'_> {
 
 /// Chooses the storage of the columns of a field like the conversion, from the first of `values`.
 fn choose_from(
-    chooser: &Chooser,
-    (schema, field): (&Schema, FieldId),
+    chooser: &FieldChooser<'_>,
+    field: FieldId,
     values: &ArrayRef,
-    settings: &SealSettings,
     scratch: &mut Scratch,
-) -> Result<Vec<(ColumnId, ColumnStorage)>> {
-    let columns = schema.columns_below(field).len() as u64;
+) -> Result<Choices> {
+    let columns = chooser.schema.columns_below(field);
     let bytes = values.get_array_memory_size() as u64;
-    let Some(wanted) = sample::of_branch(chooser.goal(), bytes, columns) else {
-        return Ok(without_sample(chooser, schema, &schema.columns_below(field)));
+    let goal = chooser.chooser.goal();
+    let Some(wanted) = sample::of_branch(goal, bytes, columns.len() as u64) else {
+        return Ok(chooser.without_sample(&columns));
     };
     let rows = (values.len() as u64).saturating_mul(wanted) / bytes.max(1);
     let values =
         values.slice(0, values.len().min(usize::try_from(rows.max(1)).unwrap_or(usize::MAX)));
-    match chooser.goal() {
-        Goal::Time => choose_field_at_once(chooser, schema, field, &values, settings, scratch),
-        Goal::Size => choose_field(chooser, schema, field, &values, settings, scratch),
-    }
+    chooser.choose_branch(field, &values, std::iter::empty(), scratch)
 }
 
 /// Returns the bytes of pages. Equal pages are stored once.

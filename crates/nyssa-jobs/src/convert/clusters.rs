@@ -153,12 +153,7 @@ impl Sizes {
 
 /// Returns the branch that a unit reads, or `None` for the offsets of a counter.
 fn branch<'a>(units: &Units<'a>, unit: usize) -> Option<&'a Branch> {
-    match units.units.get(unit)?.source {
-        Source::Branch(index) | Source::Items(index) | Source::Streamed(index) => {
-            units.inputs.get(index).map(|input| input.branch)
-        }
-        Source::Offsets(_) => None,
-    }
+    units.inputs.get(units.units.get(unit)?.input()?).map(|input| input.branch)
 }
 
 /// Estimates the first cluster before sizes of the output are known: it has `cluster_size` bytes of baskets.

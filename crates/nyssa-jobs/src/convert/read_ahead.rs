@@ -11,7 +11,7 @@ use nyssa_root::Context;
 use nyssa_ttree::{CountSource, Reader};
 
 use super::counters::needed;
-use super::model::{Input, OutputField, Source};
+use super::model::{Input, OutputField};
 use super::sample_baskets::SampleBaskets;
 
 /// The baskets that several units read, fetched before the units need them.
@@ -188,11 +188,8 @@ fn ranges(
     unit: &OutputField,
     entries: &Range<u64>,
 ) -> Vec<Range<u64>> {
-    let (Source::Branch(index) | Source::Items(index) | Source::Streamed(index)) = unit.source
-    else {
-        return Vec::new();
-    };
-    let Some(input) = inputs.get(index) else { return Vec::new() };
+    let input = unit.input().and_then(|index| inputs.get(index));
+    let Some(input) = input else { return Vec::new() };
     let leaves = reader.leaves(&input.path);
     leaves.into_iter().flat_map(|branch| reader.basket_ranges(branch, entries)).collect()
 }

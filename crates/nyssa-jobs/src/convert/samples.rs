@@ -7,9 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
-use nyssa_rntuple::choose::{
-    ColumnStorage, choose_exact_field, choose_field_at_once, sample, unseen,
-};
+use nyssa_rntuple::choose::{FieldChooser, sample};
 use nyssa_rntuple::schema::{ColumnId, Schema};
 use nyssa_rntuple::seal::SealSettings;
 use nyssa_root::Context;
@@ -52,9 +50,9 @@ impl Sampler<'_> {
         schema: &mut Schema,
         settings: &mut SealSettings,
     ) -> Result<Vec<Option<Chosen>>> {
-        let (known, sealed) = (&*schema, &*settings);
-        let columns = self.units.iter().map(|unit| columns(known, unit)).collect();
-        let choosing = Choosing::new(chooser, &earlier, (known, sealed), columns)?;
+        let fields = FieldChooser { chooser, schema: &*schema, settings: &*settings };
+        let columns = self.units.iter().map(|unit| columns(fields.schema, unit)).collect();
+        let choosing = Choosing::new(&fields, &earlier, columns)?;
         let range = |(index, unit): (usize, &OutputField)| {
             let columns = choosing.columns(index).len() as u64;
             (!choosing.is_known(index)).then(|| self.range(columns, unit, chooser.goal()))?
@@ -68,28 +66,18 @@ impl Sampler<'_> {
         let choices = choosing.choose(self.context, |choosing, index, scratch| {
             let Some(unit) = units.get(index) else { return Ok(Vec::new()) };
             let _held = ahead.as_ref().map(|ahead| ahead.hold(index, self.context));
-            let _span =
-                tracing::trace_span!("sample", column = known.path(unit.field).as_str()).entered();
-            let chosen = match (self.sample(unit, range(index)), chooser.goal()) {
-                // The columns of a branch are similar, and one choice for all takes less time.
-                (Some(values), Goal::Time) => {
-                    choose_field_at_once(chooser, known, unit.field, &values, sealed, scratch)
-                }
-                (Some(values), Goal::Size) => {
-                    let values = self.longer((unit, range(index)), (known, sealed), values);
-                    let places = range(index).into_iter().flat_map(|range| self.others(&range));
-                    let others = places.filter_map(|place| self.sample(unit, Some(place)));
-                    let field = unit.field;
-                    choose_exact_field(chooser, known, field, &values, others, sealed, scratch)
-                }
-                (None, _) => Ok(without_sample(chooser, known, choosing.columns(index))),
-            };
+            let path = fields.schema.path(unit.field);
+            let _span = tracing::trace_span!("sample", column = path.as_str()).entered();
+            let chosen = range(index).and_then(|range| {
+                let values = self.longer(&fields, unit, &range, self.sample(unit, range.clone())?);
+                let others = self.others(&range).filter_map(|place| self.sample(unit, place));
+                Some(fields.choose_branch(unit.field, &values, others, scratch))
+            });
             match chosen {
                 // A value that its column cannot store exactly appears again in the conversion.
-                Err(error) if unsupported(error.kind()) => {
-                    Ok(without_sample(chooser, known, choosing.columns(index)))
-                }
-                chosen => chosen,
+                Some(Err(error)) if !unsupported(error.kind()) => Err(error),
+                Some(Ok(chosen)) => Ok(chosen),
+                _ => Ok(fields.without_sample(choosing.columns(index))),
             }
         })?;
         Ok(choices.apply(earlier, schema, settings))
@@ -98,11 +86,7 @@ impl Sampler<'_> {
     /// Returns some entries from the middle of the first cluster, for a unit with this number of columns. Returns
     /// `None` for a unit that is too small to matter.
     fn range(&self, columns: u64, unit: &OutputField, goal: Goal) -> Option<Range<u64>> {
-        let (Source::Branch(index) | Source::Items(index) | Source::Streamed(index)) = unit.source
-        else {
-            return None;
-        };
-        let (input, cluster) = (self.inputs.get(index)?, self.first);
+        let (input, cluster) = (self.inputs.get(unit.input()?)?, self.first);
         let bytes = decoded(input.branch, self.entries);
         let entries = self.entries.end - self.entries.start;
         let wanted = sample::of_branch(goal, bytes, columns)?;
@@ -112,19 +96,21 @@ impl Sampler<'_> {
         Some(start..start + count)
     }
 
-    /// Returns a larger sample than `values`, which are the values of a unit in a range, if values repeat often.
+    /// Returns a larger sample than `values`, which are the values of a unit in a range, if it shows more.
     fn longer(
         &self,
-        (unit, range): (&OutputField, Option<Range<u64>>),
-        (schema, settings): (&Schema, &SealSettings),
+        fields: &FieldChooser<'_>,
+        unit: &OutputField,
+        range: &Range<u64>,
         values: ArrayRef,
     ) -> ArrayRef {
-        let repeats = sample::field_repeats(schema, unit.field, &values, settings);
-        let Some(range) = range.filter(|_| repeats.unwrap_or(false)) else { return values };
+        if !fields.wants_more(unit.field, &values).unwrap_or(false) {
+            return values;
+        }
         let Range { start, end } = *self.first;
         let count = sample::longer(range.end - range.start).min(end - start);
         let start = start + (end - start - count) / 2;
-        self.sample(unit, Some(start..start + count)).unwrap_or(values)
+        self.sample(unit, start..start + count).unwrap_or(values)
     }
 
     /// Returns a few entries from other places: the start, the middle and the end of all entries.
@@ -138,32 +124,15 @@ impl Sampler<'_> {
 
     /// Returns the values of a unit in a range; `None` for values that cannot be read, which fail again in the
     /// conversion.
-    fn sample(&self, unit: &OutputField, range: Option<Range<u64>>) -> Option<ArrayRef> {
-        let (index, only_items) = match unit.source {
-            Source::Branch(index) | Source::Streamed(index) => (index, false),
-            Source::Items(index) => (index, true),
-            Source::Offsets(_) => return None,
-        };
-        let (input, range) = (self.inputs.get(index)?, range?);
+    fn sample(&self, unit: &OutputField, range: Range<u64>) -> Option<ArrayRef> {
+        let index = unit.input()?;
+        let input = self.inputs.get(index)?;
         let array = match self.streamed_branches.get(index) {
             Some(streamed) => streamed.read(self.reader, &input.path, &range),
             None => input.read(self.reader, range, None),
         };
-        let array = array.and_then(|array| if only_items { items(&array) } else { Ok(array) });
-        array.ok()
-    }
-}
-
-/// Returns the storage of columns that have no sample.
-pub(super) fn without_sample(
-    chooser: &Chooser,
-    schema: &Schema,
-    columns: &[ColumnId],
-) -> Vec<(ColumnId, ColumnStorage)> {
-    match chooser.goal() {
-        Goal::Time => unseen(chooser, schema, columns),
-        // They have ROOT's types and codec.
-        Goal::Size => Vec::new(),
+        let array = array.ok()?;
+        if matches!(unit.source, Source::Items(_)) { items(&array).ok() } else { Some(array) }
     }
 }
 
@@ -172,8 +141,6 @@ pub(super) fn without_sample(
 fn columns(schema: &Schema, unit: &OutputField) -> Vec<ColumnId> {
     match unit.source {
         Source::Offsets(_) => schema.field(unit.field).columns.clone(),
-        Source::Branch(_) | Source::Items(_) | Source::Streamed(_) => {
-            schema.columns_below(unit.field)
-        }
+        _ => schema.columns_below(unit.field),
     }
 }

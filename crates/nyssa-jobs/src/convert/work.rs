@@ -120,10 +120,8 @@ impl Work<'_> {
     fn input_bytes(&self, task: &Task) -> u64 {
         let unit = self.units.units.get(task.unit);
         let branch = unit.and_then(|unit| match &unit.source {
-            Source::Branch(index) | Source::Items(index) | Source::Streamed(index) => {
-                self.units.inputs.get(*index).map(|input| input.branch)
-            }
             Source::Offsets(counter) => self.units.reader.branch(&counter.branch),
+            _ => self.units.inputs.get(unit.input()?).map(|input| input.branch),
         });
         branch.map_or(0, |branch| stored(branch, &task.entries))
     }

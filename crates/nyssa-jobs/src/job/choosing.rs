@@ -1,27 +1,25 @@
 //! Chooses how the columns of an output are stored: like earlier choices, or by a sample of each field. A job says where
 //! the values of a sample come from.
 
-use nyssa_rntuple::choose::{ColumnStorage, StorageChoices, apply};
+use nyssa_rntuple::choose::{Choices, FieldChooser, StorageChoices, apply};
 use nyssa_rntuple::schema::{ColumnId, Schema};
 use nyssa_rntuple::seal::{Scratch, SealSettings};
 use nyssa_root::Context;
-use nyssa_root::effort::{Chooser, Chosen};
+use nyssa_root::effort::Chosen;
 use nyssa_root::error::Result;
 use rayon::prelude::*;
 
 /// The file with earlier choices, and the name of the RNTuple in it.
 pub(crate) type Earlier<'a> = Option<(&'a mut StorageChoices, &'a str)>;
 
-/// The columns of each sample, and what earlier choices say about them.
+/// The storage of columns that is chosen by samples.
 pub(crate) struct Choosing {
+    /// The columns of each sample.
     columns: Vec<Vec<ColumnId>>,
-    remembered: Vec<Vec<(ColumnId, ColumnStorage)>>,
-}
-
-/// The storage of columns.
-pub(crate) struct Choices {
-    sampled: Vec<(ColumnId, ColumnStorage)>,
-    remembered: Vec<(ColumnId, ColumnStorage)>,
+    /// What earlier choices say about them.
+    remembered: Vec<Choices>,
+    /// What samples say about the others.
+    sampled: Choices,
 }
 
 impl Choosing {
@@ -30,16 +28,15 @@ impl Choosing {
     /// # Errors
     /// `InvalidArgument` for an earlier choice that does not fit its column.
     pub(crate) fn new(
-        chooser: &Chooser,
+        fields: &FieldChooser<'_>,
         earlier: &Earlier<'_>,
-        (schema, settings): (&Schema, &SealSettings),
         columns: Vec<Vec<ColumnId>>,
     ) -> Result<Self> {
         let remembered = columns.iter().map(|columns| match earlier {
-            Some((choices, ntuple)) => choices.known(ntuple, chooser, (schema, settings), columns),
+            Some((choices, ntuple)) => choices.known(ntuple, fields, columns),
             None => Ok(Vec::new()),
         });
-        Ok(Self { remembered: remembered.collect::<Result<_>>()?, columns })
+        Ok(Self { remembered: remembered.collect::<Result<_>>()?, columns, sampled: Vec::new() })
     }
 
     /// Returns the columns of a sample.
@@ -57,10 +54,10 @@ impl Choosing {
     /// # Errors
     /// `Cancelled`; the error of `choose`.
     pub(crate) fn choose(
-        self,
+        mut self,
         context: &Context,
-        choose: impl Fn(&Self, usize, &mut Scratch) -> Result<Vec<(ColumnId, ColumnStorage)>> + Sync,
-    ) -> Result<Choices> {
+        choose: impl Fn(&Self, usize, &mut Scratch) -> Result<Choices> + Sync,
+    ) -> Result<Self> {
         let one = |scratch: &mut Scratch, sample: usize| {
             context.check()?;
             if self.is_known(sample) { Ok(Vec::new()) } else { choose(&self, sample, scratch) }
@@ -69,12 +66,10 @@ impl Choosing {
             let samples = (0..self.columns.len()).into_par_iter();
             samples.map_init(Scratch::new, one).collect::<Result<Vec<_>>>()
         })?;
-        let sampled = sampled.into_iter().flatten().collect();
-        Ok(Choices { sampled, remembered: self.remembered.into_iter().flatten().collect() })
+        self.sampled = sampled.into_iter().flatten().collect();
+        Ok(self)
     }
-}
 
-impl Choices {
     /// Adds the choices of samples to the earlier choices, and sets all choices in schema and settings. Returns the
     /// choices for reports.
     pub(crate) fn apply(
@@ -87,6 +82,7 @@ impl Choices {
             choices.learn(ntuple, schema, settings, &self.sampled);
         }
         // Earlier choices come last, so that they take precedence.
-        apply(self.sampled.into_iter().chain(self.remembered), schema, settings)
+        let choices = self.sampled.into_iter().chain(self.remembered.into_iter().flatten());
+        apply(choices, schema, settings)
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use arrow_array::ArrayRef;
 use nyssa_data::dataset::Dataset;
-use nyssa_rntuple::choose::{choose_field, sample};
+use nyssa_rntuple::choose::{FieldChooser, sample};
 use nyssa_rntuple::schema::{FieldId, Schema};
 use nyssa_rntuple::seal::{Scratch, SealSettings, seal_field};
 use nyssa_root::Context;
@@ -62,13 +62,13 @@ impl<'a> Sampler<'a> {
         schema: &mut Schema,
         settings: &mut SealSettings,
     ) -> Result<Vec<Option<Chosen>>> {
-        let (known, sealed) = (&*schema, &*settings);
-        let columns = self.fields.iter().map(|(_, field)| known.columns_below(*field)).collect();
-        let choosing = Choosing::new(chooser, &earlier, (known, sealed), columns)?;
+        let fields = FieldChooser { chooser, schema: &*schema, settings: &*settings };
+        let columns = self.fields.iter().map(|(_, field)| fields.schema.columns_below(*field));
+        let choosing = Choosing::new(&fields, &earlier, columns.collect())?;
         let bytes = sample::of_field(chooser.goal());
         let choices = choosing.choose(self.context, |_, index, scratch| {
             let Some((field, sample)) = self.sample(index, bytes)? else { return Ok(Vec::new()) };
-            choose_field(chooser, known, field, &sample.array, sealed, scratch)
+            fields.choose_columns(field, &sample.array, scratch)
         })?;
         Ok(choices.apply(earlier, schema, settings))
     }

@@ -7,114 +7,140 @@ use nyssa_root::error::Result;
 use super::candidates::{form_of, unsplit_type};
 use super::column::choose_column;
 use super::sample;
-use super::storage::{ColumnStorage, apply};
+use super::storage::{Choices, ColumnStorage, apply};
 use crate::encoding::Encoding;
 use crate::schema::{ColumnId, FieldId, Schema};
-use crate::seal::{ColumnData, ColumnPlan, Scratch, SealSettings, shred};
+use crate::seal::{ColumnData, ColumnPlan, Scratch, SealSettings, columns, shred};
 
-/// Chooses the storage of each column of `field` and its subfields. A narrower encoding must also store all values of
-/// `others` exactly, which come from other places of the data.
-///
-/// # Errors
-/// `InvalidArgument` for values that do not fit the field; an error if sealing fails.
-pub fn choose_exact_field(
-    chooser: &Chooser,
-    schema: &Schema,
-    field: FieldId,
-    values: &ArrayRef,
-    mut others: impl Iterator<Item = ArrayRef>,
-    settings: &SealSettings,
-    scratch: &mut Scratch,
-) -> Result<Vec<(ColumnId, ColumnStorage)>> {
-    let chosen = choose_field(chooser, schema, field, values, settings, scratch)?;
-    if !chosen.iter().any(|(_, storage)| storage.narrower) {
-        return Ok(chosen);
-    }
-    let (mut narrow_schema, mut narrow) = (schema.clone(), settings.clone());
-    apply(chosen.iter().cloned(), &mut narrow_schema, &mut narrow);
-    if others.all(|values| shred(&narrow_schema, field, &values, &narrow).is_ok()) {
-        return Ok(chosen);
-    }
-    let mut wide = settings.clone();
-    wide.columns.iter_mut().for_each(|settings| settings.narrower.clear());
-    choose_field(chooser, schema, field, values, &wide, scratch)
+/// A chooser of the storage of the columns of fields.
+#[derive(Clone, Copy)]
+pub struct FieldChooser<'a> {
+    /// The chooser of forms and codecs.
+    pub chooser: &'a Chooser,
+    /// The schema of the output.
+    pub schema: &'a Schema,
+    /// The settings with which samples are sealed.
+    pub settings: &'a SealSettings,
 }
 
-/// Chooses the storage of each column of `field` and its subfields. `values` are some values of the field. It
-/// is for writers that seal with [`super::seal_field`], before the schema is written.
-///
-/// # Errors
-/// `InvalidArgument` for values that do not fit the field; an error if sealing fails.
-pub fn choose_field(
-    chooser: &Chooser,
-    schema: &Schema,
-    field: FieldId,
-    values: &ArrayRef,
-    settings: &SealSettings,
-    scratch: &mut Scratch,
-) -> Result<Vec<(ColumnId, ColumnStorage)>> {
-    let shreds = shred(schema, field, values, settings)?;
-    let columns = shreds.into_iter().map(|shred| {
-        let plan = ColumnPlan::new(schema, shred.column, settings)?;
-        let data = ColumnData::from(shred.elements);
-        let sample = match chooser.goal() {
-            Goal::Time => 0..data.len(),
-            Goal::Size => sample::of_column(chooser, &plan, &data, data.len()),
-        };
-        Ok((shred.column, choose_column(chooser, &plan, &data, sample, scratch)?))
-    });
-    columns.collect()
-}
-
-/// Chooses one form and one codec for all columns of `field` and its subfields. It seals all of `values`,
-/// page by page.
-///
-/// # Errors
-/// `InvalidArgument` for values that do not fit the field; an error if sealing fails.
-pub fn choose_field_at_once(
-    chooser: &Chooser,
-    schema: &Schema,
-    field: FieldId,
-    values: &ArrayRef,
-    settings: &SealSettings,
-    scratch: &mut Scratch,
-) -> Result<Vec<(ColumnId, ColumnStorage)>> {
-    let shreds = shred(schema, field, values, settings)?;
-    let columns = shreds.into_iter().map(|shred| {
-        let plan = ColumnPlan::new(schema, shred.column, settings)?;
-        Ok((shred.column, plan, ColumnData::from(shred.elements)))
-    });
-    let columns = columns.collect::<Result<Vec<_>>>()?;
-    let column_type = |plan: &ColumnPlan<'_>, form: usize| match form {
-        0 => plan.encoding().column_type,
-        _ => unsplit_type(plan.encoding().column_type),
-    };
-    let form = |number: usize| {
-        let last = columns.last().map(|(_, plan, _)| form_of(column_type(plan, number)));
-        SplitForm { name: last.map_or("", |form| form.name), split: number == 0 }
-    };
-    let differ = columns.iter().any(|(_, plan, _)| column_type(plan, 0) != column_type(plan, 1));
-    let forms: Vec<SplitForm> = (0..if differ { 2 } else { 1 }).map(form).collect();
-    let _span = tracing::trace_span!("choose").entered();
-    let best = chooser.choose(&forms, |form, candidate| {
-        let mut size = SampleSize { uncompressed: 0.0, compressed: 0 };
-        for (_, plan, data) in &columns {
-            let column_type = column_type(plan, form);
-            let encoding = Encoding { column_type, ..plan.encoding() };
-            for range in plan.pages(data.len()) {
-                let page = plan.seal_as(&encoding, &candidate.codec, data, range, scratch)?;
-                size.uncompressed += page.uncompressed as f64;
-                size.compressed += page.bytes.len() as u64;
-            }
+impl FieldChooser<'_> {
+    /// Chooses the storage of the columns of `field` and its subfields. If time counts, they have one form and one
+    /// codec, since one choice takes less time. If size counts, each column has its own. A narrower encoding must also
+    /// store all values of `others` exactly, which come from other places of the data.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for values that do not fit the field; an error if sealing fails.
+    pub fn choose_branch(
+        &self,
+        field: FieldId,
+        values: &ArrayRef,
+        mut others: impl Iterator<Item = ArrayRef>,
+        scratch: &mut Scratch,
+    ) -> Result<Choices> {
+        if self.chooser.goal() == Goal::Time {
+            return self.choose_at_once(field, values, scratch);
         }
-        Ok(size)
-    })?;
-    let storage = |(id, plan, _): &(ColumnId, ColumnPlan<'_>, ColumnData)| {
-        let column_type = column_type(plan, best.form);
-        let encoding = Encoding { column_type, ..plan.encoding() };
-        (*id, ColumnStorage::new(encoding, best.clone()))
-    };
-    Ok(columns.iter().map(storage).collect())
+        let chosen = self.choose_columns(field, values, scratch)?;
+        if !chosen.iter().any(|(_, storage)| storage.narrower) {
+            return Ok(chosen);
+        }
+        let (mut narrow_schema, mut narrow) = (self.schema.clone(), self.settings.clone());
+        apply(chosen.iter().cloned(), &mut narrow_schema, &mut narrow);
+        if others.all(|values| shred(&narrow_schema, field, &values, &narrow).is_ok()) {
+            return Ok(chosen);
+        }
+        let mut wide = self.settings.clone();
+        wide.columns.iter_mut().for_each(|settings| settings.narrower.clear());
+        FieldChooser { settings: &wide, ..*self }.choose_columns(field, values, scratch)
+    }
+
+    /// Chooses the storage of each column of `field` and its subfields. `values` are some values of the field.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for values that do not fit the field; an error if sealing fails.
+    pub fn choose_columns(
+        &self,
+        field: FieldId,
+        values: &ArrayRef,
+        scratch: &mut Scratch,
+    ) -> Result<Choices> {
+        let columns = columns(self.schema, field, values, self.settings)?;
+        let choices = columns.iter().map(|(plan, data)| {
+            let sample = match self.chooser.goal() {
+                Goal::Time => 0..data.len(),
+                Goal::Size => sample::of_column(self.chooser, plan, data, data.len()),
+            };
+            Ok((plan.column(), choose_column(self.chooser, plan, data, sample, scratch)?))
+        });
+        choices.collect()
+    }
+
+    /// Chooses one form and one codec for all columns of `field` and its subfields. It seals all of `values`,
+    /// page by page.
+    fn choose_at_once(
+        &self,
+        field: FieldId,
+        values: &ArrayRef,
+        scratch: &mut Scratch,
+    ) -> Result<Choices> {
+        let columns = columns(self.schema, field, values, self.settings)?;
+        let encoding = |plan: &ColumnPlan<'_>, form: usize| match (form, plan.encoding()) {
+            (0, encoding) => encoding,
+            (_, of) => Encoding { column_type: unsplit_type(of.column_type), ..of },
+        };
+        let form = |number: usize| {
+            let last = columns.last().map(|(plan, _)| form_of(encoding(plan, number).column_type));
+            SplitForm { name: last.map_or("", |form| form.name), split: number == 0 }
+        };
+        let differ = columns.iter().any(|(plan, _)| encoding(plan, 0) != encoding(plan, 1));
+        let forms: Vec<SplitForm> = (0..if differ { 2 } else { 1 }).map(form).collect();
+        let _span = tracing::trace_span!("choose").entered();
+        let best = self.chooser.choose(&forms, |form, candidate| {
+            let mut size = SampleSize { uncompressed: 0.0, compressed: 0 };
+            for (plan, data) in &columns {
+                for range in plan.pages(data.len()) {
+                    let encoding = encoding(plan, form);
+                    let page = plan.seal_as(&encoding, &candidate.codec, data, range, scratch)?;
+                    size.uncompressed += page.uncompressed as f64;
+                    size.compressed += page.bytes.len() as u64;
+                }
+            }
+            Ok(size)
+        })?;
+        let storage = columns.iter().map(|(plan, _)| {
+            let storage = ColumnStorage::new(encoding(plan, best.form), best.clone());
+            (plan.column(), storage)
+        });
+        Ok(storage.collect())
+    }
+
+    /// Returns the storage of columns that have no sample. If size counts, they have ROOT's types and codec.
+    pub fn without_sample(&self, columns: &[ColumnId]) -> Choices {
+        let known = |&id: &ColumnId| {
+            let encoding = self.schema.column(id).encoding()?;
+            Some((id, ColumnStorage::new(encoding, self.chooser.unseen())))
+        };
+        match self.chooser.goal() {
+            Goal::Time => columns.iter().filter_map(known).collect(),
+            Goal::Size => Vec::new(),
+        }
+    }
+
+    /// Returns whether a larger sample of `field` shows more: if size counts, and a column of the field or its subfields
+    /// has values that repeat often.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for values that do not fit the field.
+    pub fn wants_more(&self, field: FieldId, values: &ArrayRef) -> Result<bool> {
+        let columns = match self.chooser.goal() {
+            Goal::Time => Vec::new(),
+            Goal::Size => columns(self.schema, field, values, self.settings)?,
+        };
+        let repeats = |(plan, data): &(ColumnPlan<'_>, ColumnData)| {
+            sample::column_repeats(plan, data, 0..data.len())
+        };
+        Ok(columns.iter().any(repeats))
+    }
 }
 
 #[cfg(test)]
@@ -144,9 +170,13 @@ mod tests {
     ) -> ColumnStorage {
         let (schema, field, settings) = field(column_type);
         let values: ArrayRef = Arc::new(UInt32Array::from(words.to_vec()));
-        let choose = if at_once { choose_field_at_once } else { choose_field };
+        let fields = FieldChooser { chooser, schema: &schema, settings: &settings };
         let mut scratch = Scratch::new();
-        let chosen = choose(chooser, &schema, field, &values, &settings, &mut scratch).unwrap();
+        let chosen = match at_once {
+            true => fields.choose_at_once(field, &values, &mut scratch),
+            false => fields.choose_columns(field, &values, &mut scratch),
+        };
+        let chosen = chosen.unwrap();
         let [(ColumnId(0), storage)] = &chosen[..] else { panic!("one column") };
         storage.clone()
     }

@@ -8,9 +8,9 @@
 //!    that keep every value. The codecs to try are in [`nyssa_root::effort`], which TTrees use, too.
 //! 3. **Price**: the compressed bytes of the sample, and the bytes that the CPU time of the codec is worth. The times
 //!    are fixed numbers, so the choice depends only on the data ([`nyssa_root::effort::Chooser`] knows both numbers).
-//! 4. **Choice** (`column.rs` for a column, `field.rs` for all columns of a field): the sample is sealed in each form
-//!    with one codec, then in the best form with the other codecs. Byte planes may have separate codecs (`planes.rs`).
-//!    The result is a [`ColumnStorage`], which [`apply`] sets in the schema and the settings.
+//! 4. **Choice** (`column.rs` for one column, [`FieldChooser`] for the columns of a field): the sample is sealed in each
+//!    form with one codec, then in the best form with the other codecs. Byte planes may have separate codecs
+//!    (`planes.rs`). The result is a [`ColumnStorage`], which [`apply`] sets in the schema and the settings.
 //! 5. **Remembered choices** ([`StorageChoices`]): a file with the choices of earlier jobs. Its columns need no sample.
 //!
 //! [`ColumnReport`] tells users what was chosen and why, and [`losses`] where a requested type loses precision.
@@ -32,12 +32,12 @@ mod storage_choices;
 pub(crate) use candidates::default_type;
 pub(crate) use column::choose_column;
 pub use encodings::Encodings;
-pub use field::{choose_exact_field, choose_field, choose_field_at_once};
+pub use field::FieldChooser;
 pub use field_options::FieldOptions;
 pub use loss::{losses, precisions};
 pub use report::{ColumnReport, reports};
 pub use requested::set_requested_types;
 pub use requested_type::RequestedType;
 pub(crate) use requested_type::not_written;
-pub use storage::{ColumnStorage, apply, is_narrowed, narrow, unseen};
+pub use storage::{Choices, ColumnStorage, apply, is_narrowed, narrow};
 pub use storage_choices::{StatedOptions, StorageChoices};

@@ -44,17 +44,6 @@ impl fmt::Display for RequestedType {
     }
 }
 
-impl RequestedType {
-    /// Returns the text that [`RequestedType::from_str`] takes.
-    pub(crate) fn short(&self) -> String {
-        match self {
-            Self::Split => "split".to_owned(),
-            Self::Unsplit => "unsplit".to_owned(),
-            Self::Encoding(_) => self.to_string(),
-        }
-    }
-}
-
 /// Returns the error of a column type that is only read.
 pub(crate) fn not_written(column_type: ColumnType) -> Error {
     let (name, plain) = (column_type.name(), column_type.unsplit_form().name());

@@ -5,14 +5,11 @@
 
 use std::ops::Range;
 
-use arrow_array::ArrayRef;
 use nyssa_root::effort::{Chooser, Goal};
-use nyssa_root::error::Result;
 
-use crate::encoding::{ColumnType, Encoding};
+use crate::encoding::ColumnType;
 use crate::heuristics::choose;
-use crate::schema::{FieldId, Schema};
-use crate::seal::{ColumnData, ColumnPlan, SealSettings, shred};
+use crate::seal::{ColumnData, ColumnPlan};
 
 /// Returns the sample of a column: some of the first `count` elements of `data`.
 pub(crate) fn of_column(
@@ -21,10 +18,10 @@ pub(crate) fn of_column(
     data: &ColumnData,
     count: usize,
 ) -> Range<usize> {
-    let (goal, encoding) = (chooser.goal(), plan.encoding());
-    let of_size = |repeats| elements(goal, count, encoding.native_size(), repeats);
+    let (goal, width) = (chooser.goal(), plan.encoding().native_size());
+    let of_size = |repeats| elements(goal, count, width, repeats);
     let large = of_size(true);
-    let repeats = goal == Goal::Size && column_repeats(encoding, data, large.clone());
+    let repeats = goal == Goal::Size && column_repeats(plan, data, large.clone());
     if repeats { large } else { of_size(false) }
 }
 
@@ -73,34 +70,18 @@ fn repeats(values: &[u8], width: usize) -> bool {
 
 /// Returns whether a column of floating-point numbers has values that repeat often in a range. Other columns with
 /// repeated values are small in any form.
-fn column_repeats(encoding: Encoding, data: &ColumnData, range: Range<usize>) -> bool {
+pub(super) fn column_repeats(
+    plan: &ColumnPlan<'_>,
+    data: &ColumnData,
+    range: Range<usize>,
+) -> bool {
+    let encoding = plan.encoding();
     let is_real = matches!(
         encoding.column_type.unsplit_form(),
         ColumnType::Real16 | ColumnType::Real32 | ColumnType::Real64
     );
     let mut buffer = Vec::new();
     is_real && repeats(data.native(range, &mut buffer), encoding.native_size())
-}
-
-/// Returns whether a column of `field` or its subfields has values that repeat often, so that a larger sample shows
-/// more.
-///
-/// # Errors
-/// `InvalidArgument` for values that do not fit the field.
-pub fn field_repeats(
-    schema: &Schema,
-    field: FieldId,
-    values: &ArrayRef,
-    settings: &SealSettings,
-) -> Result<bool> {
-    for shred in shred(schema, field, values, settings)? {
-        let encoding = ColumnPlan::new(schema, shred.column, settings)?.encoding();
-        let data = ColumnData::from(shred.elements);
-        if column_repeats(encoding, &data, 0..data.len()) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 /// Returns the number of entries of a sample of a branch whose values repeat, instead of `entries`.

@@ -29,16 +29,13 @@ pub struct ColumnStorage {
 
 impl ColumnStorage {
     /// Returns the column type and the codec of a column, without a comparison with ROOT's storage.
-    pub(crate) fn plain(storage: RootStorage) -> Self {
-        let RootStorage { column_type, codec, .. } = storage;
-        let encoding = column_type.into();
-        let planes = Vec::new();
+    pub(crate) fn plain(RootStorage { column_type, codec, .. }: RootStorage) -> Self {
+        let (encoding, planes) = (column_type.into(), Vec::new());
         Self { encoding, narrower: false, codec, planes, ratio: 1.0, root: None, chosen: None }
     }
 
     pub(super) fn new(encoding: Encoding, best: Best<'_>) -> Self {
-        let codec = Arc::clone(&best.candidate.codec);
-        let (planes, ratio) = (Vec::new(), best.ratio());
+        let (codec, planes, ratio) = (Arc::clone(&best.candidate.codec), Vec::new(), best.ratio());
         let chosen = Some(best.chosen);
         Self { encoding, narrower: false, codec, planes, ratio, root: None, chosen }
     }
@@ -106,23 +103,8 @@ impl ColumnStorage {
     }
 }
 
-/// Returns the default form and codec for columns without a sample.
-pub fn unseen(
-    chooser: &Chooser,
-    schema: &Schema,
-    columns: &[ColumnId],
-) -> Vec<(ColumnId, ColumnStorage)> {
-    let known = |&id: &ColumnId| {
-        let column = schema.column(id);
-        let encoding = Encoding {
-            column_type: column.column_type?,
-            bits: column.bits,
-            range: column.value_range,
-        };
-        Some((id, ColumnStorage::new(encoding, chooser.unseen())))
-    };
-    columns.iter().filter_map(known).collect()
-}
+/// The storage of some columns.
+pub type Choices = Vec<(ColumnId, ColumnStorage)>;
 
 /// Sets the choices in schema and settings. Returns their descriptions by [`ColumnId`], for reports.
 pub fn apply(

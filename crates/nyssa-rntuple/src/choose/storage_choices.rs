@@ -31,10 +31,11 @@ use serde::{Deserialize, Serialize};
 
 use super::candidates::default_type;
 use super::encodings::Encodings;
+use super::field::FieldChooser;
 use super::requested_type::RequestedType;
-use super::storage::ColumnStorage;
+use super::storage::{Choices, ColumnStorage};
 use crate::encoding::Encoding;
-use crate::schema::{Column, ColumnId, Schema};
+use crate::schema::{ColumnId, Schema};
 use crate::seal::{PlaneRun, SealSettings};
 
 /// The version of the format of the file.
@@ -188,16 +189,12 @@ impl StorageChoices {
     pub fn known(
         &self,
         ntuple: &str,
-        chooser: &Chooser,
-        (schema, settings): (&Schema, &SealSettings),
+        fields: &FieldChooser<'_>,
         columns: &[ColumnId],
-    ) -> Result<Vec<(ColumnId, ColumnStorage)>> {
-        let Some(known) = self.ntuples.get(ntuple) else {
-            return Ok(Vec::new());
-        };
+    ) -> Result<Choices> {
+        let Some(known) = self.ntuples.get(ntuple) else { return Ok(Vec::new()) };
         let one = |&id: &ColumnId| {
-            let known = known.get(&place(schema, id))?;
-            let fitting = self.fitting(known, chooser, schema.column(id), id, settings);
+            let fitting = self.fitting(known.get(&place(fields.schema, id))?, fields, id);
             fitting.map(|storage| Some((id, storage?))).transpose()
         };
         columns.iter().filter_map(one).collect()
@@ -207,10 +204,8 @@ impl StorageChoices {
     fn fitting(
         &self,
         known: &Known,
-        chooser: &Chooser,
-        column: &Column,
+        FieldChooser { chooser, schema, settings }: &FieldChooser<'_>,
         id: ColumnId,
-        settings: &SealSettings,
     ) -> Result<Option<ColumnStorage>> {
         let wrong = |why: String| {
             Error::invalid_argument(format!(
@@ -220,12 +215,11 @@ impl StorageChoices {
             ))
         };
         let choice = known.r#type.parse().map_err(|error: Error| wrong(error.message().into()))?;
-        let (RequestedType::Encoding(encoding), Some(current)) = (choice, column.column_type)
+        let (RequestedType::Encoding(encoding), Some(current)) =
+            (choice, schema.column(id).encoding())
         else {
             return Err(wrong(format!("has the type {:?}, which is no column type", known.r#type)));
         };
-        let current =
-            Encoding { column_type: current, bits: column.bits, range: column.value_range };
         let base = |encoding: Encoding| Encoding {
             column_type: encoding.column_type.unsplit_form(),
             ..encoding
@@ -270,9 +264,8 @@ impl StorageChoices {
             };
             let place = place(schema, *id);
             let (field, index) = place.clone();
-            let (effort, r#type) =
-                (effort.to_owned(), RequestedType::Encoding(storage.encoding).short());
-            let known = Known { field, index, r#type, effort, ratio };
+            let r#type = RequestedType::Encoding(storage.encoding).to_string();
+            let known = Known { field, index, r#type, effort: effort.to_owned(), ratio };
             self.ntuples.entry(ntuple.to_owned()).or_default().insert(place, known);
             self.changed = true;
         }

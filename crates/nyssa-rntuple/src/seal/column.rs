@@ -37,8 +37,8 @@ pub fn seal_field(
     settings: &SealSettings,
     scratch: &mut Scratch,
 ) -> Result<Vec<SealedColumn>> {
-    let shreds = shred(schema, field, array, settings)?;
-    shreds.into_iter().map(|shred| seal_column(schema, shred, settings, scratch)).collect()
+    let columns = columns(schema, field, array, settings)?;
+    columns.iter().map(|(plan, data)| plan.seal_all(data, scratch)).collect()
 }
 
 /// Seals only the index column of a collection, from the offsets of the rows of one cluster. The offsets may
@@ -54,24 +54,33 @@ pub fn seal_offsets(
     scratch: &mut Scratch,
 ) -> Result<SealedColumn> {
     let offsets = Offsets::Large(offsets.inner().clone()).checked(usize::MAX)?;
-    let shred = shred_offsets(schema, field, offsets, settings)?;
-    seal_column(schema, shred, settings, scratch)
+    let (plan, data) = planned(schema, shred_offsets(schema, field, offsets, settings)?, settings)?;
+    plan.seal_all(&data, scratch)
 }
 
-fn seal_column(
-    schema: &Schema,
+/// Returns the columns of `field` and its subfields: the plan for sealing each of them, and its elements in `array`.
+///
+/// # Errors
+/// `InvalidArgument` when an array does not fit its field; `Unsupported` for unknown columns.
+pub(crate) fn columns<'a>(
+    schema: &'a Schema,
+    field: FieldId,
+    array: &ArrayRef,
+    settings: &'a SealSettings,
+) -> Result<Vec<(ColumnPlan<'a>, ColumnData)>> {
+    let shreds = shred(schema, field, array, settings)?.into_iter();
+    shreds.map(|shred| planned(schema, shred, settings)).collect()
+}
+
+fn planned<'a>(
+    schema: &'a Schema,
     shred: Shred,
-    settings: &SealSettings,
-    scratch: &mut Scratch,
-) -> Result<SealedColumn> {
+    settings: &'a SealSettings,
+) -> Result<(ColumnPlan<'a>, ColumnData)> {
     let plan = ColumnPlan::new(schema, shred.column, settings)?;
     let data = ColumnData::from(shred.elements);
     plan.check(&data)?;
-    let pages = plan
-        .pages(data.len())
-        .map(|range| plan.seal(&data, range, scratch))
-        .collect::<Result<_>>()?;
-    Ok(plan.finish(&data, pages))
+    Ok((plan, data))
 }
 
 /// The plan for sealing one column.
@@ -156,7 +165,9 @@ impl<'a> ColumnPlan<'a> {
         let _span = self.seal_span();
         let page = match self.seal_planes(&self.settings.planes, data, range.clone(), scratch)? {
             Some(page) => page,
-            None => self.seal_with(&self.settings.codec, data, range.clone(), scratch)?,
+            None => {
+                self.seal_as(&self.encoding, &self.settings.codec, data, range.clone(), scratch)?
+            }
         };
         let Some(root) = self.settings.root.as_ref().filter(|_| self.other.is_none()) else {
             return Ok(page);
@@ -165,8 +176,13 @@ impl<'a> ColumnPlan<'a> {
         if page.bytes.len() as f64 <= promised {
             return Ok(page);
         }
-        let other = self.seal_with(&root.codec, data, range, scratch)?;
+        let other = self.seal_as(&self.encoding, &root.codec, data, range, scratch)?;
         Ok(if other.bytes.len() < page.bytes.len() { other } else { page })
+    }
+
+    fn seal_all(&self, data: &ColumnData, scratch: &mut Scratch) -> Result<SealedColumn> {
+        let pages = self.pages(data.len()).map(|range| self.seal(data, range, scratch));
+        Ok(self.finish(data, pages.collect::<Result<_>>()?))
     }
 
     /// Seals one page in the column type of ROOT, if the column has another type.
@@ -221,17 +237,6 @@ impl<'a> ColumnPlan<'a> {
         Ok(elements.map(|elements| page::sealed(elements, bytes, packed.len())))
     }
 
-    /// Seals one page with another codec.
-    fn seal_with(
-        &self,
-        codec: &Arc<Codec>,
-        data: &ColumnData,
-        range: Range<usize>,
-        scratch: &mut Scratch,
-    ) -> Result<SealedPage> {
-        self.seal_as(&self.encoding, codec, data, range, scratch)
-    }
-
     /// Seals one page with another encoding and codec.
     pub(crate) fn seal_as(
         &self,
@@ -246,6 +251,11 @@ impl<'a> ColumnPlan<'a> {
         let native = data.native(range, native);
         page::seal(native, count, encoding, compressor, packed)
             .at(|place| place.column = Some(u64::from(self.column.0)))
+    }
+
+    /// Returns the column.
+    pub(crate) fn column(&self) -> ColumnId {
+        self.column
     }
 
     /// Returns the settings of the column.

@@ -21,7 +21,7 @@ mod shred;
 mod shred_tests;
 mod variant;
 
-pub(crate) use column::ColumnPlan;
+pub(crate) use column::{ColumnPlan, columns};
 pub use column::{seal_field, seal_offsets};
 pub(crate) use column_data::ColumnData;
 pub(crate) use elements::Elements;

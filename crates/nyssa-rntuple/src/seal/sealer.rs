@@ -8,11 +8,10 @@ use nyssa_root::Context;
 use nyssa_root::error::Result;
 use rayon::prelude::*;
 
-use super::column::ColumnPlan;
+use super::column::{ColumnPlan, columns};
 use super::column_data::ColumnData;
 use super::scratch::Scratch;
 use super::settings::SealSettings;
-use super::shred::shred;
 use crate::page::{SealedColumn, SealedPage};
 use crate::schema::{FieldId, Schema};
 
@@ -36,17 +35,11 @@ impl Sealer {
         context: &Context,
     ) -> Result<Vec<SealedColumn>> {
         context.pool().install(|| {
-            let shreds = fields
+            let columns = fields
                 .par_iter()
-                .map(|(field, array)| shred(schema, *field, array, settings))
+                .map(|(field, array)| columns(schema, *field, array, settings))
                 .collect::<Result<Vec<_>>>()?;
-            let mut columns = Vec::new();
-            for shred in shreds.into_iter().flatten() {
-                let plan = ColumnPlan::new(schema, shred.column, settings)?;
-                let data = ColumnData::from(shred.elements);
-                plan.check(&data)?;
-                columns.push((plan, data));
-            }
+            let columns: Vec<_> = columns.into_iter().flatten().collect();
             let tasks = columns.iter().enumerate().flat_map(|(index, (plan, data))| {
                 plan.pages(data.len()).map(move |range| (index, range))
             });

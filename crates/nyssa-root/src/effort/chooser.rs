@@ -44,9 +44,8 @@ const TOO_SMALL: &str = "too little data to choose";
 #[derive(Clone, Debug)]
 pub struct Chooser {
     goal: Goal,
-    /// The candidate that is tried first.
-    first: PricedCodec,
-    others: Vec<PricedCodec>,
+    /// The candidates, at least one. The first of them is tried first.
+    candidates: Vec<PricedCodec>,
     /// ROOT's own codec.
     root: Arc<Codec>,
 }
@@ -108,10 +107,8 @@ pub struct TriedForm {
 impl Chooser {
     /// Returns the chooser for which time is worth more than size, or `None` if there is nothing to choose.
     pub fn for_time(compression: Compression, effort: Effort) -> Option<Self> {
-        match effort {
-            Effort::Auto => Some(Self::new(compression, Goal::Time, for_time(compression)?)),
-            Effort::Full => None,
-        }
+        let codecs = for_time(compression).filter(|_| effort == Effort::Auto)?;
+        Some(Self::new(compression, Goal::Time, codecs))
     }
 
     /// Returns the chooser for which size is worth more than time, or `None` if nothing is compressed.
@@ -121,28 +118,21 @@ impl Chooser {
 
     /// Returns the chooser for the baskets of trees, or `None` if there is nothing to choose.
     pub fn for_baskets(compression: Compression, effort: Effort) -> Option<Self> {
-        match effort {
-            Effort::Auto => Some(Self::new(compression, Goal::Time, for_baskets(compression)?)),
-            Effort::Full => None,
-        }
+        let codecs = for_baskets(compression).filter(|_| effort == Effort::Auto)?;
+        Some(Self::new(compression, Goal::Time, codecs))
     }
 
-    fn new(
-        compression: Compression,
-        goal: Goal,
-        (first, others): (PricedCodec, Vec<PricedCodec>),
-    ) -> Self {
+    fn new(compression: Compression, goal: Goal, candidates: Vec<PricedCodec>) -> Self {
         let named = level(compression.setting());
-        let all = std::iter::once(&first).chain(&others);
-        let root = all.filter(|candidate| candidate.name == named).map(|one| &one.codec).next();
-        let root = root.map_or_else(|| Arc::new(Codec::from(compression)), Arc::clone);
-        Self { goal, first, others, root }
+        let root = candidates.iter().find(|candidate| candidate.name == named);
+        let root = root.map_or_else(|| Codec::from(compression).into(), |it| Arc::clone(&it.codec));
+        Self { goal, candidates, root }
     }
 
     /// Returns a chooser with the same forms and only one codec.
     pub fn with_codec(&self, codec: &Arc<Codec>) -> Self {
-        let (goal, first) = (self.goal, PricedCodec::requested(codec));
-        Self { goal, first, others: Vec::new(), root: Arc::clone(codec) }
+        let candidates = vec![PricedCodec::requested(codec)];
+        Self { goal: self.goal, candidates, root: Arc::clone(codec) }
     }
 
     /// Returns the goal of the choice.
@@ -157,30 +147,32 @@ impl Chooser {
 
     /// Returns the codec of the candidate that is tried first.
     pub fn first_codec(&self) -> &Arc<Codec> {
-        &self.first.codec
+        &self.candidates[0].codec
     }
 
     /// Returns the candidate with this name.
     pub fn candidate(&self, name: &str) -> Option<&PricedCodec> {
-        std::iter::once(&self.first).chain(&self.others).find(|candidate| candidate.name == name)
+        self.candidates.iter().find(|candidate| candidate.name == name)
     }
 
     /// Returns whether there is more than one candidate.
     pub fn has_choice(&self) -> bool {
-        !self.others.is_empty()
+        self.candidates.len() > 1
     }
 
     /// Returns all codecs that can be chosen.
     pub fn codecs(&self) -> impl Iterator<Item = &Arc<Codec>> {
-        std::iter::once(&self.first).chain(&self.others).map(|candidate| &candidate.codec)
+        self.candidates.iter().map(|candidate| &candidate.codec)
     }
 
     /// Returns the choice if there is no sample: the first form and the first candidate.
     pub fn unseen(&self) -> Best<'_> {
-        let candidate = &self.first;
-        let chosen =
-            Chosen { effort: candidate.name.clone(), reason: TOO_SMALL, tried: Vec::new() };
-        let size = SampleSize { uncompressed: 1.0, compressed: 1 };
+        self.first(SampleSize { uncompressed: 1.0, compressed: 1 }, TOO_SMALL)
+    }
+
+    fn first(&self, size: SampleSize, reason: &'static str) -> Best<'_> {
+        let candidate = &self.candidates[0];
+        let chosen = Chosen { effort: candidate.name.clone(), reason, tried: Vec::new() };
         Best { form: 0, candidate, size, chosen }
     }
 
@@ -208,17 +200,8 @@ impl Chooser {
         forms: &[SplitForm],
         mut seal: impl FnMut(usize, &PricedCodec) -> Result<SampleSize>,
     ) -> Result<Best<'_>> {
-        let first = &self.first;
-        let mut best = Best {
-            form: 0,
-            candidate: first,
-            size: seal(0, first)?,
-            chosen: Chosen {
-                effort: first.name.clone(),
-                reason: self.goal.reason(),
-                tried: Vec::new(),
-            },
-        };
+        let first = &self.candidates[0];
+        let mut best = self.first(seal(0, first)?, self.goal.reason());
         best.note(forms, 0, first, best.size);
         for other in 1..forms.len() {
             // A form that would cost too much time, even if it took no bytes, is not tried.
@@ -250,7 +233,7 @@ impl Chooser {
     ) -> Result<Best<'a>> {
         let split = split(forms, best.form);
         let first = best.size.compressed;
-        for other in &self.others {
+        for other in &self.candidates[1..] {
             let cost = self.cost(best.candidate, &best.size, split);
             let none = SampleSize { compressed: 0, ..best.size };
             if best.candidate.for_noise || self.cost(other, &none, split) >= cost {

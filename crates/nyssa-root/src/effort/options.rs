@@ -17,30 +17,7 @@ pub enum Effort {
     Full,
 }
 
-crate::serde_as_text!(Effort);
-
-impl FromStr for Effort {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            "full" => Ok(Self::Full),
-            _ => Err(Error::invalid_argument(format!(
-                "effort {text:?} is not known: use auto or full"
-            ))),
-        }
-    }
-}
-
-impl fmt::Display for Effort {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Auto => "auto",
-            Self::Full => "full",
-        })
-    }
-}
+crate::named_variants!(Effort, "effort", Auto = "auto", Full = "full");
 
 /// A compression that a user requests: an algorithm, with or without a level.
 ///

@@ -52,10 +52,8 @@ impl BranchCodec {
     /// Returns the codec for options.
     pub(super) fn new(compression: Compression, effort: Effort) -> Self {
         let chooser = Chooser::for_baskets(compression, effort).map(Arc::new);
-        let level = match &chooser {
-            Some(chooser) => Arc::clone(chooser.root_codec()),
-            None => Arc::new(Codec::from(compression)),
-        };
+        let root = chooser.as_ref().map(|chooser| Arc::clone(chooser.root_codec()));
+        let level = root.unwrap_or_else(|| Arc::new(Codec::from(compression)));
         Self { level, chooser, chosen: None }
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::Args;
 use nyssa_jobs::tune::trials::{
     BasketReport, Candidate, CompressionChoice, Curve, CurvePoint, Expected, Link, Objective,
-    StreamerFields, TriedCandidate, TuneOptions, TuneReport, tune,
+    TriedCandidate, TuneOptions, TuneReport, tune,
 };
 use nyssa_root::Error;
 
@@ -268,7 +268,7 @@ fn cells(one: &TriedCandidate) -> [String; HEADER.len()] {
         compression.to_string(),
         effort.to_string(),
         encoding.to_string(),
-        streamer.map_or("", StreamerFields::name).to_owned(),
+        streamer.map_or_else(String::new, |fields| fields.to_string()),
         size(cluster_size),
         size(page_size),
         bytes,

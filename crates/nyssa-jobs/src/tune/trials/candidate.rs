@@ -56,19 +56,13 @@ pub struct Candidate {
 }
 
 /// The branches of classes that become streamer fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamerFields {
     /// The branches that are smaller as streamer fields.
     Auto,
 }
 
-impl StreamerFields {
-    /// Returns the value of the option `streamer`.
-    pub fn name(self) -> &'static str {
-        "auto"
-    }
-}
+nyssa_root::named_variants!(StreamerFields, "streamer", Auto = "auto");
 
 /// ROOT's column types, with a chosen effort.
 impl Default for Candidate {
@@ -148,18 +142,14 @@ impl Candidate {
 
     /// Returns the options of a writer.
     pub(super) fn write_options(&self) -> RNTupleWriteOptions {
-        let OutputOptions { compression, effort, page_size, .. } = self.output_options(None);
-        let default = RNTupleWriteOptions::default();
+        let options = self.output_options(None).write_options();
         RNTupleWriteOptions {
-            compression,
-            effort,
+            effort: self.effort,
             encodings: self.encoding,
             approx_zipped_cluster: self.cluster_size,
-            max_unzipped_cluster: default.max_unzipped_cluster.max(self.cluster_size * 10),
-            initial_unzipped_page: default.initial_unzipped_page.min(page_size),
-            max_unzipped_page: page_size,
+            max_unzipped_cluster: options.max_unzipped_cluster.max(self.cluster_size * 10),
             memory: default_memory(self.cluster_size),
-            ..default
+            ..options
         }
     }
 }

@@ -14,7 +14,6 @@ mod budget;
 mod cached;
 mod candidate;
 mod copies;
-mod curve;
 mod expect;
 mod growth;
 mod measured;

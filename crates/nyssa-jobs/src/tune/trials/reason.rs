@@ -40,7 +40,7 @@ pub(super) fn reasons(objective: Objective, chosen: &Tried, all: &[Tried]) -> Ve
         Reason { option, value, reason: compared(objective, chosen, others, name) }
     };
     let streamer_name = |streamer: Option<StreamerFields>| {
-        streamer.map_or(COLUMNS, StreamerFields::name).to_owned()
+        streamer.map_or_else(|| COLUMNS.to_owned(), |fields| fields.to_string())
     };
     let mut objects =
         one("streamer", streamer_name(streamer), &streamed, &|one| streamer_name(one.streamer));

@@ -83,6 +83,17 @@ pub struct Curve {
     pub points: Vec<CurvePoint>,
 }
 
+impl Curve {
+    /// Makes the curve of an option, from its values in any order.
+    pub(super) fn new(option: &str, recommended: u64, points: Vec<(u64, Expected)>) -> Self {
+        let point =
+            |(value, expected)| CurvePoint { value, expected, recommended: value == recommended };
+        let mut points: Vec<CurvePoint> = points.into_iter().map(point).collect();
+        points.sort_by_key(|point| point.value);
+        Self { option: option.to_owned(), points }
+    }
+}
+
 /// One value of an option, and the expectation for the whole dataset.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct CurvePoint {

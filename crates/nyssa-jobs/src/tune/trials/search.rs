@@ -20,7 +20,6 @@ use super::budget::Budget;
 use super::cached::with_cache;
 use super::candidate::{CLUSTERS, Candidate, PAGES, StreamerFields, thread_counts};
 use super::copies::Copies;
-use super::curve::curve;
 use super::expect::{Expected, Overhead, expect};
 use super::growth::{fields_of, guess};
 use super::measured::Measured;
@@ -366,7 +365,7 @@ impl Search<'_> {
         let expected: Vec<&Expected> = points.iter().map(|(_, expected)| expected).collect();
         let best = fewest_threads(self.objective, &expected);
         let value = best.and_then(|index| points.get(index)).map_or(0, |(threads, _)| *threads);
-        Ok(curve("threads", value, points))
+        Ok(Curve::new("threads", value, points))
     }
 
     /// Tries other sizes of clusters, and then other sizes of pages with the best clusters. Returns both curves.
@@ -411,7 +410,7 @@ impl Search<'_> {
             let points = tried.iter().filter(|one| one.candidate == alike(&one.candidate));
             let points = points.map(|one| (value(&one.candidate), one.expected.clone())).collect();
             let option = if is_page { "page_size" } else { "cluster_size" };
-            curves.push(curve(option, value(&self.best(tried)?.candidate), points));
+            curves.push(Curve::new(option, value(&self.best(tried)?.candidate), points));
         }
         self.sampled("sizes of clusters and pages", ranges, trials);
         Ok(curves)
@@ -504,7 +503,7 @@ impl SearchResult {
             encoding: Some(encoding),
             cluster_size: Some(cluster_size),
             page_size: Some(page_size),
-            streamer: streamer.map(|one| vec![one.name().to_owned()]),
+            streamer: streamer.map(|fields| vec![fields.to_string()]),
         };
         let skipped = chosen.measured.skipped.iter().map(|one| {
             format!("{} is left out of what is measured and expected: {}", one.branch, one.reason)
