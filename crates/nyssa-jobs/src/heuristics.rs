@@ -175,8 +175,6 @@ pub(crate) mod tune {
     /// The largest number of parts of a cluster that are written with small pages. Each is a separate file, which takes
     /// time.
     pub(crate) const PIECES: u64 = 8;
-    /// The lowest level of zstd whose time grows with the pages, since it looks further back.
-    pub(crate) const ZSTD_LEVEL: u8 = 5;
     /// The minimum number of elements of a page whose byte planes have separate blocks: libzstd makes no blocks smaller
     /// than 1 KiB.
     pub(crate) const PLANE_ELEMENTS: u64 = 1024;
@@ -196,7 +194,7 @@ pub(crate) mod tune {
     pub(crate) const REWRITE_THREAD_BYTES: f64 = 5.5e6;
     /// The additional bytes of each thread if users name a level of zstd that has large tables.
     pub(crate) const TABLE_BYTES: f64 = 18e6;
-    /// The lowest such level.
+    /// The lowest such level. The time of these levels grows with the pages, since they look further back.
     pub(crate) const TABLE_LEVEL: u8 = 5;
     /// The stored bytes that a place of the sample has for each column, so that a page is large enough to compress
     /// nearly as well as a full page.

@@ -5,34 +5,35 @@
 pub(crate) mod choose {
     /// For [`Goal::Time`](nyssa_root::effort::Goal), the number of elements of a page divided by this is the maximum
     /// size of a sample: compressing it takes time, too.
-    pub(crate) const ELEMENTS_DIVISOR: usize = 4;
+    pub(crate) const SAMPLE_DIVISOR: usize = 4;
     /// The maximum number of elements of this sample.
-    pub(crate) const ELEMENTS: usize = 8 << 10;
+    pub(crate) const SAMPLE_ELEMENTS: usize = 8 << 10;
     /// For `Goal::Size`, a sample has at most this number of bytes in memory: samples took 0.3 s of a conversion,
     /// however large it was (0021).
-    pub(crate) const BYTES: usize = 32 << 10;
+    pub(crate) const SAMPLE_BYTES: usize = 32 << 10;
     /// And at most this number if values repeat, since a compressor then finds more in a larger page (0021).
-    pub(crate) const BYTES_OF_REPEATS: usize = 128 << 10;
+    pub(crate) const SAMPLE_BYTES_OF_REPEATS: usize = 128 << 10;
     /// For `Goal::Time`, a branch with fewer decoded bytes than this has no sample, since it cannot save enough.
     pub(crate) const MIN_BRANCH_BYTES: u64 = 64 << 10;
-    /// For `Goal::Size`, too.
+    /// For `Goal::Size`, a branch with fewer decoded bytes than this has no sample, since it cannot save enough.
     pub(crate) const MIN_BRANCH_BYTES_FOR_SIZE: u64 = 1 << 10;
     /// The bytes of a large branch divided by this are the bytes of its sample, so that samples take less than a
     /// percent of the time.
-    pub(crate) const LARGE_DIVISOR: u64 = 128;
-    /// For `Goal::Time`, the smallest sample of a branch in bytes: a few hundred entries, and at most an eighth of a page.
-    pub(crate) const LEAST: u64 = 8 << 10;
-    /// The largest sample of a branch with few columns, in bytes: more data would change few choices.
-    pub(crate) const LARGE: u64 = 128 << 10;
+    pub(crate) const BRANCH_DIVISOR: u64 = 128;
+    /// For `Goal::Time`, the smallest sample of a branch in bytes: a few hundred entries, and at most an eighth of a
+    /// page.
+    pub(crate) const MIN_BRANCH_SAMPLE: u64 = 8 << 10;
+    /// The largest sample of a branch with few columns, in bytes, which limits the time of samples.
+    pub(crate) const MAX_BRANCH_SAMPLE: u64 = 128 << 10;
     /// For `Goal::Size`, the bytes of a small branch divided by this are the bytes of its sample (0021).
-    pub(crate) const SMALL_DIVISOR: u64 = 16;
+    pub(crate) const SMALL_BRANCH_DIVISOR: u64 = 16;
     /// The minimum and maximum number of bytes of this sample for each column (0021).
-    pub(crate) const SMALL: [u64; 2] = [4 << 10, BYTES as u64];
+    pub(crate) const COLUMN_SAMPLE: [u64; 2] = [4 << 10, SAMPLE_BYTES as u64];
     /// The number of values that are examined for repetitions: they take less time than a sample.
-    pub(crate) const LOOKED_AT: usize = 256;
+    pub(crate) const EXAMINED: usize = 256;
     /// The minimum number of different values for which a larger sample is worth its time: fewer are small in any form.
-    pub(crate) const DIFFERENT: usize = 8;
-    /// The factor by which the sample of a branch grows if values repeat.
+    pub(crate) const MIN_DIFFERENT: usize = 8;
+    /// The factor by which the sample of a branch grows if values repeat: a column then has a larger sample.
     pub(crate) const LONGER: u64 = 16;
     /// A run of byte planes that does not become smaller than this fraction of its content has no separate chunk. ROOT
     /// demands that each chunk is smaller than its content, and pages differ from the sample.

@@ -10,7 +10,7 @@
 //! profile                  where the time and the memory go
 //! type_name · arrow · compression · monitor
 //! error · guard · cursor · arena · context · pipeline · fetch · distinct · page_pool · names · problem ·
-//! process · waiting
+//! process · waiting · as_text · heuristics
 //! ```
 
 #![deny(missing_docs, unreachable_pub)]

@@ -8,7 +8,6 @@
 //! A unit is one field in one cluster. Any thread seals a unit. Units are committed in the order of their columns, so
 //! that the bytes of the output do not depend on the number of threads.
 
-mod choosing;
 mod classes;
 mod clusters;
 mod counters;
@@ -30,6 +29,7 @@ mod report;
 mod sample_baskets;
 mod samples;
 mod streamer;
+mod streamer_fields;
 mod titles;
 mod to_tree;
 mod tree;

@@ -18,7 +18,6 @@ use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::rootfile::RootFile;
 use nyssa_ttree::Reader;
 
-use super::choosing::Choosing;
 use super::classes::Classes;
 use super::clusters::Sizes;
 use super::digests::Digests;
@@ -31,6 +30,7 @@ use super::report::{ConvertReport, FieldReport, Skipped};
 use super::sample_baskets::SampleBaskets;
 use super::samples::Sampler;
 use super::streamer::StreamerBranches;
+use super::streamer_fields::StreamerFieldChooser;
 use super::unit::Units;
 use super::work::{Abort, Work, Written};
 use super::{clusters, failures, largest_basket, verify};
@@ -82,7 +82,7 @@ impl<'a> Tree<'a> {
             check(input.branch, options.layout, &classes)
         };
         let checks: Vec<Checked> = inputs.iter().map(checked).collect();
-        let choosing = Choosing {
+        let chooser = StreamerFieldChooser {
             file,
             classes: &classes,
             checks: &checks,
@@ -95,7 +95,7 @@ impl<'a> Tree<'a> {
             context,
         };
         let streamed_branches =
-            choosing.streamed_branches().in_file(file.name()).in_object(reader.name())?;
+            chooser.streamed_branches().in_file(file.name()).in_object(reader.name())?;
         let rules = Rules {
             layout: options.layout,
             compression: options.output.compression,

@@ -28,9 +28,9 @@ pub(crate) fn of_column(
 /// Returns the elements of a sample of a column with `count` elements, each of `width` bytes in memory. If values
 /// repeat (see [`repeats`]), the sample is larger.
 fn elements(goal: Goal, count: usize, width: usize, repeats: bool) -> Range<usize> {
-    let bytes = if repeats { choose::BYTES_OF_REPEATS } else { choose::BYTES };
+    let bytes = if repeats { choose::SAMPLE_BYTES_OF_REPEATS } else { choose::SAMPLE_BYTES };
     let taken = match goal {
-        Goal::Time => (count / choose::ELEMENTS_DIVISOR).min(choose::ELEMENTS),
+        Goal::Time => (count / choose::SAMPLE_DIVISOR).min(choose::SAMPLE_ELEMENTS),
         Goal::Size => count.min(bytes / width.max(1)),
     };
     let start = (count - taken) / 2;
@@ -41,31 +41,34 @@ fn elements(goal: Goal, count: usize, width: usize, repeats: bool) -> Range<usiz
 /// branch becomes `columns` columns.
 pub fn of_branch(goal: Goal, bytes: u64, columns: u64) -> Option<u64> {
     let (worth, least) = match goal {
-        Goal::Time => (choose::MIN_BRANCH_BYTES, choose::LEAST),
+        Goal::Time => (choose::MIN_BRANCH_BYTES, choose::MIN_BRANCH_SAMPLE),
         Goal::Size => {
-            let [few, many] = choose::SMALL.map(|bytes| bytes.saturating_mul(columns.max(1)));
-            (choose::MIN_BRANCH_BYTES_FOR_SIZE, (bytes / choose::SMALL_DIVISOR).clamp(few, many))
+            let columns = columns.max(1);
+            let [few, many] = choose::COLUMN_SAMPLE.map(|bytes| bytes.saturating_mul(columns));
+            let least = (bytes / choose::SMALL_BRANCH_DIVISOR).clamp(few, many);
+            (choose::MIN_BRANCH_BYTES_FOR_SIZE, least)
         }
     };
-    (bytes >= worth).then(|| (bytes / choose::LARGE_DIVISOR).clamp(least, choose::LARGE.max(least)))
+    let most = choose::MAX_BRANCH_SAMPLE.max(least);
+    (bytes >= worth).then(|| (bytes / choose::BRANCH_DIVISOR).clamp(least, most))
 }
 
 /// Returns whether whole values repeat often, like the angles of the cells of a detector. `values` are the values of
 /// a column, each of `width` bytes.
 fn repeats(values: &[u8], width: usize) -> bool {
     let count = values.len() / width.max(1);
-    if count < choose::LOOKED_AT {
+    if count < choose::EXAMINED {
         return false;
     }
     let value = |index: usize| values.get(index * width..(index + 1) * width);
     let mut some: Vec<_> =
-        (0..choose::LOOKED_AT).map(|step| value(step * count / choose::LOOKED_AT)).collect();
+        (0..choose::EXAMINED).map(|step| value(step * count / choose::EXAMINED)).collect();
     some.sort_unstable();
     let runs = || some.chunk_by(|a, b| a == b).map(<[_]>::len);
     // Many columns have one value for unknown data, which even small samples show.
-    let others = choose::LOOKED_AT - runs().max().unwrap_or(0);
+    let others = choose::EXAMINED - runs().max().unwrap_or(0);
     let different = runs().count() - 1;
-    different >= choose::DIFFERENT && different * 2 <= others
+    different >= choose::MIN_DIFFERENT && different * 2 <= others
 }
 
 /// Returns whether a column of floating-point numbers has values that repeat often in a range. Other columns with

@@ -5,7 +5,7 @@
 //! open cluster would exceed the memory, the largest open pages are sealed early. When they would become too
 //! small, the cluster ends.
 
-mod choosing;
+mod first_pages;
 mod sealing;
 
 use std::ops::Range;

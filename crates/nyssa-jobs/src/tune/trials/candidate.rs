@@ -10,6 +10,7 @@ use nyssa_root::effort::{CompressionChoice, Effort};
 use serde::{Deserialize, Serialize};
 
 use crate::convert::default_encoding;
+use crate::heuristics::tune;
 use crate::job::OutputOptions;
 
 /// The compressions that are tried if users name none. The most promising compressions come first, since time may be
@@ -109,6 +110,13 @@ impl Candidate {
             }
         }
         found
+    }
+
+    /// Returns whether users name a level of zstd that has large tables, and looks further back in larger pages.
+    pub(super) fn has_large_tables(&self) -> bool {
+        let Compression { algorithm, level } = self.compression;
+        let named = algorithm == Algorithm::Zstd && self.effort == Effort::Full;
+        named && level >= tune::TABLE_LEVEL
     }
 
     /// Returns the approximate time of a trial, compared with the default options.

@@ -26,13 +26,8 @@ use crate::tune::inspect::Inspection;
 
 /// Returns whether the time of a codec grows with the size of pages.
 fn grows(candidate: &Candidate) -> bool {
-    let named = candidate.effort == Effort::Full;
-    let zstd = candidate.compression.level >= tune::ZSTD_LEVEL;
-    match candidate.compression.algorithm {
-        Algorithm::Zstd => named && zstd,
-        Algorithm::Lzma => named,
-        Algorithm::Zlib | Algorithm::Lz4 => false,
-    }
+    let is_lzma = candidate.compression.algorithm == Algorithm::Lzma;
+    candidate.has_large_tables() || is_lzma && candidate.effort == Effort::Full
 }
 
 /// Returns the factor by which full pages take longer than pages of a sample, as a guess before it is measured.

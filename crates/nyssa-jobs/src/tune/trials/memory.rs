@@ -11,8 +11,6 @@ use std::collections::BTreeMap;
 use nyssa_data::dataset::Format;
 use nyssa_rntuple::choose::Encodings;
 use nyssa_rntuple::schema::{FieldId, Schema};
-use nyssa_root::compression::{Algorithm, Compression};
-use nyssa_root::effort::Effort;
 
 use super::candidate::Candidate;
 use super::measured::{JobMemory, Measured};
@@ -49,12 +47,9 @@ pub(super) fn needed(
     (all + besides) as u64
 }
 
-/// Returns the bytes of the tables of a thread if users name a high level of zstd. Pages of a sample may be too small
-/// for tables of this size.
+/// Returns the bytes of the tables of a thread. Pages of a sample may be too small for tables of this size.
 fn tables(candidate: &Candidate) -> f64 {
-    let Compression { algorithm, level } = candidate.compression;
-    let named = algorithm == Algorithm::Zstd && candidate.effort == Effort::Full;
-    if named && level >= tune::TABLE_LEVEL { tune::TABLE_BYTES } else { 0.0 }
+    if candidate.has_large_tables() { tune::TABLE_BYTES } else { 0.0 }
 }
 
 /// Returns the maximum number of bytes that a job with this number of threads takes besides its units.
@@ -182,6 +177,9 @@ fn peak(
 
 #[cfg(test)]
 mod tests {
+    use nyssa_root::compression::{Algorithm, Compression};
+    use nyssa_root::effort::Effort;
+
     use super::*;
 
     const fn unit(values: f64, pages: f64) -> Unit {

@@ -32,7 +32,7 @@ use crate::heuristics::convert;
 use crate::job::OutputOptions;
 
 /// The data on which the choice depends.
-pub(super) struct Choosing<'a> {
+pub(super) struct StreamerFieldChooser<'a> {
     pub file: &'a RootFile,
     /// The classes of the file.
     pub classes: &'a Classes<'a>,
@@ -69,7 +69,7 @@ enum StreamingResult {
     Refused(String),
 }
 
-impl Choosing<'_> {
+impl StreamerFieldChooser<'_> {
     /// Chooses the branches that become streamer fields.
     ///
     /// # Errors
