@@ -117,11 +117,10 @@ struct Known {
 }
 
 impl StorageChoices {
-    /// Reads the profile at `path`, which may be a URL. It is empty if there is no such file.
+    /// Reads the file at `path`, which may be a URL. It is empty if there is no such file.
     ///
     /// # Errors
-    /// `InvalidArgument` for a file that is no profile, or a profile for another compression; an error if the file
-    /// cannot be read.
+    /// `InvalidArgument` for a file of another kind or for another compression; an error if the file cannot be read.
     pub fn open(path: &str, compression: Compression) -> Result<Self> {
         let path = path.to_owned();
         let Some(text) = Text::read(&path)? else {
@@ -146,25 +145,25 @@ impl StorageChoices {
         Ok(Self { path, compression, options: text.options, ntuples, changed: false })
     }
 
-    /// Returns whether the profile at `path` states options of the output.
+    /// Returns whether the file at `path` states options of the output.
     ///
     /// # Errors
-    /// `InvalidArgument` for a file that is no profile; an error if the file cannot be read.
+    /// `InvalidArgument` for a file of another kind; an error if the file cannot be read.
     pub fn has_options(path: &str) -> Result<bool> {
         Ok(Text::read(path)?.is_some_and(|text| text.options.is_some()))
     }
 
-    /// Returns the options that the profile at `path` states, or `None` if there is no such file.
+    /// Returns the options that the file at `path` states, or `None` if there is no such file.
     ///
     /// # Errors
-    /// `InvalidArgument` for a file that is no profile; an error if the file cannot be read.
+    /// `InvalidArgument` for a file of another kind; an error if the file cannot be read.
     pub fn stated(path: &str) -> Result<Option<StatedOptions>> {
         let Some(text) = Text::read(path)? else { return Ok(None) };
         let compression = text.compression;
         Ok(Some(StatedOptions { compression, ..text.options.unwrap_or_default() }))
     }
 
-    /// Returns the text of a file with the choices of this profile and with these options.
+    /// Returns the text of a file with these choices and these options.
     ///
     /// # Errors
     /// `InvalidArgument` for values that TOML cannot hold.
@@ -172,7 +171,7 @@ impl StorageChoices {
         self.text(options.compression, Some(options.clone())).to_toml(&self.path)
     }
 
-    /// Returns the file with the choices of this profile.
+    /// Returns the content of a file with these choices.
     fn text(&self, compression: Compression, options: Option<StatedOptions>) -> Text {
         let ntuple = |(name, columns): (&String, &Columns)| NTuple {
             name: name.clone(),
@@ -182,7 +181,7 @@ impl StorageChoices {
         Text { format: FORMAT, compression, options, ntuple }
     }
 
-    /// Returns the storage of the `columns` that the profile knows.
+    /// Returns the storage of the `columns` that the file knows.
     ///
     /// # Errors
     /// `InvalidArgument` for a choice that does not fit its column.
@@ -318,7 +317,7 @@ impl Text {
     /// Reads the file at `path`, or returns `None` if there is none.
     ///
     /// # Errors
-    /// `InvalidArgument` for a file that is no profile; an error if the file cannot be read.
+    /// `InvalidArgument` for a file of another kind; an error if the file cannot be read.
     fn read(path: &str) -> Result<Option<Self>> {
         if nyssa_io::kind(path)?.is_none() {
             return Ok(None);
