@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use nyssa_root::Error;
+use nyssa_root::{Error, process};
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -11,16 +11,14 @@ use crate::report::json;
 
 /// A running monitor.
 #[pyclass(frozen, module = "nyssa._core")]
-pub struct Monitor(Mutex<Option<nyssa_root::monitor::Monitor>>);
+pub struct Monitor(Mutex<Option<nyssa_observe::Monitor>>);
 
 #[pymethods]
 impl Monitor {
     /// Starts a monitor that writes to `path` each `interval` seconds.
     #[new]
     fn new(py: Python<'_>, path: PathBuf, interval: f64) -> PyResult<Self> {
-        let monitor = py.detach(|| {
-            nyssa_root::monitor::Monitor::start(&path, nyssa_root::monitor::interval(interval)?)
-        });
+        let monitor = py.detach(|| process::monitor(&path, nyssa_observe::interval(interval)?));
         let monitor = monitor.map_err(|error| errors::to_python(py, &error))?;
         Ok(Self(Mutex::new(Some(monitor))))
     }

@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use nyssa_observe::ProfileReport;
 use nyssa_root::Error;
-use nyssa_root::profile::ProfileReport;
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -11,15 +11,15 @@ use crate::report::json;
 
 /// A running profiler.
 #[pyclass(frozen, module = "nyssa._core")]
-pub struct Profiler(Mutex<Option<nyssa_root::profile::Profiler>>);
+pub struct Profiler(Mutex<Option<nyssa_observe::Profiler>>);
 
 #[pymethods]
 impl Profiler {
     /// Starts a profiler.
     #[new]
     fn new(py: Python<'_>) -> PyResult<Self> {
-        let profiler = py.detach(nyssa_root::profile::Profiler::start);
-        let profiler = profiler.map_err(|error| errors::to_python(py, &error))?;
+        let profiler = py.detach(nyssa_observe::Profiler::start);
+        let profiler = profiler.map_err(|error| errors::to_python(py, &error.into()))?;
         Ok(Self(Mutex::new(Some(profiler))))
     }
 
@@ -60,11 +60,6 @@ impl Profile {
 
     /// Returns trace events as JSON.
     fn perfetto(&self, py: Python<'_>) -> PyResult<String> {
-        self.0.to_perfetto().map_err(|error| errors::to_python(py, &error))
-    }
-
-    /// Returns flame graphs as JSON.
-    fn speedscope(&self, py: Python<'_>) -> PyResult<String> {
-        self.0.to_speedscope().map_err(|error| errors::to_python(py, &error))
+        self.0.to_perfetto().map_err(|error| errors::to_python(py, &error.into()))
     }
 }

@@ -9,8 +9,9 @@ use std::time::Duration;
 use clap::Args;
 use nyssa_io::OtherFilesAllowed;
 use nyssa_io::cache::{CacheChoice, CacheOptions, Form, parse_age, parse_limit, set_process_cache};
+use nyssa_observe::Monitor;
 use nyssa_root::Context;
-use nyssa_root::monitor::Monitor;
+use nyssa_root::process;
 use serde::Serialize;
 
 use crate::document;
@@ -111,7 +112,7 @@ impl Global {
     /// Starts the monitor that the user asked for.
     pub fn start_monitor(&self) -> Result<Option<Monitor>> {
         let monitor = self.monitor.as_deref();
-        Ok(monitor.map(|file| Monitor::start(file, self.monitor_interval)).transpose()?)
+        Ok(monitor.map(|file| process::monitor(file, self.monitor_interval)).transpose()?)
     }
 }
 

@@ -133,7 +133,7 @@ fn print_document(failure: &failure::Failure, code: u8, out: &mut dyn Write) {
 fn monitored(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
     let monitor = cli.global.start_monitor()?;
     let result = counted(cli, app);
-    if let Some(Err(error)) = monitor.map(nyssa_root::monitor::Monitor::finish) {
+    if let Some(Err(error)) = monitor.map(nyssa_observe::Monitor::finish) {
         app.complain(&format!("warning: the files of --monitor are not complete: {error}"));
     }
     result

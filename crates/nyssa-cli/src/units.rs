@@ -5,7 +5,6 @@ use std::time::Duration;
 
 pub use nyssa_io::parse_size;
 use nyssa_root::context::MAX_THREADS;
-use nyssa_root::monitor;
 
 /// Parses a number of threads.
 pub fn parse_threads(text: &str) -> Result<usize, String> {
@@ -19,7 +18,7 @@ pub fn parse_threads(text: &str) -> Result<usize, String> {
 pub fn parse_interval(text: &str) -> Result<Duration, String> {
     let seconds =
         text.trim().parse().map_err(|_| format!("{text:?} is not a number of seconds"))?;
-    monitor::interval(seconds).map_err(|error| error.to_string())
+    nyssa_observe::interval(seconds).map_err(|error| error.to_string())
 }
 
 /// Parses a time such as `50ms`, `0.2s` or `200us`.

@@ -13,7 +13,6 @@ mod bridge;
 mod built_in;
 pub mod cache;
 mod counted;
-mod cpu_time;
 mod entry;
 mod error;
 pub mod fetch;
@@ -50,7 +49,6 @@ pub use access::{
 };
 pub use bridge::{Bridge, set_bridge};
 pub use counted::open_by;
-pub use cpu_time::cpu_time;
 pub use entry::{EntryKind, FolderEntry};
 pub use error::{Error, Result};
 pub use for_people::{printable, printable_lines, printable_message, shown, without_secrets};

@@ -7,8 +7,7 @@
 //! streamer                 objects <-> arrays, by streamer info
 //! rootfile | unpacked      the container: keys, directories, free segments | pages that a cache keeps
 //! effort                   choice of codecs and effort, from samples
-//! profile                  where the time and the memory go
-//! type_name · arrow · compression · monitor
+//! type_name · arrow · compression
 //! error · guard · cursor · arena · context · pipeline · fetch · distinct · page_pool · names · problem ·
 //! process · waiting
 //! ```
@@ -26,13 +25,11 @@ pub mod error;
 pub mod fetch;
 pub mod fill;
 pub mod guard;
-pub mod monitor;
 pub mod names;
 pub mod page_pool;
 pub mod pipeline;
 pub mod problem;
 pub mod process;
-pub mod profile;
 pub mod rootfile;
 pub mod shared_file;
 pub mod streamer;

@@ -1,9 +1,13 @@
 //! Measures the resources that this process uses: time, memory, bytes.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use nyssa_io::{IoStats, cpu_time};
+use nyssa_io::IoStats;
+use nyssa_observe::{Monitor, cpu_time};
 use serde::Serialize;
+
+use crate::error::{Error, Result};
 
 /// The time and the bytes that the process used while a job wrote its output. Verification is not counted.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -66,6 +70,19 @@ impl UsageAtStart {
 fn read_bytes() -> u64 {
     let counts = IoStats::of_process().counts();
     counts.bytes() + counts.hit_bytes()
+}
+
+/// Starts a monitor that writes to the table `path`, as [`Monitor::start`] does.
+///
+/// # Errors
+/// `Unsupported` for a URL, and on other systems than Linux; `InvalidArgument` if the file exists and no monitor wrote
+/// it; `Io` if the files cannot be written.
+pub fn monitor(path: &Path, interval: Duration) -> Result<Monitor> {
+    if nyssa_io::is_remote(path) {
+        let why = "the files of a monitor are written to this machine";
+        return Err(Error::unsupported(format!("{why}, not to {}", path.display())));
+    }
+    Ok(Monitor::start(&nyssa_io::local_path(path, "create")?, interval)?)
 }
 
 /// Returns the largest resident set of this process in bytes. `None` where the kernel does not report it.

@@ -22,9 +22,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use nyssa_net::stopped;
-use tracing::Span;
-use tracing::field::Empty;
-use tracing::span::EnteredSpan;
+use nyssa_observe::{Stage, stage};
 
 use crate::source::check_range;
 use crate::trace::{RecordedPlan, RecordedWait};
@@ -94,10 +92,10 @@ impl Fetcher {
 
     /// Returns a unit from `take`, and records the thread that waited for it.
     fn recorded(&self, take: impl FnOnce() -> Option<Taken>) -> Option<Taken> {
-        let span = wait_span();
+        let mut stage = stage!("wait");
         let taken = self.recorded_in_plan(take);
         if let Some(Ok(fetched)) = &taken {
-            record_bytes(&span, &fetched.bytes);
+            set_bytes(&mut stage, &fetched.bytes);
         }
         taken
     }
@@ -168,9 +166,9 @@ pub fn read_all(source: &Arc<dyn Source>, ranges: &[Range<u64>]) -> Result<Vec<B
         && limits.is_near()
         && range.end.saturating_sub(range.start) <= limits.max_range_bytes
     {
-        let span = wait_span();
+        let mut stage = stage!("wait");
         let bytes = vec![source.read_range(range.clone())?];
-        record_bytes(&span, &bytes);
+        set_bytes(&mut stage, &bytes);
         return Ok(bytes);
     }
     let fetcher = Fetcher::new(source, vec![ranges.to_vec()], u64::MAX);
@@ -184,16 +182,9 @@ pub fn read_all(source: &Arc<dyn Source>, ranges: &[Range<u64>]) -> Result<Vec<B
     }
 }
 
-/// Begins the span of a thread that waits for bytes, or reads them from a near source.
-fn wait_span() -> EnteredSpan {
-    tracing::trace_span!("wait", bytes_out = Empty).entered()
-}
-
-/// Records the bytes that came in a span that waited for them.
-fn record_bytes(span: &Span, bytes: &[Bytes]) {
-    if !span.is_disabled() {
-        span.record("bytes_out", bytes.iter().map(|bytes| bytes.len() as u64).sum::<u64>());
-    }
+/// Says to a stage which bytes came while its thread waited for them, or read them from a near source.
+fn set_bytes(stage: &mut Stage, bytes: &[Bytes]) {
+    stage.set_bytes_out(|| bytes.iter().map(|bytes| bytes.len() as u64).sum());
 }
 
 /// Checks that the ranges of a unit are inside the source.

@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use nyssa_net::PerProcess;
+use nyssa_observe::cpu_time;
 
 use super::event::{Event, VERSION};
-use crate::cpu_time;
 use crate::location::local;
 use crate::{Error, Result};
 

@@ -48,7 +48,7 @@ impl Digests {
     /// Adds the values that unit number `unit` read in a cluster, after the values of earlier clusters.
     pub(super) fn add(&self, unit: usize, cluster: usize, data: &Data) {
         let Some(digest) = self.digests.get(unit) else { return };
-        let _span = tracing::trace_span!("digest").entered();
+        let _stage = nyssa_observe::stage!("digest");
         let mut state = digest.lock();
         while state.cluster != cluster && !self.stopped.load(Ordering::Acquire) {
             state = digest.turn.wait(state).unwrap_or_else(PoisonError::into_inner);

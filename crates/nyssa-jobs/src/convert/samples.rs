@@ -79,8 +79,7 @@ impl Sampler<'_> {
             if is_known(index) {
                 return Ok(Vec::new());
             }
-            let _span =
-                tracing::trace_span!("sample", column = known.path(unit.field).as_str()).entered();
+            let _stage = nyssa_observe::stage!("sample", column = known.path(unit.field).as_str());
             let chosen = match (self.sample(unit, range(index)), chooser.objective()) {
                 // The columns of a branch are similar, and one choice for all takes less time.
                 (Some(values), Objective::Time) => {

@@ -141,7 +141,7 @@ impl Work<'_> {
         let Self { units, settings, .. } = self;
         let Some(unit) = units.units.get(task.unit) else { return Ok(Vec::new()) };
         let path = || units.schema.path(unit.field);
-        let _span = tracing::trace_span!("field", column = path().as_str()).entered();
+        let _stage = nyssa_observe::stage!("field", column = path().as_str());
         let held = task.ahead.as_ref().map(|ahead| ahead.hold(task.unit, self.context));
         let read = units.read(unit, task.cluster, &task.entries);
         drop(held);

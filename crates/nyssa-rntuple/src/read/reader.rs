@@ -81,7 +81,7 @@ impl Reader {
     }
 
     fn open_inner(file: &RootFile, path: &str, options: RNTupleReadOptions) -> Result<Self> {
-        let _span = tracing::trace_span!("open").entered();
+        let _stage = nyssa_observe::stage!("open");
         let key = file.find(path)?;
         if key.class != CLASS {
             return Err(Error::invalid_argument(format!(
@@ -331,7 +331,7 @@ impl Reader {
         let arrays = streams.and_then(|streams| {
             let length = to_usize(entries.end.saturating_sub(entries.start), "entry range")?;
             let array = |(node, name): (&Node, &&str)| {
-                let _span = tracing::trace_span!("assemble", column = *name).entered();
+                let _stage = nyssa_observe::stage!("assemble", column = *name);
                 assemble(node, &streams, length)
                     .map_err(|error| error.move_entry(|row| row.checked_add(entries.start)))
                     .in_field(name)

@@ -162,7 +162,7 @@ pub(super) fn choose_column(
     sample: Range<usize>,
     scratch: &mut Scratch,
 ) -> Result<ColumnStorage> {
-    let _span = tracing::trace_span!("choose").entered();
+    let _stage = nyssa_observe::stage!("choose");
     let (encoding, settings) = (plan.encoding(), plan.settings());
     let own = settings.own_codec.then(|| chooser.with_codec(&settings.codec));
     let chooser = own.as_ref().unwrap_or(chooser);
@@ -435,7 +435,7 @@ pub fn choose_field_at_once(
     };
     let differ = columns.iter().any(|(_, plan, _)| column_type(plan, 0) != column_type(plan, 1));
     let forms: Vec<SplitForm> = (0..if differ { 2 } else { 1 }).map(form).collect();
-    let _span = tracing::trace_span!("choose").entered();
+    let _stage = nyssa_observe::stage!("choose");
     let best = chooser.choose(&forms, |form, candidate| {
         let mut size = SampleSize { uncompressed: 0.0, compressed: 0 };
         for (_, plan, data) in &columns {

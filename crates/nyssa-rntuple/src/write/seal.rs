@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_buffer::OffsetBuffer;
+use nyssa_observe::{Stage, stage};
 use nyssa_root::arrow::lists::Offsets;
 use nyssa_root::compression::Codec;
 use nyssa_root::error::{Error, Result, ResultExt};
-use tracing::span::EnteredSpan;
 
 use super::column_data::ColumnData;
 use super::settings::PlaneRun;
@@ -158,7 +158,7 @@ impl<'a> ColumnPlan<'a> {
         range: Range<usize>,
         scratch: &mut Scratch,
     ) -> Result<SealedPage> {
-        let _span = self.seal_span();
+        let _stage = self.sealing();
         let page = match self.seal_planes(&self.settings.planes, data, range.clone(), scratch)? {
             Some(page) => page,
             None => self.seal_with(&self.settings.codec, data, range.clone(), scratch)?,
@@ -184,14 +184,14 @@ impl<'a> ColumnPlan<'a> {
         let (Some(encoding), Some(root)) = (&self.other, &self.settings.root) else {
             return Ok(None);
         };
-        let _span = self.seal_span();
+        let _stage = self.sealing();
         self.seal_as(encoding, &root.codec, data, range, scratch).map(Some)
     }
 
-    fn seal_span(&self) -> EnteredSpan {
+    fn sealing(&self) -> Stage {
         let Self { schema, column, .. } = *self;
         let path = || schema.path(schema.column(column).field);
-        tracing::trace_span!("seal", column = path().as_str()).entered()
+        stage!("seal", column = path().as_str())
     }
 
     /// Seals one page with a codec for each run of planes. Returns `None` if this is not possible or not useful:

@@ -23,11 +23,11 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, NullArray, StructArray};
 use arrow_schema::DataType;
+use nyssa_observe::{Stage, stage};
 use nyssa_root::arrow::brief;
 use nyssa_root::arrow::gather::{decoded, valid};
 use nyssa_root::arrow::lists::{Offsets, byte_lists, fixed, is_bytes, item_type, lists};
 use nyssa_root::error::{Error, Result, ResultExt};
-use tracing::span::EnteredSpan;
 
 use super::elements::Elements;
 use super::{SealSettings, numbers, variant};
@@ -53,7 +53,7 @@ pub(super) fn shred(
     array: &ArrayRef,
     settings: &SealSettings,
 ) -> Result<Vec<Shred>> {
-    let _span = shred_span(schema, field);
+    let _stage = shredding(schema, field);
     let mut shredder = Shredder { schema, settings, out: Vec::new() };
     shredder.field(field, array)?;
     Ok(shredder.out)
@@ -66,15 +66,15 @@ pub(super) fn shred_offsets(
     offsets: Offsets,
     settings: &SealSettings,
 ) -> Result<Shred> {
-    let _span = shred_span(schema, field);
+    let _stage = shredding(schema, field);
     let mut shredder = Shredder { schema, settings, out: Vec::new() };
     let first = shredder.columns(field).first().copied();
     shredder.index(first.ok_or_else(|| shredder.wrong_columns(field))?, offsets)?;
     shredder.out.pop().ok_or_else(|| shredder.wrong_columns(field))
 }
 
-fn shred_span(schema: &Schema, field: FieldId) -> EnteredSpan {
-    tracing::trace_span!("shred", column = schema.path(field).as_str()).entered()
+fn shredding(schema: &Schema, field: FieldId) -> Stage {
+    stage!("shred", column = schema.path(field).as_str())
 }
 
 struct Shredder<'a> {

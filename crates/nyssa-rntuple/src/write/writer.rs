@@ -363,7 +363,7 @@ impl Writer {
 
     /// Writes the page list of the clusters without a page list.
     fn commit_group(&mut self) -> Result<()> {
-        let _span = tracing::trace_span!("commit").entered();
+        let _stage = nyssa_observe::stage!("commit");
         let clusters = std::mem::take(&mut self.clusters);
         self.page_records = 0;
         let Some(first) = clusters.first() else { return Ok(()) };
@@ -431,7 +431,7 @@ impl Writer {
 
     /// Writes everything except the anchor, which is returned.
     fn write_footer(&mut self) -> Result<Anchor> {
-        let _span = tracing::trace_span!("commit").entered();
+        let _stage = nyssa_observe::stage!("commit");
         if self.open.is_some() {
             return Err(Error::invalid_argument("a cluster is still open: commit it first"));
         }

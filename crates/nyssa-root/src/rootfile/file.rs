@@ -55,7 +55,7 @@ impl RootFile {
     /// `OutOfSpecification` when it is not a ROOT file, is truncated, was not closed and has no complete object, or
     /// its top directory is damaged; `Io` if the file cannot be read.
     pub fn open(source: Arc<dyn Source>) -> Result<Self> {
-        let _span = tracing::trace_span!("open").entered();
+        let _stage = nyssa_observe::stage!("open");
         let name = source.name().to_owned();
         Self::open_source(source).in_file(&name)
     }

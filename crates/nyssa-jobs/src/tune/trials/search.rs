@@ -8,10 +8,10 @@ use std::time::Instant;
 
 use nyssa_data::dataset::{Dataset, check_patterns};
 use nyssa_io::ScratchFolder;
+use nyssa_observe::resident_bytes;
 use nyssa_rntuple::write::profile::{Profile, StatedOptions};
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result, ResultExt};
-use nyssa_root::monitor::resident_bytes;
 use nyssa_root::rootfile::RootFile;
 use nyssa_ttree::{Branch, Shape};
 

@@ -6,14 +6,13 @@ use std::time::Instant;
 
 use nyssa_data::dataset::{Format, select_columns};
 use nyssa_io::ScratchFolder;
+use nyssa_observe::{MemorySampler, resident_bytes};
 use nyssa_rntuple::read::Reader;
 use nyssa_rntuple::write::estimate;
 use nyssa_root::Context;
 use nyssa_root::arena::give_back;
 use nyssa_root::error::Result;
-use nyssa_root::monitor::resident_bytes;
 use nyssa_root::process::UsageAtStart;
-use nyssa_root::profile::memory::Sampler;
 use nyssa_root::rootfile::RootFile;
 
 use super::candidate::Candidate;
@@ -277,9 +276,9 @@ fn with_memory<T>(work: impl FnOnce() -> T) -> (T, Option<u64>) {
     // Memory that was freed before would hide the memory of the work.
     give_back();
     let before = resident_bytes();
-    let sampler = Sampler::start(Instant::now());
+    let sampler = MemorySampler::start(Instant::now());
     let done = work();
-    let samples = sampler.map(Sampler::finish).unwrap_or_default();
+    let samples = sampler.map(MemorySampler::finish).unwrap_or_default();
     let peak = samples.into_iter().map(|(_, bytes)| bytes).max();
     (done, peak.zip(before).map(|(peak, before)| peak.saturating_sub(before)))
 }

@@ -104,7 +104,7 @@ fn write(
         written += bytes.len();
         if written >= SYNCED {
             written = 0;
-            let _span = tracing::trace_span!("write").entered();
+            let _stage = nyssa_observe::stage!("write");
             sink.sync_early()?;
         }
         bytes.clear();
@@ -116,7 +116,7 @@ fn write(
 
 /// Writes bytes on this thread.
 pub(super) fn write_at(sink: &mut dyn Sink, offset: u64, bytes: &[u8]) -> Result<()> {
-    let _span = tracing::trace_span!("write", bytes_in = bytes.len() as u64).entered();
+    let _stage = nyssa_observe::stage!("write", bytes_in = bytes.len() as u64);
     Ok(sink.write_at(offset, bytes)?)
 }
 

@@ -92,7 +92,7 @@ impl Buffered {
     pub(super) fn sync(&mut self) -> Result<()> {
         self.flush()?;
         let mut sink = self.output.take()?;
-        let _span = tracing::trace_span!("write").entered();
+        let _stage = nyssa_observe::stage!("write");
         let synced = sink.sync();
         self.output = Output::Here(sink);
         Ok(synced?)
@@ -102,7 +102,7 @@ impl Buffered {
     pub(super) fn commit(mut self) -> Result<()> {
         self.flush()?;
         let sink = self.output.take()?;
-        let _span = tracing::trace_span!("write").entered();
+        let _stage = nyssa_observe::stage!("write");
         Ok(sink.commit()?)
     }
 

@@ -21,14 +21,9 @@ impl Files {
     /// Creates the table with its header. A table and a summary of an earlier monitor are replaced.
     ///
     /// # Errors
-    /// `Unsupported` for a URL; `InvalidArgument` if the file exists and no monitor wrote it; `Io` if the files
-    /// cannot be written.
+    /// `Invalid` if the file exists and no monitor wrote it; `File` if the files cannot be written.
     pub(super) fn create(path: &Path) -> Result<Self> {
-        if nyssa_io::is_remote(path) {
-            let why = "the files of a monitor are written to this machine";
-            return Err(Error::unsupported(format!("{why}, not to {}", path.display())));
-        }
-        let (table_path, summary_path) = names(&nyssa_io::local_path(path, "create")?);
+        let (table_path, summary_path) = names(path);
         refuse_others(&table_path, b"Time\t")?;
         refuse_others(&summary_path, b"{")?;
         let table = File::create(&table_path).map_err(|error| cannot(&table_path, error))?;
@@ -41,7 +36,7 @@ impl Files {
     /// Adds a row to the table.
     ///
     /// # Errors
-    /// `Io` if the table cannot be written.
+    /// `File` if the table cannot be written.
     pub(super) fn row(&mut self, usage: &Usage) -> Result<()> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
         let mut line = now.to_string();
@@ -56,10 +51,12 @@ impl Files {
     /// Replaces the summary. A program that reads it meanwhile sees the old or the new summary.
     ///
     /// # Errors
-    /// `Io` if the summary cannot be written.
+    /// `File` if the summary cannot be written.
     pub(super) fn summary(&self, summary: &Summary) -> Result<()> {
-        let mut text = serde_json::to_string_pretty(summary)
-            .map_err(|error| Error::limit("the summary has no JSON form").with_source(error))?;
+        let mut text = serde_json::to_string_pretty(summary).map_err(|error| Error::Limit {
+            what: "the summary has no JSON form",
+            source: error.into(),
+        })?;
         text.push('\n');
         let mut new = self.summary_path.clone().into_os_string();
         new.push("_tmp");
@@ -102,11 +99,11 @@ fn refuse_others(path: &Path, begin: &[u8]) -> Result<()> {
             }
         }
     };
-    Err(Error::invalid_argument(format!("the monitor cannot write {}: {why}", path.display())))
+    Err(Error::Invalid(format!("the monitor cannot write {}: {why}", path.display())))
 }
 
-fn cannot(path: &Path, error: io::Error) -> Error {
-    nyssa_io::Error::new(path.display().to_string(), "write", error).into()
+fn cannot(path: &Path, source: io::Error) -> Error {
+    Error::File { name: path.display().to_string(), action: "write", source }
 }
 
 #[cfg(test)]

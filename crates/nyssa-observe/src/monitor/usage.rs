@@ -25,9 +25,9 @@ impl Usage {
         while let Some(process) = open.pop() {
             let found = usage.add_process(&process);
             if process == "self" && found.is_none() {
-                return Err(Error::unsupported(
-                    "the monitor reads what the kernel counts in /proc, which cannot be read here",
-                ));
+                let why =
+                    "the monitor reads what the kernel counts in /proc, which cannot be read here";
+                return Err(Error::Unsupported(why.to_owned()));
             }
             seen += 1;
             if seen < MAX_PROCESSES {

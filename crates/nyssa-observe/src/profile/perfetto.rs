@@ -23,7 +23,7 @@ struct Document<'a> {
 /// All events, made while they are written.
 struct TraceEvents<'a>(&'a ProfileReport);
 
-/// A span of a thread ("complete event").
+/// A stage of a thread ("complete event").
 #[derive(Serialize)]
 struct Complete<'a> {
     ph: &'static str,
@@ -55,15 +55,17 @@ impl ProfileReport {
     /// Returns the trace events as JSON: a track for each thread, and the memory over time.
     ///
     /// # Errors
-    /// `LimitExceeded` if there is no memory for the text.
+    /// `Limit` if there is no memory for the text.
     pub fn to_perfetto(&self) -> Result<String> {
         let document = Document {
             display_time_unit: "ms",
             other_data: json!({ "spans_left_out": self.spans_left_out }),
             trace_events: TraceEvents(self),
         };
-        serde_json::to_string(&document)
-            .map_err(|error| Error::limit("the trace events have no JSON form").with_source(error))
+        serde_json::to_string(&document).map_err(|error| Error::Limit {
+            what: "the trace events have no JSON form",
+            source: error.into(),
+        })
     }
 }
 

@@ -4,24 +4,24 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::nanoseconds;
 use crate::monitor::resident_bytes;
+use crate::time::nanoseconds;
 
 /// The time between two samples at the start.
 const INTERVAL: Duration = Duration::from_millis(5);
 /// The largest number of samples. When it is reached, every second sample is dropped, and the interval is doubled.
 const MAX_SAMPLES: usize = 4096;
 
-/// The nanoseconds since the start of the profile, and the resident bytes.
+/// The nanoseconds since the start, and the resident bytes.
 pub(crate) type Sample = (u64, u64);
 
-/// A thread that takes samples.
-pub struct Sampler {
+/// A thread that measures the resident memory of the process.
+pub struct MemorySampler {
     stop: Sender<()>,
     thread: JoinHandle<Vec<Sample>>,
 }
 
-impl Sampler {
+impl MemorySampler {
     /// Starts to take samples. Returns `None` where the system does not report on the memory.
     pub fn start(begun: Instant) -> Option<Self> {
         resident_bytes()?;

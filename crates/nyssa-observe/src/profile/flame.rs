@@ -2,7 +2,8 @@
 
 use super::log::Log;
 use super::report::ProfileReport;
-use super::{seconds, stage};
+use super::stages;
+use crate::time::seconds;
 
 /// A stage inside other stages.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -11,7 +12,7 @@ pub struct Flame {
     pub stage: &'static str,
     /// The time in seconds, including the stages inside.
     pub seconds: f64,
-    /// The number of spans.
+    /// The number of times that the stage ran.
     pub calls: u64,
     /// The stages inside it, sorted by time, the longest first.
     pub inside: Vec<Flame>,
@@ -60,6 +61,6 @@ impl Flame {
 
     /// Returns the meaning of the stage.
     pub fn meaning(&self) -> &'static str {
-        stage::meaning(self.stage)
+        stages::meaning(self.stage)
     }
 }

@@ -1,4 +1,4 @@
-//! Sums the spans of a profile by stage, by column and by thread.
+//! Sums the stages of a profile by name, by column and by thread.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use super::log::Log;
 use super::memory::Sample;
-use super::stage::{meaning, order};
-use super::{nanoseconds, seconds};
+use super::stages::{meaning, order};
+use crate::time::{nanoseconds, seconds};
 
-/// The result of a profile. The times of stages, columns and threads do not include the spans inside them, so that
+/// The result of a profile. The times of stages, columns and threads do not include the stages inside them, so that
 /// each sum is the time that the threads were busy or waited.
 #[derive(Debug, Serialize)]
 pub struct ProfileReport {
@@ -29,9 +29,9 @@ pub struct ProfileReport {
     pub threads: Vec<ThreadTime>,
     /// The resident memory of the process, where the system reports on it.
     pub memory: Option<MemoryUse>,
-    /// The number of spans that are only in the sums and not in traces, since there were too many.
+    /// The number of stages that are only in the sums and not in traces, since there were too many.
     pub spans_left_out: u64,
-    /// The spans of each thread.
+    /// The stages of each thread.
     #[serde(skip)]
     pub(super) logs: Vec<Log>,
 }
@@ -47,7 +47,7 @@ pub struct StageTime {
     pub seconds: f64,
     /// The part of the times of all stages, from 0 to 1.
     pub share: f64,
-    /// The number of spans.
+    /// The number of times that the stage ran.
     pub calls: u64,
     /// The number of bytes that the stage got.
     pub bytes_in: u64,
@@ -190,7 +190,7 @@ impl ProfileReport {
         }
     }
 
-    /// Returns the sums of a stage, if it had a span.
+    /// Returns the sums of a stage, if it ran.
     pub fn stage(&self, name: &str) -> Option<&StageTime> {
         self.stages.iter().find(|stage| stage.stage == name)
     }
@@ -207,7 +207,7 @@ fn memory(logs: &[Log], samples: &[Sample]) -> Option<MemoryUse> {
     let &(at, peak_bytes) = samples.iter().max_by_key(|(at, bytes)| (*bytes, u64::MAX - at))?;
     let mut at_peak = BTreeMap::new();
     for log in logs {
-        // The innermost span that runs at this time begins last.
+        // The innermost stage that runs at this time begins last.
         let running = log.events.iter().filter(|event| event.start <= at && at < event.end);
         let innermost = running.max_by_key(|event| event.start);
         if let Some(node) = innermost.and_then(|event| log.nodes.get(event.node)) {
@@ -222,18 +222,15 @@ fn memory(logs: &[Log], samples: &[Sample]) -> Option<MemoryUse> {
 mod tests {
     use std::sync::atomic::AtomicU64;
 
-    use super::super::log::Values;
     use super::*;
 
     /// Returns the log of a thread with one page, in which something was decompressed.
     fn log(thread: &str, column: &str, begin: u64) -> Log {
-        let (mut log, events) = (Log::new(thread.to_owned()), AtomicU64::new(0));
-        log.make(1, "page", Values { column: Some(column.to_owned()), ..Values::default() });
-        log.begin(1, begin);
-        log.make(2, "unzip", Values { bytes_in: 100, bytes_out: 400, column: None });
-        log.begin(2, begin + 100);
-        log.end(2, begin + 300, &events);
-        log.end(1, begin + 400, &events);
+        let (mut log, ended) = (Log::new(thread.to_owned()), AtomicU64::new(0));
+        let page = log.begin("page", Some(column), begin);
+        let unzip = log.begin("unzip", None, begin + 100);
+        log.end(unzip, begin + 300, 100, 400, &ended);
+        log.end(page, begin + 400, 0, 0, &ended);
         log
     }
 

@@ -27,10 +27,10 @@ const MAX_INTERVAL: f64 = 86_400.0;
 /// Returns the time between two rows of the table.
 ///
 /// # Errors
-/// `InvalidArgument` if it is too short or too long.
+/// `Invalid` if it is too short or too long.
 pub fn interval(seconds: f64) -> Result<Duration> {
     if !(MIN_INTERVAL..=MAX_INTERVAL).contains(&seconds) {
-        return Err(Error::invalid_argument(format!(
+        return Err(Error::Invalid(format!(
             "the interval of the monitor is {MIN_INTERVAL} to {MAX_INTERVAL} seconds, not {seconds}"
         )));
     }
@@ -51,21 +51,21 @@ impl Monitor {
     /// earlier monitor are replaced.
     ///
     /// # Errors
-    /// `Unsupported` on other systems than Linux, and for a URL; `InvalidArgument` if the file exists and no monitor
-    /// wrote it; `Io` if the files cannot be written.
+    /// `Unsupported` on other systems than Linux; `Invalid` if the file exists and no monitor wrote it; `File` if the
+    /// files cannot be written.
     pub fn start(path: &Path, interval: Duration) -> Result<Self> {
         if !cfg!(target_os = "linux") {
-            return Err(Error::unsupported(
-                "the monitor reads what the kernel of Linux counts in /proc; this system has no such folder",
-            ));
+            let why = "the monitor reads what the kernel of Linux counts in /proc; this system has no such folder";
+            return Err(Error::Unsupported(why.to_owned()));
         }
         let recorder = Recorder::start(Files::create(path)?)?;
         let (stop, stopped) = channel();
         let thread = std::thread::Builder::new()
             .name("nyssa-monitor".to_owned())
             .spawn(move || recorder.run(interval, &stopped))
-            .map_err(|error| {
-                Error::limit("cannot start a thread for the monitor").with_source(error)
+            .map_err(|source| Error::Limit {
+                what: "cannot start a thread for the monitor",
+                source,
             })?;
         Ok(Self { process: std::process::id(), stop: Some(stop), thread: Some(thread) })
     }
@@ -73,12 +73,12 @@ impl Monitor {
     /// Takes the last row, and returns the summary.
     ///
     /// # Errors
-    /// `InvalidArgument` in a fork of the process that started it; `Io` if the files could not be written.
+    /// `Invalid` in a fork of the process that started it; `File` if the files could not be written.
     pub fn finish(mut self) -> Result<Summary> {
         self.end().unwrap_or_else(|| {
-            Err(Error::invalid_argument(
-                "the monitor belongs to the process that started it, and this is a fork of it",
-            ))
+            let why =
+                "the monitor belongs to the process that started it, and this is a fork of it";
+            Err(Error::Invalid(why.to_owned()))
         })
     }
 
@@ -91,11 +91,11 @@ impl Monitor {
             std::mem::forget(thread);
             return None;
         }
-        let ended = thread.join();
-        Some(
-            ended
-                .unwrap_or_else(|_| Err(Error::limit("the thread of the monitor has ended early"))),
-        )
+        let early = |_| {
+            let source = std::io::ErrorKind::Other.into();
+            Err(Error::Limit { what: "the thread of the monitor has ended early", source })
+        };
+        Some(thread.join().unwrap_or_else(early))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Names the stages of the work, in the order of the data.
 
-/// The stages and their meanings. A span of another name comes after them.
+/// The stages and their meanings. A stage of another name comes after them.
 pub(super) const STAGES: [(&str, &str); 19] = [
     ("open", "metadata: headers, page lists, trees"),
     ("request", "a thread that fetches waits for the answer to a request"),
