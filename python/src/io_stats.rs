@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use nyssa_io::{IoCounts, IoStats, OpenOptions, trace};
+use nyssa_root::Error;
 use pyo3::prelude::*;
 
 use crate::errors::to_python;
@@ -20,6 +21,16 @@ pub fn of_options(py: Python<'_>, options: &[OpenOptions]) -> PyResult<String> {
     let counts = options.iter().map(|options| options.stats.counts());
     let counts = counts.reduce(|all, other| all.plus(&other));
     shown(py, &counts.unwrap_or_default())
+}
+
+/// Returns the lines of the table of counts in JSON, as the command line prints them.
+#[pyfunction]
+pub fn io_stats_lines(py: Python<'_>, counts: &str) -> PyResult<Vec<String>> {
+    let counts = serde_json::from_str(counts).map_err(|error| {
+        let what = "these counts have not the form of the counters";
+        to_python(py, &Error::invalid_argument(what).with_source(error))
+    })?;
+    Ok(nyssa_cli::io_stats_lines(&counts))
 }
 
 fn shown(py: Python<'_>, counts: &IoCounts) -> PyResult<String> {

@@ -96,6 +96,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(digest::digest, module)?)?;
     module.add_class::<io_stats::Recording>()?;
     module.add_function(wrap_pyfunction!(io_stats::io_stats, module)?)?;
+    module.add_function(wrap_pyfunction!(io_stats::io_stats_lines, module)?)?;
     module.add_function(wrap_pyfunction!(io_stats::record, module)?)?;
     module.add_function(wrap_pyfunction!(io_stats::trace_summary, module)?)?;
     module.add_function(wrap_pyfunction!(rewrite::rewrite, module)?)?;

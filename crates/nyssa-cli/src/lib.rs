@@ -32,6 +32,7 @@ pub use cmd::profile::{body as profile_body, page as profile_page, table as prof
 pub use cmd::trace::{Plotter, plot_by};
 pub use cmd::tune::{body as tune_body, page as tune_page};
 use exit_code::{FINE, SYSTEM};
+pub use io_stats::lines as io_stats_lines;
 use printable::Printable;
 
 /// Runs one command on the terminals of this process. `args[0]` is the name of the program. Returns the exit

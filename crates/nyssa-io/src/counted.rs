@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use nyssa_observe::Opened;
 
-use crate::io_stats::Opened;
 use crate::source::same_resource;
 use crate::trace::{Pair, RecordedFile, RecordedPlan};
 use crate::{Limits, OpenOptions, Result, Source, Stop};

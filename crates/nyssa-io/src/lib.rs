@@ -18,8 +18,6 @@ mod error;
 pub mod fetch;
 mod for_people;
 mod http;
-mod io_counts;
-mod io_stats;
 mod known;
 mod limits;
 mod local;
@@ -53,8 +51,6 @@ pub use entry::{EntryKind, FolderEntry};
 pub use error::{Error, Result};
 pub use for_people::{printable, printable_lines, printable_message, shown, without_secrets};
 pub use http::HttpOptions;
-pub use io_counts::IoCounts;
-pub use io_stats::IoStats;
 pub use limits::{Limits, NETWORK_OVER_READ};
 pub use local::{LocalSink, LocalSource, ScratchFolder, Spill, Upload};
 pub use location::{
@@ -64,6 +60,7 @@ pub use location::{
 pub use memory::{MemoryHandle, MemorySink, MemorySource};
 pub use named::{NamedFile, OtherFilesAllowed};
 pub use nyssa_net::{Cost, Stop, StopOfProcess};
+pub use nyssa_observe::{IoCounts, IoStats};
 pub use nyssa_xrootd::XrootdOptions;
 pub use open_options::OpenOptions;
 pub use recording::{Counters, RecordingSource};

@@ -1,15 +1,17 @@
-//! Observes what this process does: the stages of its work, its memory and CPU time.
+//! Observes what this process does: the stages of its work, what it opens and reads, its memory and CPU time.
 //!
 //! This crate is a layer of `nyssa`, and its interface may change at any time. It knows no format and no protocol.
 //!
 //! The work is in [stages](stage!), each in one place of the code. While nobody observes them, a stage costs the load of
 //! one number (decision 0022). A [`Profiler`] sums them up. A [`Monitor`] writes what the kernel counts for the process.
+//! [`IoStats`] count opens and reads.
 
 #![deny(missing_docs, unreachable_pub)]
 
 mod error;
 mod monitor;
 mod profile;
+mod reads;
 mod stage;
 mod time;
 
@@ -18,5 +20,6 @@ pub use monitor::{Monitor, Summary as MonitorSummary, interval, resident_bytes};
 pub use profile::{
     ColumnTime, Flame, MemorySampler, MemoryUse, ProfileReport, Profiler, StageTime, ThreadTime,
 };
+pub use reads::{IoCounts, IoStats, Opened};
 pub use stage::{About, Stage};
 pub use time::cpu_time;

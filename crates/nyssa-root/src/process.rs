@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use nyssa_io::IoStats;
-use nyssa_observe::{Monitor, cpu_time};
+use nyssa_observe::{IoStats, Monitor, cpu_time};
 use serde::Serialize;
 
 use crate::error::{Error, Result};

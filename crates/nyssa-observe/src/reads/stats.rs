@@ -3,48 +3,36 @@
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use nyssa_net::PerProcess;
 
-use crate::error::Result;
-use crate::io_counts::IoCounts;
+use super::counts::{Counters, IoCounts};
+use crate::time::nanoseconds;
 
 /// The counters of opens and reads of resources. A clone uses the same counters.
 #[derive(Clone, Debug, Default)]
-pub struct IoStats(Arc<Counters>);
+pub struct IoStats(Arc<Counting>);
 
 /// The time at which counters were made.
 #[derive(Debug)]
 struct Start(Instant);
 
-/// The counters have the names of [`IoCounts`]. Times are nanoseconds since the start.
+/// The counters, and what is needed to count. Times are nanoseconds since the start.
 #[derive(Debug, Default)]
-struct Counters {
+struct Counting {
     start: Start,
+    counters: Counters,
     /// The sizes of the resources that were opened, by their names.
     files: Mutex<HashMap<String, u64>>,
-    open_files: AtomicU64,
-    iops_read: AtomicU64,
-    iops_readv: AtomicU64,
-    iops_readvread: AtomicU64,
-    bytes_read: AtomicU64,
-    bytes_readv: AtomicU64,
-    hit_bytes_read: AtomicU64,
-    hit_bytes_readv: AtomicU64,
-    over_read_bytes: AtomicU64,
-    round_trips: AtomicU64,
     /// The number of requests that are under way.
     under_way: AtomicU64,
     /// The time since when requests are under way.
     busy_since: AtomicU64,
-    busy: AtomicU64,
-    requests: AtomicU64,
-    /// The second in which bytes came last, the bytes of this second, and the most bytes of a second.
+    /// The second in which bytes came last, and the bytes of this second.
     second: AtomicU64,
     second_bytes: AtomicU64,
-    peak: AtomicU64,
 }
 
 /// The counters of all that the process opens. A child of `fork` begins with its own.
@@ -58,8 +46,10 @@ struct UnderWay {
 }
 
 /// A resource that was opened.
-pub(crate) struct Opened {
+pub struct Opened {
+    /// The path or URL.
     pub name: String,
+    /// The size in bytes.
     pub size: u64,
     /// The ranges whose bytes came with the requests that opened it.
     pub known: Vec<Range<u64>>,
@@ -78,98 +68,72 @@ impl IoStats {
 
     /// Returns the counts so far.
     pub fn counts(&self) -> IoCounts {
-        let all = &*self.0;
-        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let seconds = |counter: &AtomicU64| get(counter) as f64 / 1e9;
-        let files = all.files();
-        let counts = IoCounts {
-            open_files: get(&all.open_files),
-            open_unique_files: files.len() as u64,
-            unique_files_bytes: files.values().sum(),
-            iops_read: get(&all.iops_read),
-            iops_readv: get(&all.iops_readv),
-            iops_readvread: get(&all.iops_readvread),
-            bytes_read: get(&all.bytes_read),
-            bytes_readv: get(&all.bytes_readv),
-            hit_bytes_read: get(&all.hit_bytes_read),
-            hit_bytes_readv: get(&all.hit_bytes_readv),
-            over_read_bytes: get(&all.over_read_bytes),
-            round_trips: get(&all.round_trips),
-            busy_seconds: seconds(&all.busy),
-            request_seconds: seconds(&all.requests),
-            seconds: all.start.0.elapsed().as_secs_f64(),
-            peak_bytes_per_second: get(&all.peak) as f64,
-            ..IoCounts::default()
-        };
-        counts.with_rates()
+        self.0.counters.counts(self.0.start.0.elapsed().as_secs_f64())
     }
 
     /// Counts the bytes of a request for `ranges` ranges that a cache had, here and for the process.
     pub fn add_hit(&self, ranges: usize, bytes: u64) {
-        self.with_process(|counters| {
-            let several = ranges > 1;
-            let counter =
-                if several { &counters.hit_bytes_readv } else { &counters.hit_bytes_read };
-            add(counter, bytes);
-            counters.came(bytes);
+        self.with_process(|counting| {
+            let Counters { hit_bytes_read, hit_bytes_readv, .. } = &counting.counters;
+            add(if ranges > 1 { hit_bytes_readv } else { hit_bytes_read }, bytes);
+            counting.came(bytes);
         });
     }
 
     /// Counts bytes between the ranges of a plan that are read, here and for the process.
-    pub(crate) fn add_over_read(&self, bytes: u64) {
+    pub fn add_over_read(&self, bytes: u64) {
         if bytes > 0 {
-            self.with_process(|counters| add(&counters.over_read_bytes, bytes));
+            self.with_process(|counting| add(&counting.counters.over_read_bytes, bytes));
         }
     }
 
     /// Opens a resource by `open`, and counts it here and for the process, with the bytes that came with it.
     /// `opened` describes the resource.
-    pub(crate) fn open<T>(
+    ///
+    /// # Errors
+    /// `open` failed.
+    pub fn open<T, E>(
         &self,
-        open: impl FnOnce() -> Result<T>,
+        open: impl FnOnce() -> Result<T, E>,
         opened: impl Fn(&T) -> Opened,
-    ) -> Result<T> {
-        self.time(open, |counters, resource| {
-            let Opened { name, size, known } = opened(resource);
-            add(&counters.open_files, 1);
-            counters.files().insert(name, size);
-            for range in known {
-                counters.read(1, range.end - range.start);
-            }
-        })
+    ) -> Result<T, E> {
+        self.time(open, |counting, resource| counting.opened(opened(resource)))
     }
 
     /// Makes a request for `bytes` bytes in `ranges` ranges by `read`, and counts it here and for the process.
-    pub(crate) fn read<T>(
+    ///
+    /// # Errors
+    /// `read` failed.
+    pub fn read<T, E>(
         &self,
         ranges: u64,
         bytes: u64,
-        read: impl FnOnce() -> Result<T>,
-    ) -> Result<T> {
-        self.time(read, |counters, _| counters.read(ranges, bytes))
+        read: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.time(read, |counting, _| counting.read(ranges, bytes))
     }
 
     /// Runs `work` and counts its time here and for the process. If it succeeds, `count` counts the result.
-    fn time<T>(
+    fn time<T, E>(
         &self,
-        work: impl FnOnce() -> Result<T>,
-        count: impl Fn(&Counters, &T),
-    ) -> Result<T> {
+        work: impl FnOnce() -> Result<T, E>,
+        count: impl Fn(&Counting, &T),
+    ) -> Result<T, E> {
         let process = Self::of_process();
         let both = [&*self.0, &*process.0];
-        let began = both.map(Counters::begin);
+        let began = both.map(Counting::begin);
         let done = work();
-        for (counters, began) in both.into_iter().zip(began) {
-            counters.end(began);
+        for (counting, began) in both.into_iter().zip(began) {
+            counting.end(began);
             if let Ok(done) = &done {
-                count(counters, done);
+                count(counting, done);
             }
         }
         done
     }
 
     /// Calls `work` for these counters and for the counters of the process.
-    fn with_process(&self, work: impl Fn(&Counters)) {
+    fn with_process(&self, work: impl Fn(&Counting)) {
         let process = Self::of_process();
         work(&self.0);
         if !self.is_same(&process) {
@@ -182,13 +146,13 @@ fn add(counter: &AtomicU64, value: u64) {
     counter.fetch_add(value, Ordering::Relaxed);
 }
 
-impl Counters {
+impl Counting {
     fn begin(&self) -> UnderWay {
         let begin = self.now();
         if self.under_way.fetch_add(1, Ordering::Relaxed) == 0 {
             self.busy_since.store(begin, Ordering::Relaxed);
         }
-        UnderWay { begin, round_trips: self.round_trips.load(Ordering::Relaxed) + 1 }
+        UnderWay { begin, round_trips: self.counters.round_trips.load(Ordering::Relaxed) + 1 }
     }
 
     fn end(&self, began: UnderWay) {
@@ -196,20 +160,35 @@ impl Counters {
         // It changes only while nothing is under way.
         let since = self.busy_since.load(Ordering::Relaxed);
         if self.under_way.fetch_sub(1, Ordering::Relaxed) == 1 {
-            add(&self.busy, now.saturating_sub(since));
+            add(&self.counters.busy_seconds, now.saturating_sub(since));
         }
-        add(&self.requests, now.saturating_sub(began.begin));
-        self.round_trips.fetch_max(began.round_trips, Ordering::Relaxed);
+        add(&self.counters.request_seconds, now.saturating_sub(began.begin));
+        self.counters.round_trips.fetch_max(began.round_trips, Ordering::Relaxed);
+    }
+
+    fn opened(&self, Opened { name, size, known }: Opened) {
+        let counters = &self.counters;
+        add(&counters.open_files, 1);
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = files.insert(name, size);
+        add(&counters.open_unique_files, u64::from(before.is_none()));
+        // The sum wraps where a file has become smaller.
+        add(&counters.unique_files_bytes, size.wrapping_sub(before.unwrap_or(0)));
+        drop(files);
+        for range in known {
+            self.read(1, range.end - range.start);
+        }
     }
 
     fn read(&self, ranges: u64, bytes: u64) {
+        let counters = &self.counters;
         if ranges > 1 {
-            add(&self.iops_readv, 1);
-            add(&self.iops_readvread, ranges);
-            add(&self.bytes_readv, bytes);
+            add(&counters.iops_readv, 1);
+            add(&counters.iops_readvread, ranges);
+            add(&counters.bytes_readv, bytes);
         } else {
-            add(&self.iops_read, 1);
-            add(&self.bytes_read, bytes);
+            add(&counters.iops_read, 1);
+            add(&counters.bytes_read, bytes);
         }
         self.came(bytes);
     }
@@ -224,16 +203,12 @@ impl Counters {
                 bytes
             }
         };
-        self.peak.fetch_max(sum, Ordering::Relaxed);
-    }
-
-    fn files(&self) -> MutexGuard<'_, HashMap<String, u64>> {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+        self.counters.peak_bytes_per_second.fetch_max(sum, Ordering::Relaxed);
     }
 
     /// Returns the nanoseconds since the start.
     fn now(&self) -> u64 {
-        u64::try_from(self.start.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        nanoseconds(self.start.0.elapsed())
     }
 }
 

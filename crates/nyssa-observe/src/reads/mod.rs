@@ -1,0 +1,7 @@
+//! Counts what is opened and read.
+
+mod counts;
+mod stats;
+
+pub use counts::IoCounts;
+pub use stats::{IoStats, Opened};
