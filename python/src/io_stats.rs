@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use nyssa_io::{IoCounts, IoStats, OpenOptions, trace};
-use nyssa_root::Error;
+use nyssa_root::{Error, process};
 use pyo3::prelude::*;
 
 use crate::errors::to_python;
@@ -39,12 +39,12 @@ fn shown(py: Python<'_>, counts: &IoCounts) -> PyResult<String> {
 
 /// A recording of the opens and reads of this process.
 #[pyclass(frozen, module = "nyssa._core")]
-pub struct Recording(Mutex<Option<trace::Recording>>);
+pub struct Recording(Mutex<Option<nyssa_observe::Recording>>);
 
 /// Begins to record all opens and reads of this process in a file.
 #[pyfunction]
 pub fn record(py: Python<'_>, path: PathBuf) -> PyResult<Recording> {
-    let recording = trace::record(path).map_err(|error| to_python(py, &error.into()))?;
+    let recording = process::record(&path).map_err(|error| to_python(py, &error))?;
     Ok(Recording(Mutex::new(Some(recording))))
 }
 
@@ -64,7 +64,7 @@ impl Recording {
     /// Ends the recording.
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
         let recording = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let finished = recording.map_or(Ok(()), trace::Recording::finish);
+        let finished = recording.map_or(Ok(()), nyssa_observe::Recording::finish);
         finished.map_err(|error| to_python(py, &error.into()))
     }
 }

@@ -149,10 +149,9 @@ fn counted(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
 
 /// Runs the command. If that is asked for, records its opens and reads.
 fn recorded(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
-    let recording = cli.global.record.as_ref().map(nyssa_io::trace::record).transpose();
-    let recording = recording.map_err(nyssa_root::Error::from)?;
+    let recording = cli.global.record.as_deref().map(nyssa_root::process::record).transpose()?;
     let result = cached(cli, app);
-    if let Some(Err(error)) = recording.map(nyssa_io::trace::Recording::finish) {
+    if let Some(Err(error)) = recording.map(nyssa_observe::Recording::finish) {
         app.complain(&format!("warning: the file of --record is not complete: {error}"));
     }
     result

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use nyssa_io::fetch::{AHEAD_BYTES, Fetcher, with_ends};
 use nyssa_io::testing::{SlowSource, WebServer};
 use nyssa_io::trace::{
-    Event, Link, LinkProtocol, Pair, ReplayOptions, Replayed, Trace, read, record, replay,
+    Event, Link, LinkProtocol, Pair, ReplayOptions, Replayed, Trace, read, replay,
 };
 use nyssa_io::{Cost, Limits, MemorySource, OpenOptions, Source, open_by, open_with};
+use nyssa_observe::record;
 
 const SIZE: usize = 4 << 20;
 

@@ -2,7 +2,8 @@
 
 use std::marker::PhantomData;
 
-use crate::profile::logs::{Place, begin, end, runs};
+use crate::profile::logs::{Place, begin, end};
+use crate::switch;
 
 /// Begins a stage of the work of this thread, which ends when the returned [`Stage`] is dropped. A stage is a page, a
 /// basket or a column, and never an entry. It has a name, and may have a `column`, `bytes_in` and `bytes_out`. These are
@@ -57,7 +58,7 @@ impl Stage {
     /// Returns whether stages are observed.
     #[inline]
     pub fn are_observed() -> bool {
-        runs()
+        switch::profile() != 0
     }
 
     /// Begins a stage, if stages are observed. It costs more than [`stage!`](crate::stage!) if they are not.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use nyssa_observe::{IoStats, Monitor, cpu_time};
+use nyssa_observe::{IoStats, Monitor, Recording, cpu_time};
 use serde::Serialize;
 
 use crate::error::{Error, Result};
@@ -82,6 +82,14 @@ pub fn monitor(path: &Path, interval: Duration) -> Result<Monitor> {
         return Err(Error::unsupported(format!("{why}, not to {}", path.display())));
     }
     Ok(Monitor::start(&nyssa_io::local_path(path, "create")?, interval)?)
+}
+
+/// Begins to record all opens and reads of this process in the file `path`, as [`nyssa_observe::record`] does.
+///
+/// # Errors
+/// `Unsupported` for a URL; `AlreadyExists` when another recording runs; `Io` if the file cannot be created.
+pub fn record(path: &Path) -> Result<Recording> {
+    Ok(nyssa_observe::record(&nyssa_io::local_path(path, "create")?)?)
 }
 
 /// Returns the largest resident set of this process in bytes. `None` where the kernel does not report it.

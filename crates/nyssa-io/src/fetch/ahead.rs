@@ -10,11 +10,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use nyssa_observe::RecordedPlan;
 
 use super::hedge::{self, Credit, Flight, Times};
 use super::requests::Requests;
 use super::{Failed, Fetched, check_unit, request_again, request_until, too_few};
-use crate::trace::RecordedPlan;
 use crate::{Error, Limits, Result, Source, Stop};
 
 /// The number of bytes that are fetched ahead divided by this is the size of the window in which ranges are

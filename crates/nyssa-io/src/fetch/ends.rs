@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytes::Bytes;
+use nyssa_observe::RecordedPlan;
 
 use super::ends_wanted::{Ends, MOST};
 use super::read_all;
 use crate::known::{Known, read_unknown};
 use crate::source::{check_range, same_resource};
-use crate::trace::RecordedPlan;
 use crate::{Limits, Result, Source, Stop};
 
 /// The smallest number of bytes that are requested at each end of the first file of a server.

@@ -22,10 +22,9 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use nyssa_net::stopped;
-use nyssa_observe::{Stage, stage};
+use nyssa_observe::{RecordedPlan, RecordedWait, Stage, stage};
 
 use crate::source::check_range;
-use crate::trace::{RecordedPlan, RecordedWait};
 use crate::{Error, OpenOptions, Result, Source, Stop};
 use ahead::Ahead;
 pub use coalesce::{Merged, coalesce};

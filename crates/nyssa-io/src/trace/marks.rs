@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use nyssa_observe::{Event, Pair};
 use serde::Serialize;
 
-use super::event::{Event, Pair, Trace};
+use super::recorded::Trace;
 use super::summary::Summary;
 
 /// The largest number of marks. A drawing of more shows no more.

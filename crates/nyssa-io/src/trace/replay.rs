@@ -8,10 +8,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use nyssa_observe::Event;
 use serde::Serialize;
 
-use super::event::{Event, Trace};
 use super::link::{Link, Shared, sleep_until};
+use super::recorded::Trace;
 use super::schedule::{Action, Schedule, Step, schedule};
 use super::simulated::Simulated;
 use crate::fetch::{Fetched, Fetcher, read_all, with_ends};

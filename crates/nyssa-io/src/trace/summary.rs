@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
+use nyssa_observe::{Event, Pair};
 use serde::Serialize;
 
-use super::event::{Event, Pair, Trace};
+use super::recorded::Trace;
 
 /// The number of bins of the profile.
 const BINS: usize = 60;
@@ -168,7 +169,7 @@ impl Trace {
                     requests.push(Request { file, start, end, ranges, plan, is_vector });
                 }
                 Event::End { cpu, .. } => all.cpu_seconds = *cpu,
-                Event::Trace { .. } | Event::Close { .. } => {}
+                _ => {}
             }
         }
         all.runtime = self.seconds();

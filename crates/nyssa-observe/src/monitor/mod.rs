@@ -8,16 +8,20 @@ mod files;
 mod summary;
 mod usage;
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use self::columns::COLUMNS;
 use self::files::Files;
 pub use self::summary::Summary;
 use self::usage::Usage;
 pub use self::usage::resident_bytes;
 use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::recorder::emit;
 
 /// The smallest time between two rows of the table in seconds. The kernel counts CPU time in steps of it.
 const MIN_INTERVAL: f64 = 0.01;
@@ -58,11 +62,11 @@ impl Monitor {
             let why = "the monitor reads what the kernel of Linux counts in /proc; this system has no such folder";
             return Err(Error::Unsupported(why.to_owned()));
         }
-        let recorder = Recorder::start(Files::create(path)?)?;
+        let rows = Rows::start(Files::create(path)?)?;
         let (stop, stopped) = channel();
         let thread = std::thread::Builder::new()
             .name("nyssa-monitor".to_owned())
-            .spawn(move || recorder.run(interval, &stopped))
+            .spawn(move || rows.run(interval, &stopped))
             .map_err(|source| Error::Limit {
                 what: "cannot start a thread for the monitor",
                 source,
@@ -106,8 +110,8 @@ impl Drop for Monitor {
     }
 }
 
-/// The recorder, which takes the rows.
-struct Recorder {
+/// Takes the rows.
+struct Rows {
     files: Files,
     begun: Instant,
     /// The values when the monitor started. Rows count from them.
@@ -115,14 +119,14 @@ struct Recorder {
     summary: Summary,
 }
 
-impl Recorder {
+impl Rows {
     /// Takes the first row.
     fn start(files: Files) -> Result<Self> {
         let first = Usage::now()?;
         let now = first.clone();
-        let mut recorder = Self { files, begun: Instant::now(), first, summary: Summary::new() };
-        recorder.row(now, Duration::ZERO)?;
-        Ok(recorder)
+        let mut rows = Self { files, begun: Instant::now(), first, summary: Summary::new() };
+        rows.row(now, Duration::ZERO)?;
+        Ok(rows)
     }
 
     /// Takes a row after each `interval`, and a last row when the other end of the channel closes.
@@ -141,6 +145,12 @@ impl Recorder {
         usage.count_from(&self.first, after);
         self.summary.add(&mut usage);
         self.files.row(&usage)?;
+        let named = COLUMNS.iter().zip(usage.values());
+        let values = named.map(|(column, value)| (Cow::Borrowed(column.name), *value));
+        emit(|recorder| Event::Usage {
+            at: recorder.time(self.begun + after),
+            values: values.collect(),
+        });
         self.files.summary(&self.summary)
     }
 }

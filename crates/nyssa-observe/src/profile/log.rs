@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The largest number of stages of all threads that are recorded singly. Further stages count only in the sums.
-pub(super) const MAX_EVENTS: u64 = 1_000_000;
+pub(super) const MAX_RUNS: u64 = 1_000_000;
 
 /// A place in the tree of stages: a stage inside other stages, for one column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,9 +22,9 @@ pub(super) struct Node {
     pub bytes_out: u64,
 }
 
-/// A stage that has ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Event {
+/// One run of a stage, which has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
     pub node: usize,
     /// The nanoseconds from the start of the profile.
     pub start: u64,
@@ -48,8 +48,8 @@ pub(super) struct Log {
     pub thread: String,
     pub nodes: Vec<Node>,
     pub columns: Vec<String>,
-    pub events: Vec<Event>,
-    /// The number of stages that are not in `events`.
+    pub runs: Vec<Run>,
+    /// The number of stages that are not in `runs`.
     pub left_out: u64,
     places: HashMap<(Option<usize>, &'static str, Option<usize>), usize>,
     by_name: HashMap<String, usize>,
@@ -68,7 +68,8 @@ impl Log {
         self.open.len() - 1
     }
 
-    /// Ends the innermost stage, which has `depth` stages around it. `ended` counts the stages of all threads.
+    /// Ends the innermost stage, and returns it. It has `depth` stages around it, or nothing is done. `ended` counts the
+    /// stages of all threads.
     pub(super) fn end(
         &mut self,
         depth: usize,
@@ -76,11 +77,11 @@ impl Log {
         bytes_in: u64,
         bytes_out: u64,
         ended: &AtomicU64,
-    ) {
+    ) -> Option<Run> {
         if self.open.len() != depth + 1 {
-            return;
+            return None;
         }
-        let Some(Open { node, start, inner }) = self.open.pop() else { return };
+        let Open { node, start, inner } = self.open.pop()?;
         let took = now.saturating_sub(start);
         if let Some(outer) = self.open.last_mut() {
             outer.inner += took;
@@ -91,11 +92,13 @@ impl Log {
             sums.bytes_in += bytes_in;
             sums.bytes_out += bytes_out;
         }
-        if ended.fetch_add(1, Ordering::Relaxed) < MAX_EVENTS {
-            self.events.push(Event { node, start, end: now, bytes_in, bytes_out });
+        let run = Run { node, start, end: now, bytes_in, bytes_out };
+        if ended.fetch_add(1, Ordering::Relaxed) < MAX_RUNS {
+            self.runs.push(run);
         } else {
             self.left_out += 1;
         }
+        Some(run)
     }
 
     /// Returns the stages that have ended, and forgets them.
@@ -157,16 +160,16 @@ mod tests {
         assert_eq!((unzip.own, unzip.bytes_in, unzip.bytes_out), (60, 10, 40));
         assert_eq!(unzip.parent, Some(0));
         assert_eq!(log.column_of(&unzip), Some("pt"));
-        assert_eq!(log.events.len(), 2);
+        assert_eq!(log.runs.len(), 2);
     }
 
     #[test]
     fn stages_that_are_not_kept_are_in_the_sums() {
-        let (mut log, ended) = (Log::new("one".to_owned()), AtomicU64::new(MAX_EVENTS - 1));
+        let (mut log, ended) = (Log::new("one".to_owned()), AtomicU64::new(MAX_RUNS - 1));
         for at in 1..=3 {
             let zip = log.begin("zip", None, at);
             log.end(zip, at + 1, 0, 0, &ended);
         }
-        assert_eq!((log.events.len(), log.left_out, node(&log, "zip").calls), (1, 2, 3));
+        assert_eq!((log.runs.len(), log.left_out, node(&log, "zip").calls), (1, 2, 3));
     }
 }

@@ -1,5 +1,6 @@
 //! Keeps a log of the stages of each thread while a profiler runs.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,10 +10,11 @@ use nyssa_net::PerProcess;
 
 use super::log::Log;
 use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::recorder::{emit, thread};
+use crate::switch;
 use crate::time::nanoseconds;
 
-/// The number of the running profile, or 0.
-static RUNNING: AtomicU64 = AtomicU64::new(0);
 /// The number of the last profile.
 static LAST: AtomicU64 = AtomicU64::new(0);
 /// The logs of the running profile. A child of `fork` has none.
@@ -63,7 +65,7 @@ impl RunningLogs {
         let logs = Logs { number, begun, logs: Mutex::default(), ended: AtomicU64::new(0) };
         let logs = Arc::new(logs);
         *current = Some(Arc::clone(&logs));
-        RUNNING.store(number, Ordering::Relaxed);
+        switch::set_profile(number);
         Ok(Self(logs))
     }
 
@@ -79,7 +81,7 @@ impl RunningLogs {
         let mut current = CURRENT.lock();
         if current.as_ref().is_some_and(|logs| Arc::ptr_eq(logs, &self.0)) {
             *current = None;
-            RUNNING.store(0, Ordering::Relaxed);
+            switch::set_profile(0);
         }
     }
 }
@@ -94,28 +96,42 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns whether a profile runs.
-#[inline]
-pub(crate) fn runs() -> bool {
-    RUNNING.load(Ordering::Relaxed) != 0
-}
-
 /// Begins a stage of this thread. Returns `None` if no profile runs.
 pub(crate) fn begin(stage: &'static str, column: Option<&str>) -> Option<Place> {
-    let profile = RUNNING.load(Ordering::Relaxed);
-    let depth = on_log(profile, |log, now, _| log.begin(stage, column, now))?;
+    let profile = switch::profile();
+    let depth = on_log(profile, |log, logs| Some(log.begin(stage, column, logs.now())))?;
     Some(Place { profile, depth })
 }
 
-/// Ends a stage of this thread.
+/// Ends a stage of this thread, and records it if a recording runs.
 pub(crate) fn end(Place { profile, depth }: Place, bytes_in: u64, bytes_out: u64) {
-    let _ = on_log(profile, |log, now, ended| log.end(depth, now, bytes_in, bytes_out, ended));
+    let _ = on_log(profile, |log, logs| {
+        let run = log.end(depth, logs.now(), bytes_in, bytes_out, &logs.ended)?;
+        let node = log.nodes.get(run.node)?;
+        let at = |time| logs.begun + Duration::from_nanos(time);
+        emit(|recorder| Event::Stage {
+            stage: Cow::Borrowed(node.stage),
+            column: log.column_of(node).map(str::to_owned),
+            bytes_in,
+            bytes_out,
+            start: recorder.time(at(run.start)),
+            end: recorder.time(at(run.end)),
+            thread: thread(),
+        });
+        Some(())
+    });
 }
 
-/// Runs `work` on the log that this thread has for a profile, with the time since the start of the profile. Returns `None`
-/// if the profile has ended.
-fn on_log<T>(profile: u64, work: impl FnOnce(&mut Log, u64, &AtomicU64) -> T) -> Option<T> {
-    if RUNNING.load(Ordering::Relaxed) != profile {
+impl Logs {
+    /// Returns the nanoseconds since the start of the profile.
+    fn now(&self) -> u64 {
+        nanoseconds(self.begun.elapsed())
+    }
+}
+
+/// Runs `work` on the log that this thread has for a profile. Returns `None` if the profile has ended.
+fn on_log<T>(profile: u64, work: impl FnOnce(&mut Log, &Logs) -> Option<T>) -> Option<T> {
+    if profile == 0 || profile != switch::profile() {
         return None;
     }
     // The log of a thread that ends is dropped.
@@ -125,8 +141,7 @@ fn on_log<T>(profile: u64, work: impl FnOnce(&mut Log, u64, &AtomicU64) -> T) ->
             *mine = new_log(profile);
         }
         let ThreadLog { log, logs } = mine.as_ref()?;
-        let now = nanoseconds(logs.begun.elapsed());
-        Some(work(&mut lock(log), now, &logs.ended))
+        work(&mut lock(log), logs)
     });
     done.ok().flatten()
 }

@@ -4,7 +4,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::event::Event;
 use crate::monitor::resident_bytes;
+use crate::recorder::emit;
 use crate::time::nanoseconds;
 
 /// The time between two samples at the start.
@@ -41,7 +43,7 @@ impl MemorySampler {
 fn run(begun: Instant, stopped: &Receiver<()>) -> Vec<Sample> {
     let (mut samples, mut interval) = (Vec::new(), INTERVAL);
     loop {
-        samples.extend(resident_bytes().map(|bytes| (nanoseconds(begun.elapsed()), bytes)));
+        samples.extend(sample(begun));
         if samples.len() >= MAX_SAMPLES {
             let mut number = 0;
             samples.retain(|_| {
@@ -51,8 +53,15 @@ fn run(begun: Instant, stopped: &Receiver<()>) -> Vec<Sample> {
             interval *= 2;
         }
         if stopped.recv_timeout(interval) != Err(RecvTimeoutError::Timeout) {
-            samples.extend(resident_bytes().map(|bytes| (nanoseconds(begun.elapsed()), bytes)));
+            samples.extend(sample(begun));
             return samples;
         }
     }
+}
+
+/// Measures the memory, and records it if a recording runs.
+fn sample(begun: Instant) -> Option<Sample> {
+    let (bytes, now) = (resident_bytes()?, Instant::now());
+    emit(|recorder| Event::Memory { at: recorder.time(now), bytes });
+    Some((nanoseconds(now.saturating_duration_since(begun)), bytes))
 }

@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
-use super::log::{Event, Log};
+use super::log::{Log, Run};
 use super::report::ProfileReport;
 use crate::error::{Error, Result};
 
@@ -82,8 +82,8 @@ impl Serialize for TraceEvents<'_> {
             Line::Other(json!({ "ph": "C", "name": "memory", "ts": at * 1e6, "pid": process, "tid": 0, "args": args }))
         });
         let spans = self.0.logs.iter().enumerate().flat_map(|(thread, log)| {
-            let line = move |event| complete(log, event, process, thread + 1).map(Line::Complete);
-            log.events.iter().filter_map(line)
+            let line = move |run| complete(log, run, process, thread + 1).map(Line::Complete);
+            log.runs.iter().filter_map(line)
         });
         serializer.collect_seq(names.chain(memory).chain(spans))
     }
@@ -96,10 +96,10 @@ enum Line<'a> {
     Other(serde_json::Value),
 }
 
-fn complete<'a>(log: &'a Log, event: &Event, pid: u32, tid: usize) -> Option<Complete<'a>> {
-    let node = log.nodes.get(event.node)?;
-    let (ts, dur) = (event.start as f64 / UNIT, (event.end - event.start) as f64 / UNIT);
-    let Event { bytes_in, bytes_out, .. } = *event;
+fn complete<'a>(log: &'a Log, run: &Run, pid: u32, tid: usize) -> Option<Complete<'a>> {
+    let node = log.nodes.get(run.node)?;
+    let (ts, dur) = (run.start as f64 / UNIT, (run.end - run.start) as f64 / UNIT);
+    let Run { bytes_in, bytes_out, .. } = *run;
     let args = Arguments { column: log.column_of(node), bytes_in, bytes_out };
     Some(Complete { ph: "X", name: node.stage, cat: "nyssa", ts, dur, pid, tid, args })
 }

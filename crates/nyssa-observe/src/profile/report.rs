@@ -208,9 +208,9 @@ fn memory(logs: &[Log], samples: &[Sample]) -> Option<MemoryUse> {
     let mut at_peak = BTreeMap::new();
     for log in logs {
         // The innermost stage that runs at this time begins last.
-        let running = log.events.iter().filter(|event| event.start <= at && at < event.end);
-        let innermost = running.max_by_key(|event| event.start);
-        if let Some(node) = innermost.and_then(|event| log.nodes.get(event.node)) {
+        let running = log.runs.iter().filter(|run| run.start <= at && at < run.end);
+        let innermost = running.max_by_key(|run| run.start);
+        if let Some(node) = innermost.and_then(|run| log.nodes.get(run.node)) {
             *at_peak.entry(node.stage).or_default() += 1;
         }
     }

@@ -89,10 +89,7 @@ impl IoStats {
 
     /// Opens a resource by `open`, and counts it here and for the process, with the bytes that came with it.
     /// `opened` describes the resource.
-    ///
-    /// # Errors
-    /// `open` failed.
-    pub fn open<T, E>(
+    pub(super) fn open<T, E>(
         &self,
         open: impl FnOnce() -> Result<T, E>,
         opened: impl Fn(&T) -> Opened,
@@ -101,10 +98,7 @@ impl IoStats {
     }
 
     /// Makes a request for `bytes` bytes in `ranges` ranges by `read`, and counts it here and for the process.
-    ///
-    /// # Errors
-    /// `read` failed.
-    pub fn read<T, E>(
+    pub(super) fn read<T, E>(
         &self,
         ranges: u64,
         bytes: u64,

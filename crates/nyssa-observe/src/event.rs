@@ -1,11 +1,13 @@
-//! Defines the lines of a trace.
+//! Defines the events of a process, which are the lines of a recording.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 /// The version of the format.
-pub(super) const VERSION: u32 = 1;
+pub const VERSION: u32 = 1;
 
 /// The offset and length of a range of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +26,7 @@ impl From<&Range<u64>> for Pair {
     }
 }
 
-/// A line of a trace. Times are seconds since the recording began. Sizes and offsets are bytes. Files, plans
+/// An event, and its line in a recording. Times are seconds since the recording began. Sizes and offsets are bytes. Files, plans
 /// and threads have numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
@@ -140,6 +142,38 @@ pub enum Event {
         /// The thread that closed it.
         thread: u64,
     },
+    /// A stage of the work ended, while a profiler ran.
+    Stage {
+        /// The name of the stage.
+        stage: Cow<'static, str>,
+        /// The path of the field or branch.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        column: Option<String>,
+        /// The number of bytes that the stage got.
+        bytes_in: u64,
+        /// The number of bytes that the stage made.
+        bytes_out: u64,
+        /// The time when it began.
+        start: f64,
+        /// The time when it ended.
+        end: f64,
+        /// The thread that did the work.
+        thread: u64,
+    },
+    /// The resident memory of the process, while a profiler ran.
+    Memory {
+        /// The time of the measurement.
+        at: f64,
+        /// The number of bytes.
+        bytes: u64,
+    },
+    /// A row of the monitor: what the process and its children have used.
+    Usage {
+        /// The time of the measurement.
+        at: f64,
+        /// The values by prmon's names, in prmon's units.
+        values: BTreeMap<Cow<'static, str>, f64>,
+    },
     /// The recording ended. It is the last line, unless the process was killed.
     End {
         /// The time when it ended.
@@ -170,43 +204,20 @@ impl Event {
         }
     }
 
-    /// Returns the thread and the begin and end of the event. The first and the last line have none.
+    /// Returns the thread and the begin and end of the event, if it has them.
     pub fn span(&self) -> Option<(u64, f64, f64)> {
         match *self {
-            Self::Trace { .. } | Self::End { .. } => None,
+            Self::Trace { .. } | Self::Memory { .. } | Self::Usage { .. } | Self::End { .. } => {
+                None
+            }
             Self::Open { start, end, thread, .. }
             | Self::Read { start, end, thread, .. }
             | Self::Readv { start, end, thread, .. }
             | Self::Wait { start, end, thread, .. }
+            | Self::Stage { start, end, thread, .. }
             | Self::Close { start, end, thread, .. } => Some((thread, start, end)),
             Self::Plan { start, thread, .. } => Some((thread, start, start)),
         }
-    }
-}
-
-/// The events of a recording.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Trace {
-    /// The events, mostly in the order of their ends.
-    pub events: Vec<Event>,
-}
-
-impl Trace {
-    /// Returns the seconds from the begin of the recording to its end. Where the end is not recorded, the last event
-    /// counts as the end.
-    pub fn seconds(&self) -> f64 {
-        let end = |event: &Event| match *event {
-            Event::Trace { .. } => 0.0,
-            Event::End { end, .. } => end,
-            Event::Wait { end, released, .. } => end.max(released),
-            _ => event.span().map_or(0.0, |(_, _, end)| end),
-        };
-        self.events.iter().map(end).fold(0.0, f64::max)
-    }
-
-    /// Returns whether the end is recorded. It is not if the process was killed, and in recordings of XRootD's client.
-    pub fn has_end(&self) -> bool {
-        self.events.iter().any(|event| matches!(event, Event::End { .. }))
     }
 }
 
@@ -214,7 +225,7 @@ impl Trace {
 ///
 /// # Errors
 /// The reason, with the number of the line.
-pub(super) fn parse(text: &str) -> Result<Vec<Event>, String> {
+pub fn parse_events(text: &str) -> Result<Vec<Event>, String> {
     let mut events = Vec::new();
     let lines = text.lines().count();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {

@@ -1,27 +1,23 @@
-//! Writes a trace while a process reads.
+//! Writes the events of this process to a file, while a recording runs.
 
-use std::cell::Cell;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 use nyssa_net::PerProcess;
-use nyssa_observe::cpu_time;
 
-use super::event::{Event, VERSION};
-use crate::location::local;
-use crate::{Error, Result};
+use crate::error::{Error, Result};
+use crate::event::{Event, VERSION};
+use crate::switch;
+use crate::time::{cpu_since, cpu_time};
 
 /// The longest time for which lines stay in memory.
 const FLUSHED_AFTER: Duration = Duration::from_secs(1);
 
-/// Whether a process of this family of processes records. It is checked first, because this costs almost
-/// nothing.
-static ACTIVE: AtomicBool = AtomicBool::new(false);
 /// The recorder of this process. A child of `fork` has none.
 static RECORDER: PerProcess<RwLock<Option<Arc<Recorder>>>> = PerProcess::new();
 /// The number of the next file or plan.
@@ -32,18 +28,16 @@ static NEXT_THREAD: AtomicU64 = AtomicU64::new(1);
 thread_local! {
     /// The number of this thread in traces.
     static THREAD: u64 = NEXT_THREAD.fetch_add(1, Ordering::Relaxed);
-    /// The plan that this thread makes a request for.
-    static PLAN: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// A recording of all opens and reads of this process. It ends with [`Recording::finish`], or when it is
+/// A recording of all events of this process. It ends with [`Recording::finish`], or when it is
 /// dropped.
 #[derive(Debug)]
 pub struct Recording(Option<Arc<Recorder>>);
 
 /// The recorder of a process.
 #[derive(Debug)]
-pub(super) struct Recorder {
+pub(crate) struct Recorder {
     name: String,
     start: Instant,
     cpu: Option<Duration>,
@@ -59,26 +53,25 @@ struct Out {
     failed: Option<io::Error>,
 }
 
-/// Begins to write a trace of all opens and reads of this process to a new file.
+/// Begins to record all opens and reads of this process in a new file: the lines of [`Event`]. While a profiler or a monitor
+/// runs, its events are recorded, too.
 ///
 /// # Errors
-/// `AlreadyExists` when another recording runs; the errors of the system.
-pub fn record(path: impl AsRef<Path>) -> Result<Recording> {
-    let path = path.as_ref();
+/// `File` when another recording runs, or if the file cannot be created.
+pub fn record(path: &Path) -> Result<Recording> {
     let name = path.display().to_string();
-    let place = RECORDER.get(RwLock::default);
-    let mut place = place.write().unwrap_or_else(PoisonError::into_inner);
+    let mut place = place();
     if let Some(running) = place.as_ref() {
         let why =
             format!("this process already records to {}; end that recording first", running.name);
-        return Err(Error::new(
-            name,
-            "record to",
-            io::Error::new(io::ErrorKind::AlreadyExists, why),
-        ));
+        let source = io::Error::new(io::ErrorKind::AlreadyExists, why);
+        return Err(Error::File { name, action: "record to", source });
     }
-    let file =
-        File::create(local(path, "create")?).map_err(|error| Error::new(&name, "create", error))?;
+    let file = File::create(path).map_err(|source| Error::File {
+        name: name.clone(),
+        action: "create",
+        source,
+    })?;
     let (file, flushed) = (BufWriter::new(file), Instant::now());
     let out = Mutex::new(Out { file, flushed, files: HashSet::new(), failed: None });
     let recorder = Arc::new(Recorder { name, start: Instant::now(), cpu: cpu_time(), out });
@@ -89,26 +82,29 @@ pub fn record(path: impl AsRef<Path>) -> Result<Recording> {
         process: std::process::id(),
     });
     *place = Some(Arc::clone(&recorder));
-    ACTIVE.store(true, Ordering::Relaxed);
+    switch::set_records(true);
     Ok(Recording(Some(recorder)))
+}
+
+fn place() -> RwLockWriteGuard<'static, Option<Arc<Recorder>>> {
+    RECORDER.get(RwLock::default).write().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Recording {
     /// Ends the recording.
     ///
     /// # Errors
-    /// The errors of writing the trace.
+    /// `File` if the file could not be written.
     pub fn finish(mut self) -> Result<()> {
         self.end()
     }
 
     fn end(&mut self) -> Result<()> {
         let Some(recorder) = self.0.take() else { return Ok(()) };
-        let place = RECORDER.get(RwLock::default);
-        let mut place = place.write().unwrap_or_else(PoisonError::into_inner);
+        let mut place = place();
         // A child of `fork` has no part in the recording of its parent.
         if place.as_ref().is_some_and(|running| Arc::ptr_eq(running, &recorder)) {
-            ACTIVE.store(false, Ordering::Relaxed);
+            switch::set_records(false);
             *place = None;
         } else {
             std::mem::forget(recorder);
@@ -118,7 +114,8 @@ impl Recording {
         let mut out = recorder.out();
         let flushed = out.file.flush();
         let failed = out.failed.take().map_or(flushed, Err);
-        failed.map_err(|error| Error::new(&recorder.name, "write", error))
+        let name = recorder.name.clone();
+        failed.map_err(|source| Error::File { name, action: "write", source })
     }
 }
 
@@ -134,29 +131,28 @@ impl Recorder {
     }
 
     /// Returns the seconds since the recording began, with microseconds.
-    pub(super) fn time(&self, at: Instant) -> f64 {
+    pub(crate) fn time(&self, at: Instant) -> f64 {
         let seconds = at.saturating_duration_since(self.start).as_secs_f64();
         microseconds(seconds)
     }
 
     /// Returns whether the line of an open file was not written yet. It counts as written from now on.
-    pub(super) fn begins(&self, file: u64) -> bool {
+    pub(crate) fn begins(&self, file: u64) -> bool {
         self.out().files.insert(file)
     }
 
     /// Returns whether the line of an open file was written. It is needed again if the file is used after this.
-    pub(super) fn ends(&self, file: u64) -> bool {
+    pub(crate) fn ends(&self, file: u64) -> bool {
         self.out().files.remove(&file)
     }
 
     /// Returns the last line.
     fn end(&self) -> Event {
-        let cpu = cpu_time().zip(self.cpu).map(|(now, begin)| now.saturating_sub(begin));
-        let cpu = cpu.map(|cpu| microseconds(cpu.as_secs_f64()));
+        let cpu = cpu_since(self.cpu).map(|cpu| microseconds(cpu.as_secs_f64()));
         Event::End { end: self.time(Instant::now()), cpu }
     }
 
-    pub(super) fn write(&self, event: &Event) {
+    pub(crate) fn write(&self, event: &Event) {
         let line = serde_json::to_string(event);
         self.out().write(line);
     }
@@ -184,74 +180,26 @@ impl Out {
 }
 
 /// Returns the recorder of this process, if one runs.
-pub(super) fn recorder() -> Option<Arc<Recorder>> {
-    if !ACTIVE.load(Ordering::Relaxed) {
+pub(crate) fn recorder() -> Option<Arc<Recorder>> {
+    if !switch::records() {
         return None;
     }
     RECORDER.get(RwLock::default).read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// Returns the number of this thread.
-pub(super) fn thread() -> u64 {
+pub(crate) fn thread() -> u64 {
     THREAD.with(|thread| *thread)
 }
 
 /// Returns a new number for a file or plan.
-pub(super) fn next_number() -> u64 {
+pub(crate) fn next_number() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// A plan that is recorded. A clone is the same plan.
-#[derive(Clone)]
-pub struct RecordedPlan {
-    recorder: Arc<Recorder>,
-    plan: u64,
-}
-
-impl RecordedPlan {
-    /// Makes the plan with a number.
-    pub(super) fn new(recorder: Arc<Recorder>, plan: u64) -> Self {
-        Self { recorder, plan }
-    }
-
-    /// Returns the number of the plan that this thread makes a request for.
-    pub(super) fn of_thread() -> Option<u64> {
-        PLAN.get()
-    }
-
-    /// Makes a request for the plan by `request`.
-    pub(crate) fn requesting<T>(&self, request: impl FnOnce() -> T) -> T {
-        let before = PLAN.replace(Some(self.plan));
-        let done = request();
-        PLAN.set(before);
-        done
-    }
-
-    /// Begins the record of a thread that waited for a unit since `start` and has it now.
-    pub(crate) fn waited(&self, unit: usize, start: Instant) -> RecordedWait {
-        RecordedWait { plan: self.clone(), unit, start, end: Instant::now(), thread: thread() }
-    }
-}
-
-/// A unit that a thread uses. Its line is written when this is dropped.
-pub(crate) struct RecordedWait {
-    plan: RecordedPlan,
-    unit: usize,
-    start: Instant,
-    end: Instant,
-    thread: u64,
-}
-
-impl Drop for RecordedWait {
-    fn drop(&mut self) {
-        let RecordedPlan { recorder, plan } = &self.plan;
-        recorder.write(&Event::Wait {
-            plan: *plan,
-            unit: self.unit,
-            start: recorder.time(self.start),
-            end: recorder.time(self.end),
-            released: recorder.time(Instant::now()),
-            thread: self.thread,
-        });
+/// Records an event, if a recording runs.
+pub(crate) fn emit(event: impl FnOnce(&Recorder) -> Event) {
+    if let Some(recorder) = recorder() {
+        recorder.write(&event(&recorder));
     }
 }
