@@ -11,8 +11,8 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use nyssa_io::cache::{Cache, CacheOptions, Form, UnpackedPage};
-use nyssa_io::testing::{check_closed, check_source, content};
-use nyssa_io::{Cost, Limits, MemorySource, RecordingSource, Result, Source};
+use nyssa_io::testing::{RecordingSource, check_closed, check_source, content};
+use nyssa_io::{Cost, Limits, MemorySource, Result, Source};
 
 const URL: &str = "https://host/file.root";
 

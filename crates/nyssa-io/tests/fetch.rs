@@ -13,10 +13,8 @@ use nyssa_io::cache::{Cache, CacheOptions};
 use nyssa_io::fetch::{
     AHEAD_BYTES, Fetcher, HedgeCounts, ReadAhead, coalesce, hedge_counts, read_all, with_ends,
 };
-use nyssa_io::testing::{SlowSource, WithVersion, content, serve};
-use nyssa_io::{
-    Cost, Limits, MemorySource, OpenOptions, RecordingSource, Result, Source, open_with,
-};
+use nyssa_io::testing::{RecordingSource, SlowSource, WithVersion, content, serve};
+use nyssa_io::{Cost, Limits, MemorySource, OpenOptions, Result, Source, open_with};
 use nyssa_xrootd::testing::{DATA_SERVER, Reply, ScriptedXrootd};
 use proptest::prelude::*;
 

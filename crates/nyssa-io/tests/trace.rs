@@ -72,8 +72,7 @@ fn a_recording_has_what_the_server_saw() {
             }
             Event::Read { plan, .. } | Event::Readv { plan, .. } => {
                 assert!(plan.is_some());
-                let (_, _, ranges) = event.request().unwrap();
-                found.extend(ranges.iter().map(|pair| pair.range()));
+                found.extend(event.request().unwrap().ranges.iter().map(|pair| pair.range()));
             }
             _ => {}
         }

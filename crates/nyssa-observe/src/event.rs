@@ -184,16 +184,46 @@ pub enum Event {
     },
 }
 
+/// A request for one or several ranges.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// The number of the file.
+    pub file: u64,
+    /// The plan that the request is made for, if there is one.
+    pub plan: Option<u64>,
+    /// The offsets and lengths.
+    pub ranges: Vec<Pair>,
+    /// Whether the request can have several ranges.
+    pub is_vector: bool,
+    /// The time when it began.
+    pub start: f64,
+    /// The time when it ended.
+    pub end: f64,
+    /// Whether it failed.
+    pub has_failed: bool,
+}
+
+impl Request {
+    /// Returns the number of bytes of all ranges.
+    pub fn bytes(&self) -> u64 {
+        self.ranges.iter().map(|pair| pair.1).sum()
+    }
+}
+
 impl Event {
-    /// Returns the file, the plan and the ranges of a request.
-    pub fn request(&self) -> Option<(u64, Option<u64>, Vec<Pair>)> {
-        match self {
-            Self::Read { file, offset, length, plan, .. } => {
-                Some((*file, *plan, vec![Pair(*offset, *length)]))
+    /// Returns the event as a request, if it is one.
+    pub fn request(&self) -> Option<Request> {
+        let (file, plan, ranges, is_vector, error) = match self {
+            Self::Read { file, offset, length, plan, error, .. } => {
+                (*file, *plan, vec![Pair(*offset, *length)], false, error)
             }
-            Self::Readv { file, ranges, plan, .. } => Some((*file, *plan, ranges.clone())),
-            _ => None,
-        }
+            Self::Readv { file, ranges, plan, error, .. } => {
+                (*file, *plan, ranges.clone(), true, error)
+            }
+            _ => return None,
+        };
+        let (_, start, end) = self.span()?;
+        Some(Request { file, plan, ranges, is_vector, start, end, has_failed: error.is_some() })
     }
 
     /// Returns the name of the resource that was opened.

@@ -91,10 +91,3 @@ pub fn monitor(path: &Path, interval: Duration) -> Result<Monitor> {
 pub fn record(path: &Path) -> Result<Recording> {
     Ok(nyssa_observe::record(&nyssa_io::local_path(path, "create")?)?)
 }
-
-/// Returns the largest resident set of this process in bytes. `None` where the kernel does not report it.
-pub fn peak_memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
-}

@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use nyssa_observe::{Event, Pair};
+use nyssa_observe::{Event, Pair, Request};
 
 use super::recorded::Trace;
 
@@ -144,10 +144,7 @@ fn step(event: &Event) -> Option<Step> {
             Action::Wait { plan: *plan, unit: *unit }
         }
         _ => {
-            let (file, plan, ranges) = event.request()?;
-            if plan.is_some() {
-                return None;
-            }
+            let Request { file, ranges, .. } = event.request().filter(|one| one.plan.is_none())?;
             Action::Read { file, ranges: ranges.iter().map(|pair| pair.range()).collect() }
         }
     };

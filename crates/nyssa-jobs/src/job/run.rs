@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use nyssa_observe::peak_memory;
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result};
-use nyssa_root::process::{ProcessUsage, UsageAtStart, peak_memory};
+use nyssa_root::process::{ProcessUsage, UsageAtStart};
 use nyssa_root::rootfile::RootFile;
 
 use super::others::{CopiedObjects, OtherObjects};

@@ -18,7 +18,7 @@ use self::columns::COLUMNS;
 use self::files::Files;
 pub use self::summary::Summary;
 use self::usage::Usage;
-pub use self::usage::resident_bytes;
+pub use self::usage::{peak_memory, resident_bytes};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::recorder::emit;

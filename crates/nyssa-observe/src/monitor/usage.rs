@@ -131,6 +131,13 @@ pub fn resident_bytes() -> Option<u64> {
     Some(pages * page_bytes())
 }
 
+/// Returns the largest resident set of this process in bytes. `None` where the kernel does not report it.
+pub fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
 #[cfg(target_os = "linux")]
 fn page_bytes() -> u64 {
     rustix::param::page_size() as u64

@@ -101,11 +101,6 @@ impl Log {
         Some(run)
     }
 
-    /// Returns the stages that have ended, and forgets them.
-    pub(super) fn finish(&mut self) -> Self {
-        std::mem::take(self)
-    }
-
     /// Returns the index of the node of a stage that begins now. A stage without a column takes the column of the
     /// surrounding stage.
     fn node(&mut self, stage: &'static str, column: Option<&str>) -> usize {

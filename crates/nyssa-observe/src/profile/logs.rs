@@ -74,7 +74,7 @@ impl RunningLogs {
         let passed = self.0.begun.elapsed();
         self.stop();
         let logs = std::mem::take(&mut *lock(&self.0.logs));
-        (passed, logs.into_iter().map(|log| lock(&log).finish()).collect())
+        (passed, logs.into_iter().map(|log| std::mem::take(&mut *lock(&log))).collect())
     }
 
     fn stop(&self) {

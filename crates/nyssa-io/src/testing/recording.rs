@@ -1,4 +1,4 @@
-//! Records requests, for tests of I/O traces and for reports.
+//! Records the requests to a source.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
