@@ -72,7 +72,7 @@ pub fn run_on(
     let has_begun = Cell::new(false);
     let mut buffered = WatchedOutput { inner: BufWriter::new(out), has_begun: &has_begun };
     let mut app = app::App::new(&mut buffered, err, terminal, &cli.global, &signals);
-    let result = monitored(&cli, &mut app);
+    let result = observed(&cli, &mut app);
     let result = result.and_then(|code| match app.out.flush() {
         // The result of a check is valid even if no program reads the output.
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
@@ -129,32 +129,23 @@ fn print_document(failure: &failure::Failure, code: u8, out: &mut dyn Write) {
     let _ = document::print(&failure.document(code), out).and_then(|()| Ok(out.flush()?));
 }
 
-/// Runs the command, with the monitor if it is asked for. The exit code is that of the command. If the files of
-/// the monitor cannot be written, there is only a warning.
-fn monitored(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
+/// Runs the command, and observes what it does as its options request. The exit code is that of the command. If the files
+/// of the monitor or of the recording cannot be completed, there is only a warning.
+fn observed(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
+    let recording = cli.global.record.as_deref().map(nyssa_root::process::record).transpose()?;
     let monitor = cli.global.start_monitor()?;
-    let result = counted(cli, app);
-    if let Some(Err(error)) = monitor.map(nyssa_observe::Monitor::finish) {
-        app.complain(&format!("warning: the files of --monitor are not complete: {error}"));
+    let result = cached(cli, app);
+    let finished = [
+        ("files of --monitor are", monitor.map(|monitor| monitor.finish().map(drop))),
+        ("file of --record is", recording.map(nyssa_observe::Recording::finish)),
+    ];
+    for (files, finished) in finished {
+        if let Some(Err(error)) = finished {
+            app.complain(&format!("warning: the {files} not complete: {error}"));
+        }
     }
-    result
-}
-
-/// Runs the command. If that is asked for, prints at the end what was opened and read.
-fn counted(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
-    let result = recorded(cli, app);
     let stats = cli.global.io_stats.as_deref().map_or(Ok(()), |place| io_stats::report(place, app));
     result.and_then(|code| stats.map(|()| code))
-}
-
-/// Runs the command. If that is asked for, records its opens and reads.
-fn recorded(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
-    let recording = cli.global.record.as_deref().map(nyssa_root::process::record).transpose()?;
-    let result = cached(cli, app);
-    if let Some(Err(error)) = recording.map(nyssa_observe::Recording::finish) {
-        app.complain(&format!("warning: the file of --record is not complete: {error}"));
-    }
-    result
 }
 
 /// Runs the command with the cache that is asked for. A command about a cache does not use it.
@@ -169,7 +160,7 @@ fn cached(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
 fn inner(command: &[OsString], outer: &app::Global, app: &mut app::App<'_>) -> failure::Result<u8> {
     let program = std::iter::once(OsString::from("nyssa"));
     match args::Cli::try_parse_from(program.chain(command.iter().cloned())) {
-        Ok(cli) => monitored(&cli, &mut app.of_command(&cli.global, outer)),
+        Ok(cli) => observed(&cli, &mut app.of_command(&cli.global, outer)),
         Err(error) if error.use_stderr() => {
             Err(failure::Failure::Arguments(error.render().to_string()))
         }

@@ -131,6 +131,37 @@ fn trace_events_are_those_of_the_format() {
 }
 
 #[test]
+fn a_recording_of_a_profile_has_its_stages() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (record, output) = (path("all.jsonl"), path("out.root"));
+    let tree = input("ttree/events-zlib.root") + ":Events";
+    let mut args = vec!["--json", "--record", &record];
+    let table = path("prmon.txt");
+    if cfg!(target_os = "linux") {
+        args.extend(["--monitor", &table]);
+    }
+    args.extend(["--", "convert", &tree, &output]);
+    let ran = profile(&args);
+    assert_eq!((ran.status.code(), text(&ran.stderr)), (Some(0), ""));
+    let recorded = std::fs::read_to_string(&record).unwrap();
+    let events: Vec<Value> =
+        recorded.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |op: &str| events.iter().filter(|one| one["op"] == op).collect::<Vec<_>>();
+    let report: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    for stage in report["stages"].as_array().unwrap() {
+        let runs = of("stage").iter().filter(|one| one["stage"] == stage["stage"]).count();
+        assert_eq!(stage["calls"], runs, "{stage}");
+    }
+    assert!(!of("read").is_empty() && of("end").len() == 1, "{recorded}");
+    if cfg!(target_os = "linux") {
+        assert!(!of("memory").is_empty() && of("usage").len() >= 2, "{recorded}");
+    }
+    let shown = Command::new(env!("CARGO_BIN_EXE_nyssa")).args(["trace", "show", &record]).output();
+    assert!(text(&shown.unwrap().stdout).starts_with("Sampled Runtime"));
+}
+
+#[test]
 fn a_command_that_fails_keeps_its_exit_code() {
     let ran = profile(&["ls", "nothere.root"]);
     assert_eq!(ran.status.code(), Some(3));

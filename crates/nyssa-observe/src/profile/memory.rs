@@ -45,10 +45,10 @@ fn run(begun: Instant, stopped: &Receiver<()>) -> Vec<Sample> {
     loop {
         samples.extend(sample(begun));
         if samples.len() >= MAX_SAMPLES {
-            let mut number = 0;
+            let mut is_kept = false;
             samples.retain(|_| {
-                number += 1;
-                number % 2 == 1
+                is_kept = !is_kept;
+                is_kept
             });
             interval *= 2;
         }

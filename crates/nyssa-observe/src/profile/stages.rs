@@ -32,3 +32,39 @@ pub(super) fn order(stage: &str) -> usize {
 pub(super) fn meaning(stage: &str) -> &'static str {
     STAGES.iter().find(|(name, _)| *name == stage).map_or("", |(_, meaning)| meaning)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::*;
+
+    /// Adds the names of the stages in the Rust files of a folder, and of the folders in it.
+    fn add_names(folder: &Path, names: &mut BTreeSet<String>) {
+        for path in folder.read_dir().unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                add_names(&path, names);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(path).unwrap();
+                let stages = text.split("stage!(").skip(1);
+                let quoted = stages.filter_map(|rest| rest.trim_start().strip_prefix('"'));
+                let found = quoted.filter_map(|rest| Some(rest.split_once('"')?.0.to_owned()));
+                names.extend(
+                    found.filter(|name| name.bytes().all(|byte| byte.is_ascii_lowercase())),
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn each_stage_of_the_code_has_a_meaning() {
+        let mut names = BTreeSet::new();
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        for folder in crates.read_dir().unwrap().map(|entry| entry.unwrap().path().join("src")) {
+            add_names(&folder, &mut names);
+        }
+        let known = STAGES.iter().map(|(name, _)| (*name).to_owned());
+        assert_eq!(names, known.collect());
+    }
+}
