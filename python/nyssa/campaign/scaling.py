@@ -158,10 +158,10 @@ def measured(destination: str, *, journal: str | Path | None = None, remote: boo
 def work_of(records: Sequence[Record], *, remote: bool = True) -> Work:
     """Return what tasks needed on average; see `measured`."""
     number = len(records)
-    written = [one.bytes_out if remote else -one.bytes_out * one.verified for one in records]
+    written = [one.output_bytes if remote else -one.output_bytes * one.verified for one in records]
     moved = sum(one.bytes_read for one in records) + sum(written)
     return Work(
-        bytes_in=sum(one.bytes_in for one in records) / number,
+        bytes_in=sum(one.input_bytes for one in records) / number,
         cpu_seconds=sum(one.cpu_seconds for one in records) / number,
         bytes_moved=max(moved, 0) / number,
         requests=sum(one.requests for one in records) / number,

@@ -171,7 +171,7 @@ def _make(task: Task, job: Job, record: Record) -> None:
             _look_at_found(task, job, record, identity)
             if record.state != "found":
                 raise
-    record.bytes_out = _core.size(task.output) or 0
+    record.output_bytes = _core.size(task.output) or 0
     record.adler32 = adler32(task.output)
 
 

@@ -568,7 +568,7 @@ def test_an_output_that_appears_while_it_is_made(
     (record,) = task.run_tasks([planned], job, ())
     assert output.read_bytes() == before[0]
     if is_own:
-        assert (record.state, record.error) == ("found", "")
+        assert (record.state, record.error) == ("found", None)
     else:
         assert record.state == "failed"
         assert record.error.startswith(f"OutputExistsError: cannot create {output}: it exists")
