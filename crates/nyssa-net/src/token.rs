@@ -117,8 +117,7 @@ fn read(path: &Path) -> io::Result<Option<BearerToken>> {
 
 #[cfg(unix)]
 fn user() -> u32 {
-    // SAFETY: this call has no preconditions and always succeeds.
-    unsafe { libc::geteuid() }
+    rustix::process::geteuid().as_raw()
 }
 
 #[cfg(not(unix))]
