@@ -123,7 +123,7 @@ pub fn name_of(path: &str) -> String {
     rootfile::name_of(rootfile::split(path).1).to_string()
 }
 
-/// Returns the files that an argument names: one file, or those of a list, a folder or a glob. These may be none, unless
+/// Returns the files that an argument names: one file, or the files of a list, a folder or a glob. These may be none, unless
 /// one `must_exist`.
 #[pyfunction]
 #[pyo3(signature = (argument, *, must_exist = false))]

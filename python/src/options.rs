@@ -127,7 +127,7 @@ impl WriteOptions {
 
     /// Returns the same in the types of the core.
     pub fn parse(self) -> Result<RNTupleWriteOptions> {
-        // The floats of Python are doubles, and so are those of NumPy by default.
+        // The floats of Python are doubles, and so are the floats of NumPy by default.
         let mut options =
             RNTupleWriteOptions { round_doubles: true, ..RNTupleWriteOptions::default() };
         if let Some(profile) = &self.profile

@@ -40,7 +40,7 @@ pub fn run(args: Vec<OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 
     run_on(args, out, err, Terminal::detect())
 }
 
-/// Does the same as [`run`], with the kinds of terminals that `out` and `err` are.
+/// Runs a command line like [`run`]. `out` and `err` are terminals of the given kinds.
 pub fn run_on(
     args: Vec<OsString>,
     out: &mut dyn Write,
@@ -128,7 +128,7 @@ fn print_document(failure: &failure::Failure, code: u8, out: &mut dyn Write) {
     let _ = document::print(&failure.document(code), out).and_then(|()| Ok(out.flush()?));
 }
 
-/// Runs the command, with the monitor if it is asked for. The exit code is that of the command. If the files of
+/// Runs the command, with the monitor if it is requested. The exit code is that of the command. If the files of
 /// the monitor cannot be written, there is only a warning.
 fn monitored(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
     let monitor = cli.global.start_monitor()?;
@@ -139,14 +139,14 @@ fn monitored(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
     result
 }
 
-/// Runs the command. If that is asked for, prints at the end what was opened and read.
+/// Runs the command. If this is requested, prints at the end what was opened and read.
 fn counted(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
     let result = recorded(cli, app);
     let stats = cli.global.io_stats.as_deref().map_or(Ok(()), |place| io_stats::report(place, app));
     result.and_then(|code| stats.map(|()| code))
 }
 
-/// Runs the command. If that is asked for, records its opens and reads.
+/// Runs the command. If this is requested, records its opens and reads.
 fn recorded(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
     let recording = cli.global.record.as_ref().map(nyssa_io::trace::record).transpose();
     let recording = recording.map_err(nyssa_root::Error::from)?;
@@ -157,7 +157,7 @@ fn recorded(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
     result
 }
 
-/// Runs the command with the cache that is asked for. A command about a cache does not use it.
+/// Runs the command with the cache that is requested. A command about a cache does not use it.
 fn cached(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
     let is_about_cache = matches!(cli.command, cmd::Command::Cache(_));
     let _cache = if is_about_cache { None } else { cli.global.use_cache()? };

@@ -24,7 +24,7 @@ struct Counted {
 /// Opens a source by `open`, and adds the counters of requests that all sources have.
 ///
 /// # Errors
-/// The errors of `open`.
+/// `open` fails.
 pub fn open_by(
     options: &OpenOptions,
     open: impl FnOnce() -> Result<Arc<dyn Source>>,

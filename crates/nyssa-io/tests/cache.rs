@@ -188,7 +188,7 @@ fn a_source_of_few_ranges_gets_no_more_than_it_takes() {
         check(&source, &[500..8000]);
         assert_eq!(origin.trace(), [expected], "{max_ranges} ranges");
     }
-    // More ranges are missing than were asked for together: everything had been there.
+    // More ranges are missing than were requested together: everything had been there.
     let folder = tempfile::tempdir().unwrap();
     let origin = origin_with(&content(), None, Limits { max_ranges: 1, ..FAR });
     let source = cache(folder.path()).source(URL, origin.clone());

@@ -180,7 +180,8 @@ pub fn digest(
 /// ```
 ///
 /// # Errors
-/// The errors of [`open`](crate::open).
+/// `NotFound` with the nearest names; `InvalidArgument` if the object is no dataset, or if no object is named and the
+/// file has several datasets; `Unsupported`, `OutOfSpecification` and `Checksum` for what cannot be read; `Io`.
 pub fn inspect(path: &str) -> Result<Inspection> {
     let (file, object) = root_file(path)?;
     nyssa_jobs::tune::inspect::inspect(&Opened::of_key(&file, &find_dataset(&file, object)?)?)

@@ -124,7 +124,7 @@ class Campaign:
         return [task for task in self.tasks if task.output not in complete]
 
     def check(self, tasks: Iterable[Task], records: Mapping[str, Record]) -> None:
-        """Raise an error if outputs of tasks would replace those of another job or of other inputs.
+        """Raise an error if tasks would replace outputs of another job or of other inputs.
 
         Raises
         ------

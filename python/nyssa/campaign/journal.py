@@ -41,7 +41,7 @@ class Record:
     inputs: Sequence[Sequence[str | int | None]]
     """The inputs, without secrets of URLs, with their sizes and versions.
 
-    A URL that asks for something by its query has a digest of that, too.
+    If the query of a URL chooses the data, a digest of the query follows.
     """
     job: str
     """The name of the job, with its options."""
@@ -105,7 +105,7 @@ def _shown(task: Task) -> list[tuple[str | int | None, ...]]:
 
 
 def _query(url: str) -> list[str]:
-    """Return a digest of what the query of a URL asks for, if it asks for something."""
+    """Return a digest of the query of a URL, if it chooses the data."""
     digest = _core.query_digest(_core.split_path(url)[0])
     return [] if digest is None else [digest]
 

@@ -34,7 +34,7 @@ class Work:
     """What one task needs on average. Sizes are in bytes, times in seconds."""
 
     bytes_in: float
-    """Size of its inputs; rates are those of these bytes."""
+    """Size of its inputs; rates count these bytes."""
     cpu_seconds: float
     """The CPU time of its process."""
     bytes_moved: float
@@ -173,7 +173,7 @@ def recorded(traces: Sequence[str | Path]) -> Work:
     """Return what jobs needed on average, from recordings of their reads (``--record``).
 
     A recording is that of one task: a process that reads with one thread. What it writes is not
-    counted. Where a recording has no CPU time, as those of XrdCl, this is the time in which no
+    counted. Where a recording has no CPU time, as from XrdCl, this is the time in which no
     request was under way.
 
     Raises

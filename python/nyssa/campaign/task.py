@@ -98,7 +98,7 @@ def can_pass(error: BaseException) -> bool:
 def check_options(job: Job) -> None:
     """Raise the error of options that are wrong whatever the inputs are.
 
-    A job reads its options before it opens its input. So it is asked to work on a file that does
+    A job reads its options before it opens its input. So it works on a file that does
     not exist: what fails before that is wrong for all inputs.
     """
     with tempfile.TemporaryDirectory(prefix="nyssa-campaign-") as folder:

@@ -1,4 +1,4 @@
-"""The journals of `nyssa convert --into` and of earlier builds are those of campaigns."""
+"""The journals of `nyssa convert --into` and of earlier builds are read like campaigns'."""
 
 from __future__ import annotations
 

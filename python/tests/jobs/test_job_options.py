@@ -209,8 +209,8 @@ def test_options_that_do_nothing_are_said(
     [
         ("tree", {"effort": "full"}, "merge without compression and effort"),
         ("tree", {"compression": "zstd:5"}, "merge without compression and effort"),
-        ("tree", {"checksums": False}, "the checksums are those of pages"),
-        ("histogram", {"checksums": False}, "the checksums are those of pages"),
+        ("tree", {"checksums": False}, "only pages have checksums"),
+        ("histogram", {"checksums": False}, "only pages have checksums"),
         ("ntuple", {"page_size": "4 kB"}, "need new clusters, use recluster"),
     ],
     ids=str,

@@ -40,7 +40,7 @@ const REASONS: usize = 3;
 /// hexadecimal strings as C prints them with %a, and booleans are 0 and 1. If reading fails, the entries before it are there,
 /// and `error`.
 ///
-/// Any other object, such as a histogram, is one JSON object with its members and those of its base classes. With --json, it
+/// Any other object, such as a histogram, is one JSON object with its members, also of its base classes. With --json, it
 /// is `object` of the document.
 ///
 /// With --attributes, the attribute sets of an RNTuple follow its entries. Each attribute of these entries is

@@ -48,7 +48,7 @@ type ByGlob<'t> = (&'t str, Vec<(&'t str, &'t str)>);
 /// Splits a value into the glob and the pairs of name and value.
 fn split<'t>(text: &'t str, example: &str) -> Result<ByGlob<'t>, String> {
     let wrong = || format!("{text:?} is not GLOB:NAME=VALUE,..., such as '{example}'");
-    // Paths may have colons: those of base classes begin with one.
+    // Paths may have colons: the path of a base class begins with one.
     let (head, _) = text.split_once('=').ok_or_else(wrong)?;
     let (glob, _) = head.rsplit_once(':').ok_or_else(wrong)?;
     let pairs = text[glob.len() + 1..].split(',');

@@ -1,5 +1,5 @@
 //! `nyssa profile`: the forms of its output, and what it leaves as it is. Each command has a process of its own, since
-//! a profile is of all threads. `python/tests/observe/test_profile.py` compares its numbers with those of ROOT and uproot.
+//! a profile is of all threads. `python/tests/observe/test_profile.py` compares its numbers with ROOT and uproot.
 
 use std::process::{Command, Output};
 

@@ -117,7 +117,7 @@ impl Fetcher {
     /// while this waits, returns true.
     ///
     /// # Errors
-    /// The errors of the source. After an error, no more units come.
+    /// A request of the source failed. After an error, no more units come.
     pub fn next(&self, stopped: &dyn Fn() -> bool) -> Option<std::result::Result<Fetched, Failed>> {
         self.recorded(|| match &self.mode {
             Mode::Near(near) => near.next(),
@@ -130,7 +130,7 @@ impl Fetcher {
     /// true.
     ///
     /// # Errors
-    /// The errors of [`Fetcher::next`].
+    /// The request for the unit, or an earlier request, failed.
     pub fn take(
         &self,
         unit: usize,
@@ -160,7 +160,7 @@ impl Drop for Fetcher {
 /// Reads all of `ranges`, with few requests that are in flight together.
 ///
 /// # Errors
-/// The errors of the source; `UnexpectedEof` for a range beyond its end, `InvalidInput` for one that ends
+/// The source cannot be read; `UnexpectedEof` for a range beyond its end, `InvalidInput` for one that ends
 /// before it starts; `Interrupted` after the [`Stop`] of the source.
 pub fn read_all(source: &Arc<dyn Source>, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
     let limits = source.limits();
@@ -240,6 +240,6 @@ pub(crate) fn check_answers(
 }
 
 fn too_few(name: &str) -> Error {
-    let reason = "it answered with fewer bytes than were asked for";
+    let reason = "it answered with fewer bytes than were requested";
     Error::new(name, "read", std::io::Error::new(std::io::ErrorKind::InvalidData, reason))
 }

@@ -35,7 +35,7 @@ use crate::{Error, Result};
 /// Reads a trace, or a recording of the recorder plug-in of XRootD's client (CSV).
 ///
 /// # Errors
-/// The errors of the system; `InvalidData` for a file that is neither, with the line.
+/// The file cannot be read; `InvalidData` for a file that is neither, with the line.
 pub fn read(path: impl AsRef<Path>) -> Result<Trace> {
     let path = path.as_ref();
     let name = path.display().to_string();

@@ -97,7 +97,7 @@ impl Recording {
     /// Ends the recording.
     ///
     /// # Errors
-    /// The errors of writing the trace.
+    /// The trace cannot be written.
     pub fn finish(mut self) -> Result<()> {
         self.end()
     }

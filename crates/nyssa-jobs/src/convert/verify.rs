@@ -78,7 +78,7 @@ pub(super) fn same_bytes(
         let streamed = read(&(cluster.start + first..cluster.end + first))?;
         let stored = raw.read(&[field], cluster, context)?;
         if stored.first().map(Array::to_data) != Some(streamed.to_data()) {
-            let message = "the objects that were written are not those of the tree";
+            let message = "the objects that were written differ from the objects of the tree";
             return Err(Error::out_of_spec(message)).in_field(field);
         }
     }

@@ -102,7 +102,7 @@ pub(super) fn merge(
 fn refuse(options: &MergeOptions) -> Result<()> {
     let reason = match options {
         MergeOptions { recluster: true, .. } => "new clusters need RNTuples",
-        MergeOptions { verify_checksums: false, .. } => "the checksums are those of pages",
+        MergeOptions { verify_checksums: false, .. } => "only pages have checksums",
         MergeOptions { mode: Mode::Union | Mode::Filter, .. } => {
             "the modes union and filter need RNTuples: the branches of trees must be equal"
         }

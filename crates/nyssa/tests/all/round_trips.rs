@@ -273,7 +273,7 @@ fn a_merge_takes_few_round_trips() {
     }
 }
 
-/// Makes so many far files of one cluster each, behind one link.
+/// Makes so many remote files of one cluster each, behind one link.
 fn files(word: &str, count: usize) -> Vec<Arc<SlowSource>> {
     let link = slow("link.root", Vec::new(), far(1024));
     let files = (0..count).map(|number| {

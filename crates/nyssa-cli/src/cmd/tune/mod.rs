@@ -282,7 +282,7 @@ fn numbers(one: &Expected) -> [String; 4] {
     [size(one.bytes), time(one.write_cpu_seconds), time(one.read_seconds), size(one.memory)]
 }
 
-/// Returns a time as text. Those of small files are in milliseconds.
+/// Returns a time as text. Times of small files are in milliseconds.
 fn time(seconds: f64) -> String {
     if seconds < 0.0995 { format!("{:.2} ms", seconds * 1e3) } else { format!("{seconds:.3} s") }
 }
