@@ -21,6 +21,7 @@ from typing_extensions import Self
 from nyssa import _core
 from nyssa.campaign.plan import Task
 from nyssa.errors import ArgumentError, FileMissingError, InputOutputError
+from nyssa.read.mapping import Closable
 
 #: Name of the journal in a local folder of outputs.
 JOURNAL = "nyssa-campaign.jsonl"
@@ -145,7 +146,7 @@ class Entries:
         return 0 if self.last is None else max(self.last.missing - len(self.ended), 0)
 
 
-class Journal:
+class Journal(Closable):
     """The file with the records of a campaign. Only one process at a time can write to it.
 
     Raises
@@ -203,12 +204,6 @@ class Journal:
     def close(self) -> None:
         """Close the file, so that another campaign can use it."""
         self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def journal_of(destination: str, journal: str | Path | None) -> Path:

@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use nyssa_io::{IoCounts, IoStats, Lines, cpu_time, file_name};
+use nyssa_io::{IoStats, Lines, cpu_time, file_name};
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result};
 use serde::Serialize;
@@ -49,14 +49,6 @@ pub(super) struct Used {
     bytes_read: u64,
     requests: u64,
     verified: bool,
-}
-
-/// The time and the counters of the process when a conversion began.
-pub(super) struct Start {
-    begin: Duration,
-    at: Instant,
-    cpu: Duration,
-    counts: IoCounts,
 }
 
 impl Journal {
@@ -108,28 +100,22 @@ impl Journal {
     }
 }
 
-impl Start {
-    pub(super) fn now() -> Self {
-        Self {
-            begin: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(),
-            at: Instant::now(),
-            cpu: cpu_time().unwrap_or_default(),
-            counts: IoStats::of_process().counts(),
-        }
-    }
-
-    /// Returns the resources that the process has used since then.
-    pub(super) fn used(&self, context: &Context, verified: bool) -> Used {
-        let (before, after) = (&self.counts, IoStats::of_process().counts());
-        let requests = |counts: &IoCounts| counts.iops_read + counts.iops_readv;
-        Used {
-            begin: self.begin.as_secs_f64(),
-            seconds: self.at.elapsed().as_secs_f64(),
-            cpu_seconds: cpu_time().unwrap_or_default().saturating_sub(self.cpu).as_secs_f64(),
-            threads: context.threads(),
-            bytes_read: after.bytes() - before.bytes(),
-            requests: requests(&after) - requests(before),
-            verified,
-        }
+/// Begins to measure. The result returns the resources that the process has used since then.
+pub(super) fn measure() -> impl FnOnce(&Context, bool) -> Used {
+    let begin = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let (start, cpu) = (Instant::now(), cpu_time().unwrap_or_default());
+    let counts = || {
+        let counts = IoStats::of_process().counts();
+        (counts.bytes(), counts.iops_read + counts.iops_readv)
+    };
+    let (bytes, requests) = counts();
+    move |context, verified| Used {
+        begin: begin.as_secs_f64(),
+        seconds: start.elapsed().as_secs_f64(),
+        cpu_seconds: cpu_time().unwrap_or_default().saturating_sub(cpu).as_secs_f64(),
+        threads: context.threads(),
+        bytes_read: counts().0 - bytes,
+        requests: counts().1 - requests,
+        verified,
     }
 }

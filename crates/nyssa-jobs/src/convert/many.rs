@@ -14,7 +14,7 @@ use nyssa_root::error::{Error, Kind, Result};
 use nyssa_root::rootfile::RootFile;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::journal::{Journal, Start};
+use super::journal::{Journal, measure};
 use super::many_report::{ConvertedFile, FileState};
 use super::{ConvertOptions, ConvertReport, convert, convert_all, only_input};
 use crate::open;
@@ -116,9 +116,9 @@ pub fn convert_many(
             left_out: Vec::new(),
             notes: Vec::new(),
         };
-        let start = Start::now();
+        let used = measure();
         let converted = one(&mut file, (input, output), many, options, &journal, context);
-        let used = start.used(context, converted.as_ref().is_ok_and(|verified| *verified));
+        let used = used(context, converted.as_ref().is_ok_and(|verified| *verified));
         file.seconds = used.seconds;
         if let Err(error) = &converted {
             if error.kind() == Kind::Cancelled {
