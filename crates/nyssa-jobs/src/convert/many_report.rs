@@ -27,7 +27,7 @@ pub struct ConvertedFile {
     pub input_query: Option<String>,
     /// The number of bytes of the input.
     pub input_bytes: u64,
-    /// The identity of this version of the input; see [`RootFile::version`].
+    /// The identity of this version of the input; see [`nyssa_root::rootfile::RootFile::version`].
     pub input_version: Option<String>,
     /// The output.
     pub output: String,
