@@ -30,7 +30,7 @@ or toys, not physics. All jobs fill the same 124 histograms within 10⁻¹², wh
 run.
 
 Times are medians of {rounds} in seconds. They begin when the workers are there; files are opened
-after that. CPU times are those of all processes. Machine: {machine}.
+after that. CPU times are sums over all processes. Machine: {machine}.
 {note}
 
 ## Beside its peers

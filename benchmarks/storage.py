@@ -2,8 +2,8 @@
 
 ROOT writes data like an AOD (`storage.cxx`) as a TTree. nyssa converts it with each option, and
 writes it from arrays; each job runs in a process of its own (`storage_jobs.py`). ROOT reads each
-file into objects of the classes, and the sums over all members must be those of the TTree. Then
-files of the test data with objects are converted. The page docs/storage.md is written.
+file into objects of the classes, and the sums over all members must equal the sums in the TTree.
+Then files of the test data with objects are converted. The page docs/storage.md is written.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def check(expected: list[float], found: list[float], path: Path) -> None:
 
 
 def sizes(report: Mapping[str, Any]) -> dict[str, int]:
-    """Return the compressed bytes of the columns of each field; those of shared pages count."""
+    """Return the compressed bytes of the columns of each field; shared pages count."""
     found: dict[str, int] = {}
     for one in report["columns"]:
         found[one["field"]] = found.get(one["field"], 0) + one["compressed_bytes"]

@@ -145,7 +145,7 @@ def _recorded(trace: str) -> contextlib.AbstractContextManager:
 def _busy() -> float:
     """Return the CPU seconds that all processes of the machine have taken.
 
-    Where the system does not count them, return those of this process.
+    Where the system does not count them, return the bytes of this process.
     """
     if sys.platform != "linux":
         return time.process_time()

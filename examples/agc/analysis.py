@@ -114,7 +114,7 @@ def jet_variations(pt: np.ndarray, sample: Sample) -> Iterator[tuple[str, np.nda
     yield "nominal", pt
     if sample.nominal:
         yield "pt_scale_up", pt * PT_SCALE
-        # The three decimals stand for a random number, so that each run does the same.
+        # The three decimals stand for a random number, so that each run has the same result.
         decimals = (pt * np.float32(1000)).astype(np.int32) % 1000
         yield "pt_res_up", pt * RESOLUTION[decimals]
 

@@ -30,7 +30,7 @@ def toy_base() -> dict[str, ak.Array]:
 def real_base(data: str | os.PathLike[str]) -> dict[str, ak.Array]:
     """Return the events of the project's folder of test data to draw from.
 
-    Those of top quarks are real ones in NanoAOD version 12, which has no ``btagCSVV2``:
+    The values of top quarks are real ones in NanoAOD version 12, which has no ``btagCSVV2``:
     ``btagDeepFlavB`` stands in for it.
     """
     top = Path(data) / "agc" / "nano_tt_v12.root"
@@ -65,7 +65,7 @@ def resample(
         drawn = source[random.randint(0, len(source), count)]
         jets = [drawn.Jet]
         if process == "wjets":
-            # Few events have four jets, so those of other events are laid over each.
+            # Few events have four jets, so jets of other events are laid over each.
             for _ in range(OVERLAID - 1):
                 jets.append(source.Jet[random.randint(0, len(source), count)])
         overlaid = ak.concatenate(jets, axis=1)

@@ -13,7 +13,7 @@ turns a TTree into an RNTuple; `merge` makes one RNTuple of many; `verify`, `dif
 `tune` return reports. Errors are in `nyssa.errors`; each derives from the builtin error that a user
 would catch.
 
-Public are the names that this package exports (``nyssa.__all__``), and those of the modules
+Public are the names that this package exports (``nyssa.__all__``), and the names of the modules
 `nyssa.campaign` (jobs for whole datasets), `nyssa.coffea` (NanoEvents and processors of coffea),
 `nyssa.errors` (exceptions), `nyssa.objects` (histograms and other objects of files),
 `nyssa.reports` (what checks and comparisons return) and `nyssa.uproot` (uproot's names). All other

@@ -7,9 +7,8 @@ from typing_extensions import Buffer as _HasBuffer
 from typing_extensions import Self
 
 from nyssa.files.bridge import Output, Ranges
-from nyssa.jobs.convert import ConvertOptions
-from nyssa.jobs.merge import MergeOptions
-from nyssa.jobs.rewrite import RewriteOptions
+from nyssa.jobs.convert import Conversion
+from nyssa.jobs.job import Keywords
 from nyssa.jobs.tune import TuneOptions
 from nyssa.read.chain import ChainOptions
 from nyssa.read.rules import CoreRule
@@ -164,7 +163,6 @@ class Profile:
     def html(self) -> str: ...
     def page(self) -> str: ...
     def perfetto(self) -> str: ...
-    def speedscope(self) -> str: ...
 
 @final
 class Steps:
@@ -339,7 +337,7 @@ def identity_of(inputs: Sequence[tuple[str, int, str | None]], job: str) -> byte
 def convert(
     input: str,
     output: str,
-    options: ConvertOptions,
+    conversion: Conversion,
     every: bool,
     threads: int | None,
     progress: Callable[[int, int], object] | None,
@@ -350,14 +348,17 @@ def convert_many(
     name_pattern: str,
     skip_bad: bool,
     skip_done: bool,
-    options: ConvertOptions,
+    conversion: Conversion,
     threads: int | None,
     progress: Callable[[int, int], object] | None,
 ) -> str: ...
 def rewrite(
     input: str,
     output: str,
-    options: RewriteOptions,
+    ntuple: str | None,
+    keywords: Keywords,
+    cut: str | None,
+    mask: tuple[bytes, int] | None,
     own: object,
     threads: int | None,
     progress: Callable[[int, int], object] | None,
@@ -380,6 +381,7 @@ class Recording:
 def record(path: str) -> Recording: ...
 def trace_summary(path: str) -> tuple[str, str]: ...
 def io_stats() -> str: ...
+def io_stats_lines(counts: str) -> list[str]: ...
 def verify(
     path: str,
     object: str | None = None,
@@ -410,7 +412,8 @@ def estimate_write_memory(columns: Sequence[Array], options: WriteOptions) -> st
 def merge(
     inputs: Sequence[str],
     output: str,
-    options: MergeOptions,
+    mode: str,
+    keywords: Keywords,
     threads: int | None,
     progress: Callable[[int, int], object] | None,
 ) -> str: ...

@@ -80,7 +80,7 @@ class _Opener(UUIDOpener):  # type: ignore[misc]
 class SourceMapping(BaseSourceMapping):  # type: ignore[misc]
     """Maps keys to buffers of NanoEvents, which are read from a dataset when they are needed.
 
-    The parameters are those of coffea's ``BaseSourceMapping``, and:
+    The parameters of coffea's ``BaseSourceMapping``, and:
 
     preloaded
         Arrays of columns that were read before, by their names.
@@ -184,7 +184,7 @@ class SourceMapping(BaseSourceMapping):  # type: ignore[misc]
 
 
 def _with_keys(form: ak.forms.Form, prefix: str) -> dict[str, Any]:
-    """Return a form as a dict, with the keys by which coffea asks for the buffers."""
+    """Return a form as a dict, with the keys by which coffea requests the buffers."""
     known = json.loads(form.to_json())
     parameters = {
         name: value
@@ -295,7 +295,7 @@ def factory(
 
 
 def events(file: str, **options: Unpack[EventOptions]) -> ak.Array:
-    """Return NanoEvents of a TTree or RNTuple; the parameters and errors are those of `factory`."""
+    """Return NanoEvents of a TTree or RNTuple; `factory` has the same parameters and errors."""
     return factory(file, **options).events()
 
 
@@ -311,7 +311,7 @@ class Runner(processor.Runner):  # type: ignore[misc]
 
     It takes the parameters of coffea's, all its executors, and processors as they are. Files with
     TTrees and with RNTuples may stand side by side. ``uproot_options`` are not used. Timeouts of
-    XRootD are those of the environment (``XRD_REQUESTTIMEOUT``). Without a ``metadata_cache``, each
+    XRootD come from the environment (``XRD_REQUESTTIMEOUT``). Without a ``metadata_cache``, each
     run asks the files anew for their entries, since they may have been written again.
     """
 

@@ -1,6 +1,6 @@
 """Defines the errors of nyssa. Each derives from the builtin error that a user would catch.
 
-Each error has two attributes. `place` is a dict that says where the error is. It has those of the
+Each error has two attributes. `place` is a dict that says where the error is, by the
 keys ``file``, ``object``, ``field``, ``column``, ``cluster``, ``page``, ``basket``, ``entry`` and
 ``byte`` (offset in the file) that are known. `suggestions` are the names that the user may have
 meant, the most likely first.

@@ -30,7 +30,7 @@ pub struct Array {
 /// The values of a column.
 struct Data {
     array: ArrayRef,
-    /// The Form and the buffers as soon as somebody has asked for them.
+    /// The Form and the buffers as soon as somebody has requested them.
     layout: Option<Layout>,
 }
 

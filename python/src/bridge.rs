@@ -26,11 +26,11 @@ use pyo3::types::PyBytes;
 
 /// The number of bytes that are handed to Python at once.
 const CHUNK_BYTES: u64 = 8 << 20;
-/// The maximum number of ranges in one call. A far file reads them at the same time.
+/// The maximum number of ranges in one call. A remote file reads them at the same time.
 const MAX_RANGES: usize = 1000;
-/// The maximum number of calls for a far file at the same time.
+/// The maximum number of calls for a remote file at the same time.
 const CONCURRENCY: usize = 2;
-/// The cost of reading a far file of which nothing is known yet. Most ranges are a request each.
+/// The cost of reading a remote file of which nothing is known yet. Most ranges are a request each.
 const FAR: Cost = Cost {
     latency: Duration::from_millis(20),
     range: Duration::from_millis(1),
@@ -170,8 +170,8 @@ impl Upload for PythonUpload {
     }
 }
 
-/// The functions of `nyssa.files.bridge` for URLs: fsspec opens those of schemes that nyssa does not know, and
-/// XRootD's own client opens those of XRootD.
+/// The functions of `nyssa.files.bridge` for URLs: fsspec opens URLs of schemes that nyssa does not know, and XRootD's own
+/// client opens URLs of XRootD.
 struct Urls;
 
 impl Bridge for Urls {
@@ -248,7 +248,7 @@ fn system_error(py: Python<'_>, error: &PyErr) -> io::Error {
     } else {
         io::ErrorKind::Other
     };
-    // Messages of nyssa are shown as they are; those of others with the name of their class.
+    // Messages of nyssa are shown as they are; messages of other errors with the name of their class.
     let text = error.value(py).to_string();
     let is_plain = error.value(py).hasattr("is_plain").unwrap_or(false);
     let text = match kind {

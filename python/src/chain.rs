@@ -83,7 +83,7 @@ pub fn ruled_links(
     ruled_links_by(links, given, &OpenOptions::default())
 }
 
-/// Does the same as [`ruled_links`] for files that are opened by `options`.
+/// Returns links like [`ruled_links`], for files that are opened by `options`.
 fn ruled_links_by(
     links: &[Bound<'_, PyAny>],
     given: Option<&Bound<'_, PyAny>>,

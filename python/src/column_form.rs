@@ -71,7 +71,7 @@ pub struct Forms(Mutex<Known>);
 type Known = Vec<(FieldRef, Arc<ColumnForm>)>;
 
 impl Forms {
-    /// Returns the Forms of columns. Makes them, on all threads of the pool, if the columns are not those of
+    /// Returns the Forms of columns. Makes them, on all threads of the pool, if the columns are not the columns of
     /// the last call.
     ///
     /// # Errors
@@ -152,7 +152,7 @@ fn indexed(field: &Field) -> Result<Class> {
     Ok(Class::IndexedOption(Box::new(value)))
 }
 
-/// The alternatives of a union, with those of the unions in it.
+/// The alternatives of a union, with the alternatives of the unions in it.
 #[derive(Default)]
 struct Alternatives<'a> {
     fields: Vec<&'a FieldRef>,

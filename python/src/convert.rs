@@ -2,44 +2,28 @@
 
 use std::path::Path;
 
+use clap::Args;
 use nyssa_io::OpenOptions;
 use nyssa_jobs::convert::{
-    ConvertedTotal, ManyOptions, Streamer, TreeOptions, convert as core_convert, convert_all,
-    convert_many as core_many, only_input,
+    ConvertedTotal, Direction, ManyOptions, To, ToRNTuple, ToTTree, convert as core_convert,
+    convert_all, convert_many as core_many, only_input,
 };
 use nyssa_jobs::open::{open_dataset, split_path};
-use nyssa_root::Result;
+use nyssa_root::{Context, Error, Result};
 use pyo3::prelude::*;
 
 use crate::file::open_file;
 use crate::job::Job;
-use crate::options::{ByField, OutputOptions, entry_range, memory};
+use crate::keywords::Keywords;
 use crate::report::json;
-use crate::tree_options::by_branch;
 
-/// The options of a conversion, from a `nyssa.jobs.convert.ConvertOptions`.
+/// The path of a dataset, the format of the output, and the other keywords, from a
+/// `nyssa.jobs.convert.Conversion`.
 #[derive(FromPyObject)]
-pub struct ConvertOptions {
+pub struct Conversion {
     tree: Option<String>,
     to: String,
-    basket_size: Option<u64>,
-    auto_flush: Option<i64>,
-    #[pyo3(attribute("by_list"))]
-    counters: Vec<(String, String)>,
-    leaf_lists: Vec<String>,
-    vectors: Vec<String>,
-    #[pyo3(attribute("by_branch"))]
-    branch_options: ByField,
-    layout: String,
-    streamer: Vec<String>,
-    quantize: bool,
-    include: Vec<String>,
-    exclude: Vec<String>,
-    entry_start: Option<i64>,
-    entry_stop: Option<i64>,
-    skip_unsupported: bool,
-    skip_unreadable: bool,
-    output: OutputOptions,
+    keywords: Keywords,
 }
 
 /// Converts one dataset, or `every` dataset of the format if none is named, and returns a list of reports as JSON. `progress(done, total)` is called by this thread.
@@ -48,29 +32,14 @@ pub fn convert<'py>(
     py: Python<'py>,
     input: String,
     output: String,
-    options: ConvertOptions,
+    conversion: Conversion,
     every: bool,
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<String> {
-    Job::new(threads).progress(progress).run(py, move |context| {
-        let (tree, start, stop) = (options.tree.clone(), options.entry_start, options.entry_stop);
-        let mut options = options.parse()?;
-        let (path, object) = split_path(&input);
-        let file = open_file(&*path, &OpenOptions::default().with_stop(context.stop()))?;
-        if every && tree.is_none() && object.is_none() {
-            return json(&convert_all(&file, Path::new(&output), &options, context)?);
-        }
-        let tree = match tree.as_deref().or(object) {
-            Some(tree) => tree.to_owned(),
-            None => only_input(&file, options.to)?,
-        };
-        if start.is_some() || stop.is_some() {
-            let entries = open_dataset(&file, Some(&tree))?.num_entries();
-            options.entries = Some(entry_range(start, stop, entries));
-        }
-        let report = core_convert(&file, &tree, Path::new(&output), &options, context)?;
-        json(&[report])
+    Job::new(threads).progress(progress).run(py, move |context| match conversion.to.parse()? {
+        To::RNTuple => file::<ToRNTuple>(&input, &output, &conversion, every, context),
+        To::TTree => file::<ToTTree>(&input, &output, &conversion, every, context),
     })
 }
 
@@ -84,51 +53,75 @@ pub fn convert_many<'py>(
     name_pattern: String,
     skip_bad: bool,
     skip_done: bool,
-    options: ConvertOptions,
+    conversion: Conversion,
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<String> {
-    Job::new(threads).progress(progress).run(py, move |context| {
-        let tree = options.tree.clone();
-        let options = options.parse()?;
-        let mut paths = inputs;
-        if let Some(tree) = tree {
-            let named = |path: String| match split_path(&path).1 {
-                None => format!("{path}:{tree}"),
-                Some(_) => path,
-            };
-            paths = paths.into_iter().map(named).collect();
-        }
-        let folder = folder.into();
-        let many = ManyOptions { folder, name_pattern, all: false, skip_bad, skip_done };
-        let done = core_many(&paths, &many, &options, context, |_| {})?;
-        let total = ConvertedTotal::of(&done);
-        json(&serde_json::json!({ "files": done, "total": total }))
+    let folder = folder.into();
+    let many = ManyOptions { folder, name_pattern, all: false, skip_bad, skip_done };
+    Job::new(threads).progress(progress).run(py, move |context| match conversion.to.parse()? {
+        To::RNTuple => files::<ToRNTuple>(inputs, &many, &conversion, context),
+        To::TTree => files::<ToTTree>(inputs, &many, &conversion, context),
     })
 }
 
-impl ConvertOptions {
-    /// Returns the options in the types of the core. Entries are counted where the tree is open.
-    fn parse(self) -> Result<nyssa_jobs::convert::ConvertOptions> {
-        Ok(nyssa_jobs::convert::ConvertOptions {
-            output: self.output.parse()?,
-            to: self.to.parse()?,
-            tree: TreeOptions {
-                basket_size: self.basket_size.map(memory),
-                auto_flush: self.auto_flush,
-                counters: self.counters,
-                leaf_lists: self.leaf_lists,
-                vectors: self.vectors,
-                branch_options: by_branch(self.branch_options)?,
-            },
-            layout: self.layout.parse()?,
-            streamer: Streamer::of(&self.streamer)?,
-            quantize: self.quantize,
-            include: self.include,
-            exclude: self.exclude,
-            entries: None,
-            skip_unsupported: self.skip_unsupported,
-            skip_unreadable: self.skip_unreadable,
-        })
+fn file<D: Direction + Args>(
+    input: &str,
+    output: &str,
+    conversion: &Conversion,
+    every: bool,
+    context: &Context,
+) -> Result<String> {
+    let Conversion { tree, keywords, .. } = conversion;
+    // Before the input is opened, which may take long.
+    let mut options: D = options(keywords)?;
+    let (path, object) = split_path(input);
+    let file = open_file(&*path, &OpenOptions::default().with_stop(context.stop()))?;
+    if every && tree.is_none() && object.is_none() {
+        return json(&convert_all(&file, Path::new(output), &options, context)?);
     }
+    let tree = match tree.as_deref().or(object) {
+        Some(tree) => tree.to_owned(),
+        None => only_input(&file, D::TO)?,
+    };
+    options.input_mut().entries =
+        keywords.entries(|| Ok(open_dataset(&file, Some(&tree))?.num_entries()))?;
+    json(&[core_convert(&file, &tree, Path::new(output), &options, context)?])
+}
+
+fn files<D: Direction + Args>(
+    mut paths: Vec<String>,
+    many: &ManyOptions,
+    conversion: &Conversion,
+    context: &Context,
+) -> Result<String> {
+    let options: D = options(&conversion.keywords)?;
+    if let Some(tree) = &conversion.tree {
+        let named = |path: String| match split_path(&path).1 {
+            None => format!("{path}:{tree}"),
+            Some(_) => path,
+        };
+        paths = paths.into_iter().map(named).collect();
+    }
+    let done = core_many(&paths, many, &options, context, |_| {})?;
+    let total = ConvertedTotal::of(&done);
+    json(&serde_json::json!({ "files": done, "total": total }))
+}
+
+/// Returns the options of a direction. Entries are counted where the input is open.
+fn options<D: Direction + Args>(keywords: &Keywords) -> Result<D> {
+    let unknown = keywords.unknown::<D>();
+    if !unknown.is_empty() {
+        let formats = match D::TO {
+            To::RNTuple => "TTrees",
+            To::TTree => "RNTuples",
+        };
+        return Err(Error::invalid_argument(format!(
+            "these options are for {formats}, which this conversion does not write: {}",
+            unknown.join(", ")
+        )));
+    }
+    let mut options: D = keywords.parse()?;
+    options.output_mut().identity = keywords.identity;
+    options.settled()
 }

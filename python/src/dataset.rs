@@ -17,8 +17,8 @@ use crate::array::{Array, batch, export_schema};
 use crate::capsule;
 use crate::column_form::Forms;
 use crate::errors;
-use crate::io_stats;
 use crate::job::{self, Job};
+use crate::observe;
 use crate::step_size::{bools, step_size};
 
 /// An open TTree or RNTuple.
@@ -96,7 +96,7 @@ type FieldRow = (Option<u32>, String, String, u32, Vec<String>);
 impl Dataset {
     /// Returns what was opened and read for the dataset, as JSON.
     fn io_stats(&self, py: Python<'_>) -> PyResult<String> {
-        io_stats::of_options(py, &self.0.open_options())
+        observe::io_stats_of(py, &self.0.open_options())
     }
 
     /// Returns `"TTree"` or `"RNTuple"`.

@@ -11,7 +11,7 @@ use crate::job::Job;
 use crate::report::json;
 
 /// Hashes columns, for entries from `start` to `stop`, and returns the report as JSON. With the text of an
-/// earlier report its columns are compared instead; then no entries mean those of that report.
+/// earlier report its columns are compared instead; then no entries mean the entries of that report.
 #[pyfunction]
 #[pyo3(signature = (dataset, names, entries=None, compare=None, threads=None, progress=None))]
 pub fn digest<'py>(

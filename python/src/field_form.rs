@@ -13,7 +13,7 @@ use crate::form::{Class, Form};
 /// whether it is projected.
 pub type RowField = (String, Option<Form>, bool);
 
-/// Returns the fields that rows may have, which are those of the top level.
+/// Returns the fields that rows may have: the fields of the top level.
 pub fn row_fields(schema: &Schema) -> Vec<RowField> {
     let row = |(id, field): (FieldId, &Field)| {
         (field.name.clone(), form(schema, id), field.source.is_some())

@@ -16,8 +16,8 @@ use crate::bridge::PythonSource;
 use crate::cache::{GivenCache, open_options};
 use crate::dataset::Dataset;
 use crate::errors::to_python;
-use crate::io_stats;
 use crate::job::Job;
+use crate::observe;
 
 /// An open ROOT file.
 #[pyclass(frozen, module = "nyssa._core")]
@@ -123,7 +123,7 @@ pub fn name_of(path: &str) -> String {
     rootfile::name_of(rootfile::split(path).1).to_string()
 }
 
-/// Returns the files that an argument names: one file, or those of a list, a folder or a glob. These may be none, unless
+/// Returns the files that an argument names: one file, or the files of a list, a folder or a glob. These may be none, unless
 /// one `must_exist`.
 #[pyfunction]
 #[pyo3(signature = (argument, *, must_exist = false))]
@@ -296,7 +296,7 @@ impl File {
 
     /// Returns what was opened and read because of the file, as JSON.
     fn io_stats(&self, py: Python<'_>) -> PyResult<String> {
-        io_stats::of_options(py, &[self.file.options()])
+        observe::io_stats_of(py, &[self.file.options()])
     }
 
     /// Returns what is wrong with a file that was not closed; `None` for others.

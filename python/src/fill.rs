@@ -4,9 +4,10 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
+use nyssa_rntuple::choose::RequestedType;
 use nyssa_rntuple::encoding::Precision;
 use nyssa_rntuple::schema::{Classes, SchemaBuilder};
-use nyssa_rntuple::write::{self, ColumnChoice};
+use nyssa_rntuple::write;
 use nyssa_root::{Error, Result};
 use pyo3::prelude::*;
 
@@ -129,10 +130,10 @@ pub fn column_precision(
     double: bool,
 ) -> PyResult<(f64, f64, f64, f64)> {
     let precision = || match column.parse()? {
-        ColumnChoice::Encoding(encoding) => encoding.precision(double).ok_or_else(|| {
+        RequestedType::Encoding(encoding) => encoding.precision(double).ok_or_else(|| {
             Error::invalid_argument(format!("{column:?} holds no floating-point numbers"))
         }),
-        ColumnChoice::Split | ColumnChoice::Unsplit => Ok(Precision::EXACT),
+        RequestedType::Split | RequestedType::Unsplit => Ok(Precision::EXACT),
     };
     let Precision { relative, absolute, range: (min, max) } =
         precision().map_err(|error: Error| errors::to_python(py, &error))?;

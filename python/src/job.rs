@@ -138,7 +138,7 @@ fn wait<T: Send>(
 
 /// Returns a context with `threads`, which are kept for later calls.
 ///
-/// Jobs with a number of threads have so many of their own, so that those of several Python threads run at the same
+/// Jobs with a number of threads have so many of their own, so that jobs of several Python threads run at the same
 /// time. Jobs with the default share the threads, which are as many as there are cores.
 pub fn context(threads: Option<usize>) -> Result<Context> {
     let mut contexts = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);

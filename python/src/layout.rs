@@ -64,7 +64,7 @@ impl Layout {
     }
 }
 
-/// Takes the buffers of an array in the order of the nodes of its Form: those of a node before those below it.
+/// Takes the buffers of an array in the order of the nodes of its Form: the buffers of a node before the buffers below it.
 #[derive(Default)]
 struct Builder {
     buffers: Vec<Bytes>,

@@ -1,8 +1,6 @@
 //! Reads options that come from Python as dataclasses. An option that is `None` keeps its default.
 
-use std::ops::Range;
-
-use nyssa_jobs::job::RequestedOptions;
+use nyssa_jobs::job::{OutputOptions, StorageOptions};
 use nyssa_rntuple::write::{FieldOptions, Order, RNTupleWriteOptions, default_memory};
 use nyssa_root::{Error, Result};
 use pyo3::prelude::*;
@@ -10,67 +8,6 @@ use pyo3::prelude::*;
 /// Returns a number of bytes, at most as many as memory can have.
 pub fn memory(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
-}
-
-/// The options that all jobs share, from a `nyssa.jobs.job.OutputOptions`.
-#[derive(FromPyObject)]
-pub struct OutputOptions {
-    name: Option<String>,
-    compression: Option<String>,
-    effort: Option<String>,
-    encoding: Option<String>,
-    profile: Option<String>,
-    by_field: ByField,
-    cluster_size: Option<u64>,
-    page_size: Option<u64>,
-    memory: Option<u64>,
-    carry: bool,
-    verify: bool,
-    force: bool,
-    reproducible: bool,
-    identity: Option<[u8; 16]>,
-}
-
-impl OutputOptions {
-    /// Returns the same in the types of the core.
-    pub fn parse(self) -> Result<nyssa_jobs::job::OutputOptions> {
-        let storage = asked(
-            (self.compression, self.effort, self.encoding),
-            (self.cluster_size, self.page_size),
-            self.profile,
-        )?;
-        let options = nyssa_jobs::job::OutputOptions {
-            name: self.name,
-            field_options: by_field(self.by_field)?,
-            memory: self.memory,
-            carry: self.carry,
-            verify: self.verify,
-            force: self.force,
-            reproducible: self.reproducible,
-            identity: self.identity,
-            ..storage.settle()?
-        };
-        // Before the input is opened, which may take long.
-        options.validate()?;
-        Ok(options)
-    }
-}
-
-/// Returns the options that a profile may state, too: compression, effort and encoding as text, sizes of clusters and
-/// pages, and the profile.
-fn asked(
-    (compression, effort, encoding): (Option<String>, Option<String>, Option<String>),
-    (cluster_size, page_size): (Option<u64>, Option<u64>),
-    profile: Option<String>,
-) -> Result<RequestedOptions> {
-    Ok(RequestedOptions {
-        compression: compression.map(|one| one.parse()).transpose()?,
-        effort: effort.map(|one| one.parse()).transpose()?,
-        encoding: encoding.map(|one| one.parse()).transpose()?,
-        cluster_size,
-        page_size,
-        profile,
-    })
 }
 
 /// Globs, each with names and values of options.
@@ -83,17 +20,6 @@ pub fn by_field(given: ByField) -> Result<Vec<FieldOptions>> {
         options.iter().try_fold(none, |options, (name, value)| options.with(name, value))
     };
     given.into_iter().map(parse).collect()
-}
-
-/// Returns a range of entries. As in Python, negative numbers count from the end, and `None` means all.
-pub fn entry_range(start: Option<i64>, stop: Option<i64>, entries: u64) -> Range<u64> {
-    let bound = |given: Option<i64>, default| match given {
-        None => default,
-        Some(value) if value < 0 => entries.saturating_sub(value.unsigned_abs()),
-        Some(value) => value.unsigned_abs().min(entries),
-    };
-    let start = bound(start, 0);
-    start..bound(stop, entries).max(start)
 }
 
 /// The options of writing, from a `nyssa.write.options.WriteOptions`.
@@ -127,7 +53,7 @@ impl WriteOptions {
 
     /// Returns the same in the types of the core.
     pub fn parse(self) -> Result<RNTupleWriteOptions> {
-        // The floats of Python are doubles, and so are those of NumPy by default.
+        // The floats of Python are doubles, and so are the floats of NumPy by default.
         let mut options =
             RNTupleWriteOptions { round_doubles: true, ..RNTupleWriteOptions::default() };
         if let Some(profile) = &self.profile
@@ -135,21 +61,28 @@ impl WriteOptions {
         {
             return Err(Error::not_found(format!("there is no profile {profile}")));
         }
-        let storage = asked(
-            (self.compression, self.effort, self.encoding),
-            (self.cluster_size, self.page_size),
-            self.profile,
-        )?;
-        let settled = storage.settle()?;
-        options.compression = settled.compression;
-        options.effort = settled.effort;
-        options.encodings = settled.encoding.unwrap_or_default();
-        options.approx_zipped_cluster = settled.cluster_size;
+        let mut output = OutputOptions {
+            compression: self.compression.map(|text| text.parse()).transpose()?,
+            effort: self.effort.map(|text| text.parse()).transpose()?,
+            ..OutputOptions::default()
+        };
+        let mut storage = StorageOptions {
+            encoding: self.encoding.map(|text| text.parse()).transpose()?,
+            profile: self.profile,
+            cluster_size: self.cluster_size,
+            page_size: self.page_size,
+            ..StorageOptions::default()
+        };
+        storage.settle(&mut output)?;
+        options.compression = output.compression();
+        options.effort = output.effort();
+        options.encodings = storage.encoding.unwrap_or_default();
+        options.approx_zipped_cluster = storage.cluster_size();
         // The defaults of ROOT have the same ratio.
         options.max_unzipped_cluster =
-            options.max_unzipped_cluster.max(settled.cluster_size.saturating_mul(10));
-        options.max_unzipped_page = settled.page_size;
-        options.initial_unzipped_page = options.initial_unzipped_page.min(settled.page_size);
+            options.max_unzipped_cluster.max(storage.cluster_size().saturating_mul(10));
+        options.max_unzipped_page = storage.page_size();
+        options.initial_unzipped_page = options.initial_unzipped_page.min(storage.page_size());
         if let Some(bytes) = self.max_unzipped_cluster_size {
             options.max_unzipped_cluster = bytes;
         }

@@ -21,7 +21,7 @@ impl Query {
 #[pymethods]
 impl Query {
     /// Finds the expressions among `names`. They and the cut may use `aliases`, which are names and formulas,
-    /// and those of a TTree.
+    /// and the aliases of a TTree.
     #[new]
     fn new(
         py: Python<'_>,

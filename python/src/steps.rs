@@ -24,7 +24,7 @@ use crate::step_size::{bools, step_size};
 type Range = (u64, u64, u64, String);
 
 /// A step: its columns, the name of the file, its first entry and its end in the file, its first entry among
-/// those of all files, what is left out from this step on, each with the reason, and the bytes of the step and of the
+/// the entries of all files, what is left out from this step on, each with the reason, and the bytes of the step and of the
 /// memory, if the step is one entry that takes more.
 type Found = (Vec<Array>, String, u64, u64, u64, Vec<(String, String)>, Option<(u64, u64)>);
 

@@ -108,7 +108,7 @@ impl State {
 }
 
 impl Writer {
-    /// Checks the options, and opens the file by `open`, which gets those of the file.
+    /// Checks the options, and opens the file by `open`, which gets the options of the file.
     fn open(
         py: Python<'_>,
         options: WriteOptions,
@@ -255,7 +255,7 @@ impl Writer {
         })
     }
 
-    /// Returns columns in the order of the RNTuple `name`. Columns of projected fields become those of the
+    /// Returns columns in the order of the RNTuple `name`. Columns of projected fields become the columns of the
     /// fields that they show.
     fn rows(
         &self,

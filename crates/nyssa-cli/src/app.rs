@@ -9,8 +9,9 @@ use std::time::Duration;
 use clap::Args;
 use nyssa_io::OtherFilesAllowed;
 use nyssa_io::cache::{CacheChoice, CacheOptions, Form, parse_age, parse_limit, set_process_cache};
+use nyssa_observe::Monitor;
 use nyssa_root::Context;
-use nyssa_root::monitor::Monitor;
+use nyssa_root::process;
 use serde::Serialize;
 
 use crate::document;
@@ -80,7 +81,7 @@ fn parse_cache_size(text: &str) -> std::result::Result<CacheSize, String> {
 }
 
 impl Global {
-    /// Sets the cache of the process that the user asked for, until the result is dropped.
+    /// Sets the cache of the process that the user requested, until the result is dropped.
     pub fn use_cache(&self) -> Result<Option<CacheInUse>> {
         let Some(folder) = &self.cache else { return Ok(None) };
         let failed = |error| {
@@ -98,7 +99,7 @@ impl Global {
         Ok(Some(CacheInUse))
     }
 
-    /// Allows files to name other files, if the user asked for it, until the result is dropped.
+    /// Allows files to name other files, if the user requested it, until the result is dropped.
     pub fn allow_other_files(&self) -> Option<OtherFilesAllowed> {
         self.allow_other_files.then(OtherFilesAllowed::for_process)
     }
@@ -108,10 +109,10 @@ impl Global {
         self.cache.clone().or_else(nyssa_io::cache::folder_of_environment)
     }
 
-    /// Starts the monitor that the user asked for.
+    /// Starts the monitor that the user requested.
     pub fn start_monitor(&self) -> Result<Option<Monitor>> {
         let monitor = self.monitor.as_deref();
-        Ok(monitor.map(|file| Monitor::start(file, self.monitor_interval)).transpose()?)
+        Ok(monitor.map(|file| process::monitor(file, self.monitor_interval)).transpose()?)
     }
 }
 
@@ -178,7 +179,7 @@ impl<'a> App<'a> {
         Self { out, err, terminal, json, quiet, cache_folder, threads, cancel, signal }
     }
 
-    /// Returns the command line for a command that runs inside this one. Its options count, and where it has none, those of
+    /// Returns the command line for a command that runs inside this one. Its options count, and where it has none, the options of
     /// this one (`outer`).
     pub fn of_command(&mut self, global: &Global, outer: &Global) -> App<'_> {
         let Global { json, quiet, threads, .. } = *global;
@@ -238,14 +239,14 @@ impl<'a> App<'a> {
         (bar, context)
     }
 
-    /// Prints a message, unless the user asked for quiet.
+    /// Prints a message, unless the user requested quiet.
     pub fn message(&mut self, text: &str) {
         if !self.quiet {
             let _ = writeln!(self.err, "{}", printable(text));
         }
     }
 
-    /// Prints a warning, even if the user asked for quiet.
+    /// Prints a warning, even if the user requested quiet.
     pub fn complain(&mut self, text: &str) {
         let _ = writeln!(self.err, "{}", printable(text));
     }

@@ -22,7 +22,7 @@ pub fn report(place: &str, app: &mut App<'_>) -> Result<()> {
 }
 
 /// Returns the lines of the table. Those that JCache prints have its labels.
-fn lines(counts: &IoCounts) -> Vec<String> {
+pub fn lines(counts: &IoCounts) -> Vec<String> {
     let IoCounts { bytes_read, bytes_readv, hit_bytes_read, hit_bytes_readv, .. } = *counts;
     let read = bytes_read + hit_bytes_read;
     let readv = bytes_readv + hit_bytes_readv;

@@ -39,7 +39,7 @@ pub enum JsonStyle {
     Lines,
     /// The style of the RNTuple Validation Suite.
     Suite,
-    /// The style of objects of any class, for people: the members of base classes are among those of the class,
+    /// The style of objects of any class, for people: the members of base classes are among the members of the class,
     /// and the items of a class `TArray` are its member `fArray`. See [`write_object`].
     Object,
 }
@@ -57,7 +57,7 @@ struct How<'a> {
 /// Writes one value.
 ///
 /// # Errors
-/// The errors of `out`; `Unsupported` for Arrow types that no dataset has.
+/// `out` cannot be written; `Unsupported` for Arrow types that no dataset has.
 pub fn write(
     out: &mut dyn Write,
     array: &dyn Array,
@@ -228,7 +228,7 @@ fn record(
     out.write_all(if tuple { b"]" } else { b"}" })
 }
 
-/// Writes the members of an object. Those of its base classes come first.
+/// Writes the members of an object. The members of its base classes come first.
 fn members(
     out: &mut dyn Write,
     record: &StructArray,

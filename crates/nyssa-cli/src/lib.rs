@@ -23,7 +23,6 @@ use std::cell::Cell;
 use std::ffi::OsString;
 use std::io::{BufWriter, ErrorKind, Write};
 
-use clap::Parser;
 use nyssa_io::Stop;
 
 pub use app::Terminal;
@@ -32,6 +31,7 @@ pub use cmd::profile::{body as profile_body, page as profile_page, table as prof
 pub use cmd::trace::{Plotter, plot_by};
 pub use cmd::tune::{body as tune_body, page as tune_page};
 use exit_code::{FINE, SYSTEM};
+pub use io_stats::lines as io_stats_lines;
 use printable::Printable;
 
 /// Runs one command on the terminals of this process. `args[0]` is the name of the program. Returns the exit
@@ -40,7 +40,7 @@ pub fn run(args: Vec<OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 
     run_on(args, out, err, Terminal::detect())
 }
 
-/// Does the same as [`run`], with the kinds of terminals that `out` and `err` are.
+/// Runs a command line like [`run`]. `out` and `err` are terminals of the given kinds.
 pub fn run_on(
     args: Vec<OsString>,
     out: &mut dyn Write,
@@ -48,7 +48,7 @@ pub fn run_on(
     terminal: Terminal,
 ) -> u8 {
     let (out, err) = (&mut Printable(out), &mut Printable(err));
-    let cli = match args::Cli::try_parse_from(&args) {
+    let cli = match args::Cli::of_words(&args) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {
             let failure = match error.kind() {
@@ -71,7 +71,7 @@ pub fn run_on(
     let has_begun = Cell::new(false);
     let mut buffered = WatchedOutput { inner: BufWriter::new(out), has_begun: &has_begun };
     let mut app = app::App::new(&mut buffered, err, terminal, &cli.global, &signals);
-    let result = monitored(&cli, &mut app);
+    let result = observed(&cli, &mut app);
     let result = result.and_then(|code| match app.out.flush() {
         // The result of a check is valid even if no program reads the output.
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
@@ -128,36 +128,26 @@ fn print_document(failure: &failure::Failure, code: u8, out: &mut dyn Write) {
     let _ = document::print(&failure.document(code), out).and_then(|()| Ok(out.flush()?));
 }
 
-/// Runs the command, with the monitor if it is asked for. The exit code is that of the command. If the files of
-/// the monitor cannot be written, there is only a warning.
-fn monitored(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
+/// Runs the command, and observes what it does as its options request. The exit code is that of the command. If the files
+/// of the monitor or of the recording cannot be completed, there is only a warning.
+fn observed(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
+    let recording = cli.global.record.as_deref().map(nyssa_root::process::record).transpose()?;
     let monitor = cli.global.start_monitor()?;
-    let result = counted(cli, app);
-    if let Some(Err(error)) = monitor.map(nyssa_root::monitor::Monitor::finish) {
-        app.complain(&format!("warning: the files of --monitor are not complete: {error}"));
+    let result = cached(cli, app);
+    let finished = [
+        ("files of --monitor are", monitor.map(|monitor| monitor.finish().map(drop))),
+        ("file of --record is", recording.map(nyssa_observe::Recording::finish)),
+    ];
+    for (files, finished) in finished {
+        if let Some(Err(error)) = finished {
+            app.complain(&format!("warning: the {files} not complete: {error}"));
+        }
     }
-    result
-}
-
-/// Runs the command. If that is asked for, prints at the end what was opened and read.
-fn counted(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
-    let result = recorded(cli, app);
     let stats = cli.global.io_stats.as_deref().map_or(Ok(()), |place| io_stats::report(place, app));
     result.and_then(|code| stats.map(|()| code))
 }
 
-/// Runs the command. If that is asked for, records its opens and reads.
-fn recorded(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
-    let recording = cli.global.record.as_ref().map(nyssa_io::trace::record).transpose();
-    let recording = recording.map_err(nyssa_root::Error::from)?;
-    let result = cached(cli, app);
-    if let Some(Err(error)) = recording.map(nyssa_io::trace::Recording::finish) {
-        app.complain(&format!("warning: the file of --record is not complete: {error}"));
-    }
-    result
-}
-
-/// Runs the command with the cache that is asked for. A command about a cache does not use it.
+/// Runs the command with the cache that is requested. A command about a cache does not use it.
 fn cached(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
     let is_about_cache = matches!(cli.command, cmd::Command::Cache(_));
     let _cache = if is_about_cache { None } else { cli.global.use_cache()? };
@@ -167,9 +157,9 @@ fn cached(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
 
 /// Runs a command inside another one, which has the options `outer`.
 fn inner(command: &[OsString], outer: &app::Global, app: &mut app::App<'_>) -> failure::Result<u8> {
-    let program = std::iter::once(OsString::from("nyssa"));
-    match args::Cli::try_parse_from(program.chain(command.iter().cloned())) {
-        Ok(cli) => monitored(&cli, &mut app.of_command(&cli.global, outer)),
+    let words = [&[OsString::from("nyssa")], command].concat();
+    match args::Cli::of_words(&words) {
+        Ok(cli) => observed(&cli, &mut app.of_command(&cli.global, outer)),
         Err(error) if error.use_stderr() => {
             Err(failure::Failure::Arguments(error.render().to_string()))
         }

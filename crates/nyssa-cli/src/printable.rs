@@ -7,7 +7,7 @@ use nyssa_io::printable_lines;
 pub use nyssa_io::printable;
 
 /// An output through which all text leaves for the terminal. What would move its cursor is escaped, except ends of lines. JSON
-/// stays the same document, because the escapes are those of JSON.
+/// stays the same document, because the escapes are escapes of JSON, too.
 pub struct Printable<'a>(pub &'a mut dyn Write);
 
 impl Write for Printable<'_> {

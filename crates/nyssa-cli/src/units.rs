@@ -1,11 +1,10 @@
-//! Parses sizes and ranges of entries that people write, and prints sizes and counts.
+//! Parses numbers that people write, and prints sizes and counts.
 
-use std::ops::Range;
 use std::time::Duration;
 
 pub use nyssa_io::parse_size;
+pub use nyssa_jobs::job::EntryRange;
 use nyssa_root::context::MAX_THREADS;
-use nyssa_root::monitor;
 
 /// Parses a number of threads.
 pub fn parse_threads(text: &str) -> Result<usize, String> {
@@ -19,7 +18,7 @@ pub fn parse_threads(text: &str) -> Result<usize, String> {
 pub fn parse_interval(text: &str) -> Result<Duration, String> {
     let seconds =
         text.trim().parse().map_err(|_| format!("{text:?} is not a number of seconds"))?;
-    monitor::interval(seconds).map_err(|error| error.to_string())
+    nyssa_observe::interval(seconds).map_err(|error| error.to_string())
 }
 
 /// Parses a time such as `50ms`, `0.2s` or `200us`.
@@ -35,35 +34,6 @@ pub fn parse_time(text: &str) -> Result<Duration, String> {
     match number * seconds {
         time if (0.0..=60.0).contains(&time) => Ok(Duration::from_secs_f64(time)),
         _ => Err(format!("{text:?} is not a time between 0 and 60 s")),
-    }
-}
-
-/// A range of entries: `A:B`, `A:`, `:B` or `:`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EntryRange {
-    start: u64,
-    end: Option<u64>,
-}
-
-impl EntryRange {
-    /// Parses a range.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text:?} is not a range of entries: write A:B, A: or :B");
-        let (start, end) = text.split_once(':').ok_or_else(wrong)?;
-        let number = |text: &str| match text.trim() {
-            "" => Ok(None),
-            text => text.parse::<u64>().map(Some).map_err(|_| wrong()),
-        };
-        let (start, end) = (number(start)?.unwrap_or(0), number(end)?);
-        if end.is_some_and(|end| end < start) {
-            return Err(format!("{text:?} ends before it starts"));
-        }
-        Ok(Self { start, end })
-    }
-
-    /// Returns the range in a dataset of `total` entries. The reader refuses entries beyond the end.
-    pub fn within(self, total: u64) -> Range<u64> {
-        self.start..self.end.unwrap_or_else(|| total.max(self.start))
     }
 }
 
@@ -154,17 +124,6 @@ mod tests {
             ("NaNs", "\"NaNs\" is not a time between 0 and 60 s"),
         ] {
             assert_eq!(parse_time(text), Err(message.to_owned()));
-        }
-    }
-
-    #[test]
-    fn ranges_of_entries() {
-        assert_eq!(EntryRange::parse("2:5").unwrap().within(9), 2..5);
-        assert_eq!(EntryRange::parse(":").unwrap().within(9), 0..9);
-        assert_eq!(EntryRange::parse("4:").unwrap().within(9), 4..9);
-        assert_eq!(EntryRange::parse("10:").unwrap().within(9), 10..10);
-        for text in ["5:2", "3", "a:b", "-1:2", "1:2:3", "1.5:2"] {
-            assert!(EntryRange::parse(text).is_err(), "{text}");
         }
     }
 

@@ -16,16 +16,13 @@ const FORMATS: [&str; 7] = [
     "streamer",
 ];
 
-/// The files that use one of these modules: to open the data that an argument names, to parse options of
-/// writing, and to print values.
-const USES: [(&str, &str); 11] = [
+/// The files that use one of these modules: to open the data that an argument names, and to print values.
+const USES: [(&str, &str); 9] = [
     ("cmd/cat.rs", "arrow_array"),
     ("cmd/cat.rs", "rootfile"),
     ("cmd/cat.rs", "streamer"),
     ("cmd/columns.rs", "nyssa_rntuple"),
-    ("cmd/field_options.rs", "nyssa_rntuple"),
     ("cmd/ls.rs", "rootfile"),
-    ("cmd/output_options.rs", "nyssa_rntuple"),
     ("data.rs", "rootfile"),
     ("json_value.rs", "arrow_array"),
     ("json_value.rs", "arrow_schema"),

@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use nyssa_io::{LocalSource, Source, trace};
+use nyssa_io::{LocalSource, Source};
 
 const READS: u64 = 2_000;
 const BYTES: u64 = 4096;
@@ -44,7 +44,7 @@ fn main() {
             of_bare.push(time(&bare));
         }
         if pair % 4 == 0 {
-            let recording = trace::record(folder.path().join("trace")).unwrap();
+            let recording = nyssa_observe::record(&folder.path().join("trace")).unwrap();
             of_recorded.push(time(counted.as_ref()));
             recording.finish().unwrap();
         }

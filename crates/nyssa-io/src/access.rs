@@ -158,7 +158,7 @@ impl Lines {
     /// Adds a line, which has no end of line. A line that was only written in part does not touch the next one.
     ///
     /// # Errors
-    /// The errors of the system, or of [`write`].
+    /// The file cannot be written, for example on a full disk; at a URL also what the server refuses.
     pub fn add(&mut self, line: &str) -> Result<()> {
         match &mut self.0 {
             LinesAt::Here(file) => file.add(line),
@@ -175,7 +175,7 @@ impl Lines {
 /// writes the whole file again.
 ///
 /// # Errors
-/// The errors of the system or of the server, when the file is read or opened for writing.
+/// The file cannot be read or opened for writing: the kind is that of the system or of the answer of the server.
 pub fn lines(location: impl AsRef<Path>) -> Result<(Lines, String)> {
     let location = location.as_ref();
     let text = |content: &[u8]| String::from_utf8_lossy(content).into_owned();

@@ -4,17 +4,16 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use nyssa_observe::{ObservedFile, Opened, Pair, RecordedPlan};
 
-use crate::io_stats::Opened;
 use crate::source::same_resource;
-use crate::trace::{Pair, RecordedFile, RecordedPlan};
 use crate::{Limits, OpenOptions, Result, Source, Stop};
 
 /// A source that counts the requests to an inner source: for the options by which it was opened, and for the
 /// process.
 struct Counted {
     inner: Arc<dyn Source>,
-    file: RecordedFile,
+    file: ObservedFile,
     options: OpenOptions,
     /// The ranges that came with the requests that opened the source. They are counted at that time, and not
     /// when they are read.
@@ -24,17 +23,17 @@ struct Counted {
 /// Opens a source by `open`, and adds the counters of requests that all sources have.
 ///
 /// # Errors
-/// The errors of `open`.
+/// `open` fails.
 pub fn open_by(
     options: &OpenOptions,
     open: impl FnOnce() -> Result<Arc<dyn Source>>,
 ) -> Result<Arc<dyn Source>> {
-    let (file, inner) = RecordedFile::open(|| options.stats.open(open, opened))?;
+    let (file, inner) = ObservedFile::open(&options.stats, open, opened)?;
     let known = inner.opened_with();
     Ok(Arc::new(Counted { inner, file, options: options.clone(), known }))
 }
 
-/// Returns what is counted when a source is opened.
+/// Returns what is counted and recorded when a source is opened.
 fn opened(source: &Arc<dyn Source>) -> Opened {
     Opened { name: source.name().to_owned(), size: source.size(), known: source.opened_with() }
 }
@@ -49,14 +48,8 @@ impl Counted {
         let is_known = |range: &&Range<u64>| {
             self.known.iter().any(|known| known.start <= range.start && range.end <= known.end)
         };
-        let asked = || ranges.iter().filter(|range| !is_known(range)).map(Pair::from);
-        let number = asked().count() as u64;
-        if number == 0 {
-            return read();
-        }
-        let bytes = asked().map(|Pair(_, length)| length).sum();
-        let read = || self.options.stats.read(number, bytes, read);
-        self.file.read(self.inner.as_ref(), asked(), read)
+        let seen = ranges.iter().filter(|range| !is_known(range)).map(Pair::from);
+        self.file.read(|| opened(&self.inner), seen, read)
     }
 }
 
@@ -80,7 +73,7 @@ impl Source for Counted {
     }
 
     fn close(&self) {
-        self.file.close(self.inner.as_ref());
+        self.file.close(|| self.inner.close());
     }
 
     fn options(&self) -> Option<&OpenOptions> {
@@ -88,7 +81,7 @@ impl Source for Counted {
     }
 
     fn record_plan(&self, units: &[Vec<Range<u64>>], ahead_bytes: u64) -> Option<RecordedPlan> {
-        self.file.plan(self.inner.as_ref(), units, ahead_bytes)
+        self.file.plan(|| opened(&self.inner), units, ahead_bytes)
     }
 
     fn opened_with(&self) -> Vec<Range<u64>> {

@@ -40,7 +40,7 @@ impl Known {
 /// for all others, if there are any.
 ///
 /// # Errors
-/// The errors of `read`.
+/// `read` fails.
 pub(crate) fn read_unknown<E>(
     ranges: &[Range<u64>],
     find: impl Fn(&Range<u64>) -> Option<Bytes>,

@@ -7,7 +7,7 @@ use nyssa_net::Cost;
 /// The latency below which a source is near, such as a disk in this machine. The thread that needs bytes of it
 /// reads them itself.
 const NEAR: Duration = Duration::from_micros(100);
-/// The smallest and largest number of bytes that one request to a far source should fetch.
+/// The smallest and largest number of bytes that one request to a remote source should fetch.
 const REQUEST_BYTES: (u64, u64) = (1 << 20, 16 << 20);
 /// The number of requests in flight from which on each of them has fewer bytes than the source sends during its
 /// latency.
@@ -130,16 +130,16 @@ mod tests {
             range: Duration::ZERO,
             bandwidth: 100_000_000,
         };
-        let far =
+        let remote =
             |max_ranges, concurrency| Limits { max_ranges, concurrency, cost, ..Limits::NONE };
         // 2 MB arrive in 20 ms.
-        assert_eq!(far(1, 1).coalesce_gap(), 2_000_000);
-        assert_eq!(far(1, 8).coalesce_gap(), 250_000);
-        assert_eq!(far(1000, 8).coalesce_gap(), 250);
-        assert_eq!(far(1000, 8).request_bytes(), 2_000_000);
-        assert_eq!(far(1000, 64).request_bytes(), 1 << 20);
-        assert_eq!(Limits { gap: Some(7), ..far(1, 1) }.coalesce_gap(), 7);
-        assert!(!far(1, 1).is_near() && Limits::NONE.is_near());
+        assert_eq!(remote(1, 1).coalesce_gap(), 2_000_000);
+        assert_eq!(remote(1, 8).coalesce_gap(), 250_000);
+        assert_eq!(remote(1000, 8).coalesce_gap(), 250);
+        assert_eq!(remote(1000, 8).request_bytes(), 2_000_000);
+        assert_eq!(remote(1000, 64).request_bytes(), 1 << 20);
+        assert_eq!(Limits { gap: Some(7), ..remote(1, 1) }.coalesce_gap(), 7);
+        assert!(!remote(1, 1).is_near() && Limits::NONE.is_near());
     }
 
     #[test]
@@ -149,8 +149,8 @@ mod tests {
             range: Duration::from_micros(3),
             bandwidth: 7,
         };
-        let far =
+        let remote =
             Limits { max_ranges: 5, max_range_bytes: 9, concurrency: 1, cost, ..Limits::NONE };
-        assert_eq!(Limits { concurrency: 4, ..Limits::NONE }.stricter(far), far);
+        assert_eq!(Limits { concurrency: 4, ..Limits::NONE }.stricter(remote), remote);
     }
 }

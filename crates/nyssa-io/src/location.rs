@@ -36,7 +36,7 @@ pub fn scheme_without_slashes(location: &str) -> Option<&str> {
 /// Returns the location for a process that runs in another folder: an absolute path, or the unchanged URL.
 ///
 /// # Errors
-/// The errors of the system, if the folder of this process cannot be found.
+/// The folder of this process does not exist any more.
 pub fn absolute(location: impl AsRef<Path>) -> Result<PathBuf> {
     let location = location.as_ref();
     if is_url(location) {

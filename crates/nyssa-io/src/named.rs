@@ -120,7 +120,7 @@ impl NamedFile {
     /// Opens the file by the options of the file that names it.
     ///
     /// # Errors
-    /// The errors of [`open_with`].
+    /// `NotFound` and other failures of the system or of the server; `Unsupported` for a scheme that this build does not know.
     pub fn open(&self) -> Result<Arc<dyn Source>> {
         open_with(&self.location, &self.options)
     }

@@ -1,11 +1,11 @@
 //! Defines the options by which a resource is opened.
 
 use nyssa_net::Stop;
+use nyssa_observe::IoStats;
 
 use crate::cache::CacheChoice;
 use crate::fetch::KeptEnds;
 use crate::http::HttpOptions;
-use crate::io_stats::IoStats;
 use nyssa_xrootd::XrootdOptions;
 
 /// The options for opening a resource. Other resources that are opened because of it have the same options:

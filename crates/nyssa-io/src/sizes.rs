@@ -33,6 +33,9 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
         )
     };
     let trimmed = text.trim();
+    if let Some(bytes) = trimmed.parse().ok().filter(|bytes| (1..1 << 63).contains(bytes)) {
+        return Ok(bytes);
+    }
     // Digits follow the `e` of an exponent, and no unit starts with `e`.
     let split = trimmed
         .find(|c: char| c.is_alphabetic() && !matches!(c, 'e' | 'E'))
@@ -64,6 +67,7 @@ mod tests {
             ("4096", 4096),
             ("0.5k", 500),
             ("2GiB", 2_147_483_648),
+            ("9223372036854775807", i64::MAX as u64),
         ] {
             assert_eq!(parse_size(text), Ok(bytes), "{text}");
         }

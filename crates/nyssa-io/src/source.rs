@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use nyssa_observe::RecordedPlan;
 
 use crate::cache::Unpacked;
-use crate::trace::RecordedPlan;
 use crate::{Error, Limits, OpenOptions, Result, Stop};
 
 /// A readable resource of known size. Many threads can use it at the same time.

@@ -11,8 +11,8 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use nyssa_io::cache::{Cache, CacheOptions, Form, UnpackedPage};
-use nyssa_io::testing::{check_closed, check_source, content};
-use nyssa_io::{Cost, Limits, MemorySource, RecordingSource, Result, Source};
+use nyssa_io::testing::{RecordingSource, check_closed, check_source, content};
+use nyssa_io::{Cost, Limits, MemorySource, Result, Source};
 
 const URL: &str = "https://host/file.root";
 
@@ -188,7 +188,7 @@ fn a_source_of_few_ranges_gets_no_more_than_it_takes() {
         check(&source, &[500..8000]);
         assert_eq!(origin.trace(), [expected], "{max_ranges} ranges");
     }
-    // More ranges are missing than were asked for together: everything had been there.
+    // More ranges are missing than were requested together: everything had been there.
     let folder = tempfile::tempdir().unwrap();
     let origin = origin_with(&content(), None, Limits { max_ranges: 1, ..FAR });
     let source = cache(folder.path()).source(URL, origin.clone());

@@ -114,7 +114,7 @@ fn a_changed_file_is_an_error_at_the_first_miss() {
         assert!(warm.limits_of(&plan).is_near());
         let error = warm.read_ranges(&plan[0]).unwrap_err();
         let expected = format!(
-            "cannot read {url}: it was changed on the server after the cache last asked for it (it has \
+            "cannot read {url}: it was changed on the server after the cache last requested it (it has \
              another {change}); open it again"
         );
         assert_eq!((error.to_string(), error.source.kind()), (expected, ErrorKind::InvalidData));

@@ -13,10 +13,8 @@ use nyssa_io::cache::{Cache, CacheOptions};
 use nyssa_io::fetch::{
     AHEAD_BYTES, Fetcher, HedgeCounts, ReadAhead, coalesce, hedge_counts, read_all, with_ends,
 };
-use nyssa_io::testing::{SlowSource, WithVersion, content, serve};
-use nyssa_io::{
-    Cost, Limits, MemorySource, OpenOptions, RecordingSource, Result, Source, open_with,
-};
+use nyssa_io::testing::{RecordingSource, SlowSource, WithVersion, content, serve};
+use nyssa_io::{Cost, Limits, MemorySource, OpenOptions, Result, Source, open_with};
 use nyssa_xrootd::testing::{DATA_SERVER, Reply, ScriptedXrootd};
 use proptest::prelude::*;
 
@@ -217,7 +215,7 @@ fn the_unit_that_fails_is_named() {
             "cannot read memory: a thread of nyssa ended unexpectedly; this is a bug of \
                    nyssa, please report it",
         ),
-        (900_000, "cannot read memory: it answered with fewer bytes than were asked for"),
+        (900_000, "cannot read memory: it answered with fewer bytes than were requested"),
         (1_300_000, "cannot read bytes 1300000 to 1300010 of memory: it has only 1200000 bytes"),
     ] {
         let units = vec![vec![0..10], vec![100_000..100_010, at..at + 10], vec![300_000..300_010]];
@@ -464,7 +462,7 @@ fn a_file_that_is_opened_again_has_its_ends() {
     assert_eq!(again.read_range(11_999..12_001).unwrap(), data[11_999..12_001]);
     assert_eq!(slow.observed().requests, 1);
     drop(again);
-    // Who opens it without knowing of this reads it, as do all if it has changed.
+    // A reader that does not know of this reads it, as do all readers if it has changed.
     open(&OpenOptions::default());
     assert_eq!(slow.observed().requests, 2);
     let changed = serve_as("two", data.iter().map(|byte| !byte).collect());

@@ -260,7 +260,7 @@ fn an_answer_that_stops_in_the_middle_comes_again() {
         let stuck = (number == 2).then_some(plain.body.len() / 2);
         WebAnswer { stuck, ..plain }
     });
-    // The timeouts are those of users, which are longer than this test.
+    // The timeouts are the defaults of users, which are longer than this test.
     let source = nyssa_io::open(server.url("/a.root")).unwrap();
     let begin = Instant::now();
     let read = read_all(&source, &[300_000..700_000]).unwrap();
@@ -331,7 +331,7 @@ fn read_sixty(server: &WebServer, content: &[u8]) -> Vec<usize> {
 fn a_plan_of_many_short_ranges_asks_for_the_proof_first() {
     let content = content();
     let proving = WebServer::of(content.clone()).unwrap();
-    // All 60 ranges lie behind the bytes that came with the opening, or before those of the end.
+    // All 60 ranges lie behind the bytes that came with the opening, and before the bytes of the end.
     let mut asked = read_sixty(&proving, &content);
     assert_eq!(asked.remove(0), 3);
     assert_eq!(asked.iter().sum::<usize>(), 60);

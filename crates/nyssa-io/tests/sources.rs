@@ -6,8 +6,8 @@ use std::fs;
 use std::io::{ErrorKind, Write};
 use std::sync::Arc;
 
-use nyssa_io::testing::{check_closed, check_source, content};
-use nyssa_io::{Counters, LocalSource, MemorySource, RecordingSource, Source};
+use nyssa_io::testing::{Counters, RecordingSource, check_closed, check_source, content};
+use nyssa_io::{LocalSource, MemorySource, Source};
 
 /// Returns every source over the same bytes, with the file that must outlive them.
 fn sources(data: &[u8]) -> (Vec<Arc<dyn Source>>, tempfile::NamedTempFile) {

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use nyssa_io::fetch::{AHEAD_BYTES, Fetcher, with_ends};
 use nyssa_io::testing::{SlowSource, WebServer};
 use nyssa_io::trace::{
-    Event, Link, LinkProtocol, Pair, ReplayOptions, Replayed, Trace, read, record, replay,
+    Event, Link, LinkProtocol, Pair, ReplayOptions, Replayed, Trace, read, replay,
 };
 use nyssa_io::{Cost, Limits, MemorySource, OpenOptions, Source, open_by, open_with};
+use nyssa_observe::record;
 
 const SIZE: usize = 4 << 20;
 
@@ -71,8 +72,7 @@ fn a_recording_has_what_the_server_saw() {
             }
             Event::Read { plan, .. } | Event::Readv { plan, .. } => {
                 assert!(plan.is_some());
-                let (_, _, ranges) = event.request().unwrap();
-                found.extend(ranges.iter().map(|pair| pair.range()));
+                found.extend(event.request().unwrap().ranges.iter().map(|pair| pair.range()));
             }
             _ => {}
         }

@@ -91,7 +91,7 @@ const FAULTS: [Fault; 9] = [
             answer[8 + 7] ^= 1;
             Reply::Send(answer)
         },
-        "it sent 301 bytes at 10 where bytes 10 to 310 were asked for",
+        "it sent 301 bytes at 10 where bytes 10 to 310 were requested",
     ),
     (
         DATA_SERVER,
@@ -167,7 +167,7 @@ fn a_fault_that_stays_is_an_error_in_time() {
 fn a_connection_that_is_stuck_is_not_waited_for() {
     // The first connection is silent from the first reading on.
     let server = faulty(DATA_SERVER, READ, false, |_, _| Reply::Send(Vec::new()));
-    // The time limits are those of users, which are longer than this test.
+    // The time limits are the defaults of users, which are longer than this test.
     let source = nyssa_io::open(server.url("/a")).unwrap();
     let begun = Instant::now();
     let range = 300_000..300_100;

@@ -9,12 +9,14 @@
 //! verify                                 is everything in a file sound?
 //! compare                                do two datasets hold the same values?
 //! open                                   path -> file, dataset: the only module that knows all formats
+//! heuristics                             numbers that measurements gave
 //! ```
 
 #![deny(missing_docs, unreachable_pub)]
 
 pub mod compare;
 pub mod convert;
+mod heuristics;
 pub mod job;
 pub mod merge;
 pub mod open;

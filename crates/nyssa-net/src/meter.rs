@@ -1,9 +1,9 @@
-//! Measures the cost of requests to a far source while it is read.
+//! Measures the cost of requests to a remote source while it is read.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The smallest latency of a far source. A source with less counts as near, and nothing is fetched ahead.
+/// The smallest latency of a remote source. A source with less counts as near, and nothing is fetched ahead.
 const LEAST_LATENCY: Duration = Duration::from_micros(200);
 /// The latency that is assumed before the first measurement.
 const FIRST_LATENCY: Duration = Duration::from_millis(1);

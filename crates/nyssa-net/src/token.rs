@@ -87,7 +87,7 @@ fn allows(list: &str, host: &str, port: u16) -> io::Result<bool> {
 /// because other programs renew them.
 ///
 /// # Errors
-/// The errors of the system if the file of `BEARER_TOKEN_FILE` cannot be read.
+/// The file of `BEARER_TOKEN_FILE` cannot be read.
 fn find(var: impl Fn(&str) -> Option<String>, user: u32) -> io::Result<Option<BearerToken>> {
     let var = |name| var(name).map(|value| value.trim().to_owned()).filter(|v| !v.is_empty());
     if let Some(value) = var("BEARER_TOKEN") {
@@ -117,8 +117,7 @@ fn read(path: &Path) -> io::Result<Option<BearerToken>> {
 
 #[cfg(unix)]
 fn user() -> u32 {
-    // SAFETY: this call has no preconditions and always succeeds.
-    unsafe { libc::geteuid() }
+    rustix::process::geteuid().as_raw()
 }
 
 #[cfg(not(unix))]

@@ -4,11 +4,13 @@
 //!
 //! ```text
 //! read | write
-//! choose       which encoding, codec and effort: candidates, samples, price
+//! choose       how columns are stored: sample, candidates, price, choice, remembered choices
+//! seal         Arrow arrays -> elements -> sealed pages, with settings for each column
 //! page         sealed page <-> elements
 //! format       anchor, envelope, frame, page list
 //! schema       fields, columns, projections, locators
 //! encoding     column types: elements <-> bits
+//! heuristics   numbers that measurements gave
 //! ```
 
 #![deny(missing_docs, unreachable_pub)]
@@ -19,8 +21,10 @@ pub mod choose;
 pub mod encoding;
 #[doc(hidden)]
 pub mod format;
+mod heuristics;
 #[doc(hidden)]
 pub mod page;
 pub mod read;
 pub mod schema;
+pub mod seal;
 pub mod write;

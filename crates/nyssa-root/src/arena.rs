@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use arrow_buffer::Buffer;
+use memmap2::MmapMut;
 
 use crate::error::{Error, Result};
 
@@ -12,6 +13,9 @@ use crate::error::{Error, Result};
 /// directly from the system. The system has zeroed it, so nyssa need not, and it can have huge pages, which
 /// avoid most page faults. A block stays in memory as long as one array in it does.
 const BLOCK_BYTES: usize = 64 << 20;
+
+/// Blocks smaller than this are allocated by malloc.
+const MIN_MAPPED_BYTES: usize = 1 << 20;
 
 /// Every output starts at a multiple of this number of bytes, as Arrow recommends.
 const ALIGNMENT: usize = 64;
@@ -63,10 +67,7 @@ impl Arena {
     /// Returns all outputs as bytes, in order.
     pub fn bytes_mut(&mut self) -> Vec<&mut [u8]> {
         let sizes = self.places.iter().map(|&(_, _, size)| size).collect::<Vec<_>>();
-        let cut = |(words, size)| {
-            let (bytes, _) = <[u8]>::split_at_mut(bytes_of(words), size);
-            bytes
-        };
+        let cut = |(words, size)| &mut bytemuck::cast_slice_mut::<u64, u8>(words)[..size];
         self.words_mut().into_iter().zip(sizes).map(cut).collect()
     }
 
@@ -76,9 +77,9 @@ impl Arena {
         let blocks = self.blocks.into_iter().map(Arc::new).collect::<Vec<_>>();
         let buffer = |&(block, start, size): &(usize, usize, usize)| {
             let owner = Arc::clone(&blocks[block]);
-            let start = NonNull::from(&owner.words()[start..]).cast::<u8>();
-            // SAFETY: the `size` bytes from `start` lie inside the words of `owner`, initialised: the
-            // places of an arena are cut from its blocks by these numbers. Nothing changes the words
+            let start = NonNull::from(&owner.bytes()[start * 8..]).cast::<u8>();
+            // SAFETY: the `size` bytes from `start` lie inside the bytes of `owner`, initialised: the
+            // places of an arena are cut from its blocks by these numbers. Nothing changes the bytes
             // any more, they are behind an `Arc`, and the buffer keeps that alive.
             unsafe { Buffer::from_custom_allocation(start, size, owner) }
         };
@@ -87,7 +88,10 @@ impl Arena {
 }
 
 fn zeroed(words: usize) -> Result<Block> {
-    if let Some(mapped) = mapped::Words::zeroed(words) {
+    let bytes = words.saturating_mul(8);
+    if bytes >= MIN_MAPPED_BYTES
+        && let Ok(mapped) = MmapMut::map_anon(bytes)
+    {
         let mut block = Block::Mapped(mapped);
         huge_pages(block.words_mut());
         return Ok(block);
@@ -109,106 +113,24 @@ enum Block {
     Allocated(Vec<u64>),
     /// A memory mapping of the system. Its memory returns to the system at once, while malloc would keep it for
     /// later.
-    Mapped(mapped::Words),
+    Mapped(MmapMut),
 }
 
 impl Block {
-    fn words(&self) -> &[u64] {
+    fn bytes(&self) -> &[u8] {
         match self {
-            Self::Allocated(words) => words,
-            Self::Mapped(words) => words.as_slice(),
+            Self::Allocated(words) => bytemuck::cast_slice(words),
+            Self::Mapped(bytes) => bytes,
         }
     }
 
     fn words_mut(&mut self) -> &mut [u64] {
         match self {
             Self::Allocated(words) => words,
-            Self::Mapped(words) => words.as_mut_slice(),
+            // A mapping begins with a page, so all its bytes are in words.
+            Self::Mapped(bytes) => bytemuck::pod_align_to_mut(&mut bytes[..]).1,
         }
     }
-}
-
-#[cfg(target_os = "linux")]
-mod mapped {
-    use std::ptr::{NonNull, null_mut};
-
-    /// Blocks smaller than this are allocated by malloc.
-    const MIN_MAPPED_BYTES: usize = 1 << 20;
-
-    /// The words in a memory mapping that only this value uses.
-    pub(super) struct Words {
-        start: NonNull<u64>,
-        words: usize,
-    }
-
-    // SAFETY: the memory is owned by this value alone, like the memory of a `Vec<u64>`.
-    unsafe impl Send for Words {}
-    // SAFETY: through a shared reference it can only be read.
-    unsafe impl Sync for Words {}
-
-    impl Words {
-        /// Maps zeroed words. Returns `None` for less than [`MIN_MAPPED_BYTES`] and when there is not enough
-        /// memory.
-        pub(super) fn zeroed(words: usize) -> Option<Self> {
-            let bytes = words.checked_mul(8).filter(|bytes| isize::try_from(*bytes).is_ok())?;
-            if bytes < MIN_MAPPED_BYTES {
-                return None;
-            }
-            let (access, flags) =
-                (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-            // SAFETY: a new anonymous mapping at a place of the kernel's choice touches no memory that is
-            // in use.
-            let start = unsafe { libc::mmap(null_mut(), bytes, access, flags, -1, 0) };
-            if start == libc::MAP_FAILED {
-                return None;
-            }
-            NonNull::new(start.cast::<u64>()).map(|start| Self { start, words })
-        }
-
-        pub(super) fn as_slice(&self) -> &[u64] {
-            // SAFETY: the mapping has `words` words from `start`, aligned to a page, zeroed by the kernel,
-            // and lives as long as `self`.
-            unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.words) }
-        }
-
-        pub(super) fn as_mut_slice(&mut self) -> &mut [u64] {
-            // SAFETY: as above, and `self` is borrowed mutably.
-            unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.words) }
-        }
-    }
-
-    impl Drop for Words {
-        fn drop(&mut self) {
-            // SAFETY: exactly this was mapped, and nothing refers to it any more.
-            unsafe { libc::munmap(self.start.as_ptr().cast(), self.words * 8) };
-        }
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-mod mapped {
-    /// On other systems malloc allocates all blocks, so this type has no values.
-    pub enum Words {}
-
-    impl Words {
-        pub fn zeroed(_: usize) -> Option<Self> {
-            None
-        }
-
-        pub fn as_slice(&self) -> &[u64] {
-            match *self {}
-        }
-
-        pub fn as_mut_slice(&mut self) -> &mut [u64] {
-            match *self {}
-        }
-    }
-}
-
-fn bytes_of(words: &mut [u64]) -> &mut [u8] {
-    // SAFETY: a `u64` is eight initialised bytes, and every pattern of bytes is a valid `u64`.
-    let (_, bytes, _) = unsafe { words.align_to_mut::<u8>() };
-    bytes
 }
 
 /// Asks the system for huge pages for memory that is not used yet. This does nothing where the system has

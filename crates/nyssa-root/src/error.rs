@@ -369,6 +369,20 @@ impl std::error::Error for Error {
     }
 }
 
+impl From<nyssa_observe::Error> for Error {
+    fn from(error: nyssa_observe::Error) -> Self {
+        use nyssa_observe::Error as Observed;
+        match error {
+            Observed::Invalid(why) => Self::invalid_argument(why),
+            Observed::Unsupported(why) => Self::unsupported(why),
+            Observed::Limit { what, source } => Self::limit(what).with_source(source),
+            Observed::File { name, action, source } => {
+                nyssa_io::Error::new(name, action, source).into()
+            }
+        }
+    }
+}
+
 impl From<nyssa_io::Error> for Error {
     fn from(error: nyssa_io::Error) -> Self {
         if error.is_stopped() {

@@ -7,16 +7,17 @@
 //! streamer                 objects <-> arrays, by streamer info
 //! rootfile | unpacked      the container: keys, directories, free segments | pages that a cache keeps
 //! effort                   choice of codecs and effort, from samples
-//! profile                  where the time and the memory go
-//! type_name · arrow · compression · monitor
+//! type_name · arrow · compression
 //! error · guard · cursor · arena · context · pipeline · fetch · distinct · page_pool · names · problem ·
-//! process · waiting
+//! process · waiting · as_text · heuristics
 //! ```
 
 #![deny(missing_docs, unreachable_pub)]
 
 pub mod arena;
 pub mod arrow;
+#[doc(hidden)]
+pub mod as_text;
 pub mod compression;
 pub mod context;
 pub mod cursor;
@@ -26,13 +27,12 @@ pub mod error;
 pub mod fetch;
 pub mod fill;
 pub mod guard;
-pub mod monitor;
+mod heuristics;
 pub mod names;
 pub mod page_pool;
 pub mod pipeline;
 pub mod problem;
 pub mod process;
-pub mod profile;
 pub mod rootfile;
 pub mod shared_file;
 pub mod streamer;

@@ -1,9 +1,12 @@
 //! Measures the resources that this process uses: time, memory, bytes.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use nyssa_io::{IoStats, cpu_time};
+use nyssa_observe::{IoStats, Monitor, Recording, cpu_time};
 use serde::Serialize;
+
+use crate::error::{Error, Result};
 
 /// The time and the bytes that the process used while a job wrote its output. Verification is not counted.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -68,9 +71,23 @@ fn read_bytes() -> u64 {
     counts.bytes() + counts.hit_bytes()
 }
 
-/// Returns the largest resident set of this process in bytes. `None` where the kernel does not report it.
-pub fn peak_memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+/// Starts a monitor that writes to the table `path`, as [`Monitor::start`] does.
+///
+/// # Errors
+/// `Unsupported` for a URL, and on other systems than Linux; `InvalidArgument` if the file exists and no monitor wrote
+/// it; `Io` if the files cannot be written.
+pub fn monitor(path: &Path, interval: Duration) -> Result<Monitor> {
+    if nyssa_io::is_remote(path) {
+        let why = "the files of a monitor are written to this machine";
+        return Err(Error::unsupported(format!("{why}, not to {}", path.display())));
+    }
+    Ok(Monitor::start(&nyssa_io::local_path(path, "create")?, interval)?)
+}
+
+/// Begins to record all opens and reads of this process in the file `path`, as [`nyssa_observe::record`] does.
+///
+/// # Errors
+/// `Unsupported` for a URL; `AlreadyExists` when another recording runs; `Io` if the file cannot be created.
+pub fn record(path: &Path) -> Result<Recording> {
+    Ok(nyssa_observe::record(&nyssa_io::local_path(path, "create")?)?)
 }

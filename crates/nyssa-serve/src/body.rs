@@ -14,7 +14,7 @@ use nyssa_io::fetch::read_all;
 use nyssa_io::{Error, Result, Source};
 use tokio::task::{JoinHandle, spawn_blocking};
 
-/// The number of bytes that are read at once from a far origin. While they are sent, the next ones are read.
+/// The number of bytes that are read at once from a remote origin. While they are sent, the next ones are read.
 const BATCH: u64 = 8 << 20;
 /// The number of bytes that are read at once from a file of this machine. They stay in the cache of the
 /// processor.
@@ -58,7 +58,7 @@ impl Body {
     /// no other thread, and an error can be reported by a status. A longer one is read when it is polled.
     ///
     /// # Errors
-    /// The errors of reading.
+    /// A short part cannot be read.
     pub fn read_if_short(
         source: Arc<dyn Source>,
         pieces: Vec<BodyPart>,

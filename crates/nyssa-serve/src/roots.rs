@@ -91,7 +91,7 @@ impl Roots {
     /// Lists a folder.
     ///
     /// # Errors
-    /// The errors of the system and of the origin.
+    /// The folder cannot be listed here, or the origin refuses it.
     pub fn list(&self, folder: &Found) -> std::io::Result<Vec<Listed>> {
         let mut all = match folder {
             Found::File(_) => return Err(missing()),

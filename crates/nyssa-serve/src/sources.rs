@@ -37,7 +37,7 @@ impl Sources {
     /// Opens a file.
     ///
     /// # Errors
-    /// The errors of `nyssa_io::open`.
+    /// `NotFound`; `PermissionDenied`; `IsADirectory`; other failures of the system or of the origin.
     pub fn open(&self, place: &Location) -> Result<Opened> {
         let url = match place {
             Location::Local(path) => return open_local(path),

@@ -45,7 +45,7 @@ impl Xrootd {
         server
     }
 
-    /// Does the same as [`Xrootd::start`], with TLS by a certificate and its key, both as PEM.
+    /// Starts a server like [`Xrootd::start`], with TLS by a certificate and its key, both as PEM.
     ///
     /// # Panics
     /// When it is not installed or does not start.

@@ -77,7 +77,7 @@ impl File {
     /// Opens the same file over the connection with a number.
     ///
     /// # Errors
-    /// The errors of opening a file; `InvalidData` if it is another file now.
+    /// The file cannot be opened; `InvalidData` if it is another file now.
     pub(crate) fn beside(&self, connection: u16) -> Result<Self, Failure> {
         let settings = Settings { connection, ..self.settings.clone() };
         let other = Self::open(self.url.clone(), settings, &Stop::default())?;

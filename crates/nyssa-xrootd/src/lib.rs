@@ -19,7 +19,7 @@
 //! ```text
 //! reader, writer    a file that is read, and a file that is written
 //! folder            the kind of a path, and the entries of a folder
-//! streams           the connections over which one far file is read
+//! streams           the connections over which one remote file is read
 //! upload, temporary an open file that is written, under another name
 //! part              ranges <-> requests and answers (no I/O)
 //! file              an open file; found again when its server is lost

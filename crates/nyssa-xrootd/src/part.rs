@@ -132,7 +132,7 @@ impl Part {
                     Ordering::Equal => Ok(vec![bytes]),
                     Ordering::Less => Err(Wrong::EndsAt(range.start + came)),
                     Ordering::Greater => {
-                        let what = format!("{came} bytes where {asked} were asked for");
+                        let what = format!("{came} bytes where {asked} were requested");
                         Err(Wrong::Malformed(Malformed(what)))
                     }
                 }

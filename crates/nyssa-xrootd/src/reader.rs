@@ -71,7 +71,7 @@ impl Reader {
     /// Reads ranges of the file over another connection, while a request for them is stuck.
     ///
     /// # Errors
-    /// The errors of [`Reader::read`].
+    /// `InvalidInput` for a range that is not inside the file; the server refuses, or the connection is lost.
     pub fn read_again(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Bytes>> {
         self.read_by(ranges, |plan| self.beside()?.read(&plan.parts, &Stop::default()))
     }

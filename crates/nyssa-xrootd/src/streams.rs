@@ -1,6 +1,6 @@
 //! Spreads the reads of one file over several connections to its server.
 //!
-//! TCP carries at most one window of bytes in a round trip, and begins with a small window. One connection to a far
+//! TCP carries at most one window of bytes in a round trip, and begins with a small window. One connection to a remote
 //! server is slow for both reasons. A file begins with one connection. As soon as reads have to wait for it, more are
 //! opened together, so that their windows grow at the same time. Each has a session of its own: a server answers a
 //! vectored read on the connection on which it came.
@@ -104,7 +104,7 @@ impl Streams {
         }
     }
 
-    /// Begins to open the connections that the waiting reads need, if the server is far.
+    /// Begins to open the connections that the waiting reads need, if the server is remote.
     fn open_more(self: &Arc<Self>, state: &mut State) {
         let numbers = state.files.len() + state.opening..state.wanted(self.most);
         if !state.has_failed && !numbers.is_empty() && self.is_far() {
@@ -180,7 +180,7 @@ mod tests {
         let settings = Settings::new(&options).unwrap();
         let url = Url::parse(&server.url("/data")).unwrap();
         let file = Arc::new(File::open(url, settings, &Stop::default()).unwrap());
-        // The server is on this machine, so the test makes it seem far away.
+        // The server is on this machine, so the test makes it seem remote.
         let seem_far = |connection: &Connection| {
             (0..60).for_each(|_| connection.meter.waited(Duration::from_secs(1)));
         };

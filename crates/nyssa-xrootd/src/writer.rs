@@ -27,7 +27,7 @@ impl Writer {
     /// Sends bytes for an offset. Does not wait until the server has them.
     ///
     /// # Errors
-    /// The errors of the server and of connections. The file is not usable after an error.
+    /// The server refuses the bytes, or the connection is lost. The file is not usable after an error.
     pub fn write(&mut self, offset: u64, data: Bytes) -> io::Result<()> {
         let upload = self.0.as_mut().ok_or_else(finished)?;
         upload.write(offset, data).map_err(Failure::into_io)
@@ -36,7 +36,7 @@ impl Writer {
     /// Waits until the server has all bytes on its disk. The file can be read and published after that.
     ///
     /// # Errors
-    /// The errors of the server and of connections.
+    /// The server could not write all bytes, or the connection is lost.
     pub fn finish(&mut self) -> io::Result<TemporaryFile> {
         self.0.take().ok_or_else(finished)?.finish().map_err(Failure::into_io)
     }

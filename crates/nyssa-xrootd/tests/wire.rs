@@ -33,7 +33,7 @@ proptest! {
     }
 }
 
-/// Tests bytes as servers send them; the values are those of the specification, and of a server 5.5.3.
+/// Tests bytes as servers send them; the values come from the specification, and from a server 5.5.3.
 #[test]
 fn answers_are_read() {
     let protocol = ProtocolBody::parse(&[0, 0, 5, 0x11, 0, 0x30, 0, 1]).unwrap();

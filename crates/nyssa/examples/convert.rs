@@ -6,7 +6,7 @@ fn main() -> nyssa::Result<()> {
         return Err(nyssa::Error::invalid_argument("usage: convert IN:PATH OUT"));
     };
     let context = nyssa::Context::new(None)?;
-    let mut options = nyssa::ConvertOptions::default();
+    let mut options = nyssa::ToRNTuple::default();
     options.output.verify = true;
     let report = nyssa::convert(input, output, &options, &context)?;
     let written = &report.written;

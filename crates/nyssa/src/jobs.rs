@@ -6,7 +6,7 @@ use nyssa_data::dataset::Dataset;
 use nyssa_jobs::compare::Selection;
 use nyssa_jobs::compare::diff::{DiffOptions, DiffReport};
 use nyssa_jobs::compare::digest::DigestReport;
-use nyssa_jobs::convert::{ConvertOptions, ConvertReport, only_input};
+use nyssa_jobs::convert::{ConvertReport, Direction, only_input};
 use nyssa_jobs::merge::{MergeOptions, MergeReport};
 use nyssa_jobs::open::{Opened, find_dataset, split_path};
 use nyssa_jobs::rewrite::{RewriteOptions, RewriteReport};
@@ -20,16 +20,16 @@ fn root_file(path: &str) -> Result<(RootFile, Option<&str>)> {
     Ok((RootFile::open(nyssa_io::open(&*file)?)?, object))
 }
 
-/// Converts a TTree to an RNTuple, or back ([`ConvertOptions::to`]). The output appears when it is complete, and, if the
-/// options say so, verified.
+/// Converts a TTree to an RNTuple ([`crate::ToRNTuple`]), or back ([`crate::ToTTree`]). The output appears when it is
+/// complete, and, if the options say so, verified.
 ///
 /// ```
 /// # fn main() -> nyssa::Result<()> {
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let output = folder.path().join("out.root");
 /// let context = nyssa::Context::new(None)?;
-/// let options = nyssa::ConvertOptions { to: nyssa::To::TTree, ..Default::default() };
-/// let report = nyssa::convert("../../testdata/rntuple/plain.root", &output, &options, &context)?;
+/// let input = "../../testdata/rntuple/plain.root";
+/// let report = nyssa::convert(input, &output, &nyssa::ToTTree::default(), &context)?;
 /// assert_eq!(report.written.entries, nyssa::open(output.to_str().unwrap())?.num_entries());
 /// # Ok(())
 /// # }
@@ -38,14 +38,14 @@ fn root_file(path: &str) -> Result<(RootFile, Option<&str>)> {
 /// # Errors
 /// `NotFound` for the input; `InvalidArgument` for options or an output that are not allowed; `AlreadyExists`; `Unsupported`
 /// with all branches or fields that cannot be converted; `Cancelled`; the errors of the input.
-pub fn convert(
+pub fn convert<D: Direction>(
     input: &str,
     output: impl AsRef<Path>,
-    options: &ConvertOptions,
+    options: &D,
     context: &Context,
 ) -> Result<ConvertReport> {
     let (file, object) = root_file(input)?;
-    let path = object.map_or_else(|| only_input(&file, options.to), |path| Ok(path.to_owned()))?;
+    let path = object.map_or_else(|| only_input(&file, D::TO), |path| Ok(path.to_owned()))?;
     nyssa_jobs::convert::convert(&file, &path, output.as_ref(), options, context)
 }
 
@@ -56,7 +56,7 @@ pub fn convert(
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let output = folder.path().join("out.root");
 /// let context = nyssa::Context::new(None)?;
-/// let options = nyssa::RewriteOptions { entries: Some(0..1), ..Default::default() };
+/// let options = nyssa::RewriteOptions { entries: Some((0..1).into()), ..Default::default() };
 /// nyssa::rewrite("../../testdata/rntuple/plain.root", &output, &options, &context)?;
 /// assert_eq!(nyssa::open(output.to_str().unwrap())?.num_entries(), 1);
 /// # Ok(())
@@ -180,7 +180,8 @@ pub fn digest(
 /// ```
 ///
 /// # Errors
-/// The errors of [`open`](crate::open).
+/// `NotFound` with the nearest names; `InvalidArgument` if the object is no dataset, or if no object is named and the
+/// file has several datasets; `Unsupported`, `OutOfSpecification` and `Checksum` for what cannot be read; `Io`.
 pub fn inspect(path: &str) -> Result<Inspection> {
     let (file, object) = root_file(path)?;
     nyssa_jobs::tune::inspect::inspect(&Opened::of_key(&file, &find_dataset(&file, object)?)?)

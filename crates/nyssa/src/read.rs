@@ -42,7 +42,8 @@ pub fn open(path: &str) -> Result<AnyDataset> {
 /// ```
 ///
 /// # Errors
-/// The errors of [`open`].
+/// `NotFound` with the nearest names; `InvalidArgument` if the object is no dataset, or if no object is named and the
+/// file has several datasets; `Unsupported`, `OutOfSpecification` and `Checksum` for what cannot be read; `Io`.
 pub fn open_with(path: &str, options: &OpenOptions) -> Result<AnyDataset> {
     nyssa_jobs::open::open_path_with(path, options)
 }
@@ -60,7 +61,8 @@ pub fn open_with(path: &str, options: &OpenOptions) -> Result<AnyDataset> {
 /// ```
 ///
 /// # Errors
-/// The errors of [`open`]; `InvalidArgument` for columns that differ, if the options do not allow it.
+/// `InvalidArgument` for columns that differ, if the options do not allow it; a dataset cannot be opened, for the reasons
+/// that [`open`] lists.
 pub fn chain<S: AsRef<str>>(
     paths: &[S],
     options: &ChainOptions,

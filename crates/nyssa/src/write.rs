@@ -95,7 +95,8 @@ impl NewFile {
     /// ([`ParallelWriter::context`]) and adds rows to it. Clusters are in the order in which they are complete.
     ///
     /// # Errors
-    /// The errors of [`NewFile::table`].
+    /// `Unsupported` with the field that RNTuple cannot store; `InvalidArgument` for options that do not fit each other;
+    /// `LimitExceeded` if the memory is too small for the columns.
     pub fn parallel(
         &self,
         path: &str,

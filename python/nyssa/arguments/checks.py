@@ -302,6 +302,8 @@ _CHECKS = _with_none(
         "int": _whole,
         "float": _real,
         "int | str": _text_or_other,
+        "Size": _text_or_other,
+        "AutoFlush": _text_or_other,
         "float | str": _text_or_other,
         "str | Iterable[str]": _texts,
         "Iterable[str]": _texts,

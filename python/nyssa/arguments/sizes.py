@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import re
 from numbers import Integral
+from typing import TypeAlias
 
 from nyssa.errors import ArgumentError
+
+Size: TypeAlias = int | str
+"""A size in bytes, or a text such as ``"100 MB"``."""
+AutoFlush: TypeAlias = int | str
+"""ROOT's number, or a size in bytes as a text."""
 
 _UNITS = {
     "": 1,
@@ -70,3 +76,12 @@ def entry_range(start: int | None, stop: int | None, entries: int) -> tuple[int,
             raise ArgumentError(f"entry_start and entry_stop are integers, not {value!r}")
     first, last, _ = slice(start, stop).indices(entries)
     return first, max(first, last)
+
+
+def auto_flush_of(given: int | str) -> int:
+    """Return ROOT's number: entries, or negative bytes."""
+    if isinstance(given, str):
+        return -bytes_of(given, "auto_flush")
+    if not isinstance(given, Integral) or isinstance(given, bool) or abs(int(given)) >= 2**63:
+        raise ArgumentError(f"auto_flush is a number of entries, or of bytes, not {given!r}")
+    return int(given)

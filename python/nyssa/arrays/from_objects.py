@@ -247,7 +247,7 @@ def _flat(values: list[Any], item: Form, path: str) -> tuple[list[Any], npt.NDAr
 
 
 def _items(value: Any, item: Form) -> Iterable[Any] | None:
-    """Return the items of one list; those of a dict are pairs."""
+    """Return the items of one list; the items of a dict are pairs."""
     items: Iterable[Any] | None = None
     if isinstance(value, ak.Array):
         items = value.to_list()
@@ -278,13 +278,13 @@ def _is_none(value: Any) -> bool:
 
 
 def _is_by_place(wanted: Form) -> bool:
-    """Return whether the members have no names but places, as those of pairs and tuples."""
+    """Return whether the members have no names but places, as in pairs and tuples."""
     name = parameter(wanted, "typename") or ""
     return wanted["class"] == "RecordArray" and name.startswith(("std::pair<", "std::tuple<"))
 
 
 def _members(value: Any, wanted: Form, known: set[str], index: int, path: str) -> list[Any]:
-    """Return the members of a dict or record; those of base classes may stand beside the others."""
+    """Return the members of a dict or record; base classes may be members, or beside them."""
     if numpy_rows.is_row(value):
         value = numpy_rows.members(value)
     if isinstance(value, ak.Record):
@@ -310,7 +310,7 @@ def _members(value: Any, wanted: Form, known: set[str], index: int, path: str) -
 
 
 def _member_names(wanted: Form) -> set[str]:
-    """Return the names of members, with those of base classes."""
+    """Return the names of members, also of base classes."""
     names = set(wanted["fields"])
     for name, member in zip(wanted["fields"], wanted["contents"], strict=True):
         if _is_base(name, member):

@@ -120,11 +120,11 @@ class Campaign:
 
         recorded = [task.output for task in self.tasks if is_recorded(task)]
         sizes = dict(zip(recorded, ask_each(_core.size, recorded), strict=True))
-        complete = {name for name, size in sizes.items() if size == records[name].bytes_out}
+        complete = {name for name, size in sizes.items() if size == records[name].output_bytes}
         return [task for task in self.tasks if task.output not in complete]
 
     def check(self, tasks: Iterable[Task], records: Mapping[str, Record]) -> None:
-        """Raise an error if outputs of tasks would replace those of another job or of other inputs.
+        """Raise an error if tasks would replace outputs of another job or of other inputs.
 
         Raises
         ------

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nyssa import _core
-from nyssa.campaign.journal import Journal, Record, journal_of, open_to_read
+from nyssa.campaign.journal import Journal, Record, journal_to_read, open_to_read
 from nyssa.campaign.task import adler32
 from nyssa.campaign.workers import connect
 from nyssa.errors import ChecksumError, FormatError, NyssaError
@@ -107,7 +107,7 @@ def verify(
     nyssa.ArgumentError
         (a `ValueError`) if the file is no journal, or a campaign uses it.
     """
-    path = journal_of(destination, journal)
+    path = journal_to_read(destination, journal)
     open_to_read(path).close()
     with contextlib.ExitStack() as stack:
         opened = stack.enter_context(Journal(path))
@@ -133,7 +133,7 @@ def verify(
         remaining = opened.remaining
     folder = _core.absolute(destination)
     unknown = _unknown(Path(folder), known) if "://" not in folder else []
-    bytes_ = sum(one.bytes_out for one in records)
+    bytes_ = sum(one.output_bytes for one in records)
     return CampaignCheck(len(records), bytes_, problems, unknown, missing, remaining)
 
 
@@ -152,8 +152,8 @@ def _problem(record: Record, *, quick: bool) -> str | None:
     size_ = _core.size(record.output)
     if size_ is None:
         return "it does not exist"
-    if size_ != record.bytes_out:
-        return f"it has {size_} bytes, but {record.bytes_out} in the journal"
+    if size_ != record.output_bytes:
+        return f"it has {size_} bytes, but {record.output_bytes} in the journal"
     if quick:
         return None
     checksum = adler32(record.output)

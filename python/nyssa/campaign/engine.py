@@ -50,7 +50,7 @@ class Batch:
 
     @property
     def servers(self) -> frozenset[str]:
-        """Return the servers that the inputs are on; those of all tasks of a batch are the same."""
+        """Return the servers that the inputs are on; all tasks of a batch have the same servers."""
         return self.tasks[0].servers
 
 

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import argparse
 import ast
-import inspect
-from collections.abc import Callable
 from typing import Any
 
-from nyssa.jobs.convert import FileKeywords, convert
-from nyssa.jobs.merge import MergeKeywords, merge
-from nyssa.jobs.rewrite import RewriteKeywords, rewrite
+from nyssa.arguments.keywords import default_of, kinds_of
+from nyssa.jobs.convert import FileKeywords
+from nyssa.jobs.merge import MergeKeywords
+from nyssa.jobs.rewrite import RewriteKeywords
 
 __all__ = ["add_flags", "options_of"]
 
-#: The function of each job, and its keywords with their types.
-_JOBS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
-    "convert": (convert, FileKeywords.__annotations__),
-    "rewrite": (rewrite, RewriteKeywords.__annotations__),
-    "merge": (merge, MergeKeywords.__annotations__),
+#: The keywords of each job.
+_JOBS: dict[str, type] = {
+    "convert": FileKeywords,
+    "rewrite": RewriteKeywords,
+    "merge": MergeKeywords,
 }
 #: The keywords without a flag of this kind: campaigns have another one, or they are for one file.
 _OTHERS = {"verify", "force", "cluster_size", "ntuple", "entry_start", "entry_stop"}
@@ -31,7 +30,7 @@ def add_flags(parser: argparse.ArgumentParser, job: str) -> None:
     for name, kind in _kinds(job).items():
         flag = "--" + name.replace("_", "-")
         if kind == "bool":
-            is_on = _default(job, name)
+            is_on = default_of(name, kind)
             action = "store_false" if is_on else "store_true"
             flag = flag.replace("--", "--no-") if is_on else flag
             group.add_argument(flag, dest=name, action=action, default=None)
@@ -46,7 +45,7 @@ def add_flags(parser: argparse.ArgumentParser, job: str) -> None:
         elif "Iterable" in kind:
             group.add_argument(flag, action="append", metavar="GLOB")
         else:
-            group.add_argument(flag, type=_number if "int" in kind else str)
+            group.add_argument(flag, type=str if kind.startswith("str") else _number)
     if job == "merge":
         for mode in ("union", "filter"):
             group.add_argument(f"--{mode}", dest="mode", action="store_const", const=mode)
@@ -65,13 +64,9 @@ def options_of(job: str, given: argparse.Namespace) -> dict[str, Any]:
 
 def _kinds(job: str) -> dict[str, str]:
     """Return the types of the keywords that have a flag, as texts."""
-    types = {name: getattr(one, "__forward_arg__", one) for name, one in _JOBS[job][1].items()}
-    words = ("bool", "int", "str", "Literal", "Mapping", "Field", "Branch")
+    types = kinds_of(_JOBS[job])
+    words = ("bool", "int", "str", "Size", "AutoFlush", "Literal", "Mapping", "Field", "Branch")
     return {n: kind for n, kind in types.items() if n not in _OTHERS and kind.startswith(words)}
-
-
-def _default(job: str, name: str) -> Any:
-    return inspect.signature(_JOBS[job][0]).parameters[name].default
 
 
 def _number(text: str) -> int | str:

@@ -1,8 +1,9 @@
 """Keeps the journal of a campaign: a file of JSON lines that says what was done.
 
-Each line is the record of a task, or the begin of a run. A line is written at once and forced to
-the disk, so that a killed campaign loses nothing. A last line that is not complete is ignored and
-cut off.
+Each line is the record of a task, or the begin of a run; ``docs/campaign.md`` describes them. A
+line is written at once and forced to the disk, so that a killed campaign loses nothing. A last line
+that is not complete is ignored and cut off. The journals of ``nyssa convert --into`` have the same
+format.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import fcntl
 import json
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,9 +21,14 @@ from typing_extensions import Self
 from nyssa import _core
 from nyssa.campaign.plan import Task
 from nyssa.errors import ArgumentError, FileMissingError, InputOutputError
+from nyssa.read.mapping import Closable
 
 #: Name of the journal in a local folder of outputs.
 JOURNAL = "nyssa-campaign.jsonl"
+#: Name of the journal of ``nyssa convert --into``.
+CONVERT_JOURNAL = "nyssa-convert.jsonl"
+#: The version of the lines. Lines without a version are of version 1.
+VERSION = 2
 
 
 @dataclass
@@ -36,12 +42,12 @@ class Record:
     inputs: Sequence[Sequence[str | int | None]]
     """The inputs, without secrets of URLs, with their sizes and versions.
 
-    A URL that asks for something by its query has a digest of that, too.
+    If the query of a URL chooses the data, a digest of the query follows.
     """
     job: str
     """The name of the job, with its options."""
     dataset: str = ""
-    error: str = ""
+    error: str | None = None
     """The reason why the task failed."""
     attempts: int = 1
     begin: float = 0.0
@@ -52,8 +58,8 @@ class Record:
     host: str = ""
     process: int = 0
     entries: int = 0
-    bytes_in: int = 0
-    bytes_out: int = 0
+    input_bytes: int = 0
+    output_bytes: int = 0
     bytes_read: int = 0
     """The number of bytes read from disks and servers, with those read to verify."""
     requests: int = 0
@@ -68,7 +74,7 @@ class Record:
     @classmethod
     def of(cls, task: Task, job: str, state: str) -> Self:
         """Return the record of a task, before anything is known of its work."""
-        return cls(task.output, state, _shown(task), job, task.dataset, bytes_in=task.bytes)
+        return cls(task.output, state, _shown(task), job, task.dataset, input_bytes=task.bytes)
 
     @property
     def is_complete(self) -> bool:
@@ -100,7 +106,7 @@ def _shown(task: Task) -> list[tuple[str | int | None, ...]]:
 
 
 def _query(url: str) -> list[str]:
-    """Return a digest of what the query of a URL asks for, if it asks for something."""
+    """Return a digest of the query of a URL, if it chooses the data."""
     digest = _core.query_digest(_core.split_path(url)[0])
     return [] if digest is None else [digest]
 
@@ -140,7 +146,7 @@ class Entries:
         return 0 if self.last is None else max(self.last.missing - len(self.ended), 0)
 
 
-class Journal:
+class Journal(Closable):
     """The file with the records of a campaign. Only one process at a time can write to it.
 
     Raises
@@ -182,7 +188,8 @@ class Journal:
             self.records[record.output] = record
 
     def _write(self, lines: Iterable[dict[str, Any]]) -> None:
-        content = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+        versioned = (json.dumps({"version": VERSION, **line}) for line in lines)
+        content = b"".join(line.encode() + b"\n" for line in versioned)
         try:
             while content:
                 content = content[os.write(self._file.fileno(), content) :]
@@ -197,12 +204,6 @@ class Journal:
     def close(self) -> None:
         """Close the file, so that another campaign can use it."""
         self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def journal_of(destination: str, journal: str | Path | None) -> Path:
@@ -221,6 +222,50 @@ def journal_of(destination: str, journal: str | Path | None) -> Path:
     return Path(place) / JOURNAL
 
 
+def journal_to_read(destination: str, journal: str | Path | None) -> Path:
+    """Return the journal of a campaign, or else of ``nyssa convert --into``, in `destination`.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) if the outputs are at a URL and no file is given.
+    """
+    path = journal_of(destination, journal)
+    other = path.with_name(CONVERT_JOURNAL)
+    return other if journal is None and not path.exists() and other.exists() else path
+
+
+def _parse(line: bytes, folder: Path) -> Begin | Record:
+    """Return what a line of a journal in `folder` says. Unknown members are ignored.
+
+    Raises
+    ------
+    ValueError, TypeError, LookupError, AttributeError
+        if it is not a line of a journal, or of a later version.
+    """
+    values: dict[str, Any] = json.loads(line)
+    version = values.get("version", 1)
+    if version > VERSION:
+        raise ValueError
+    if version == 1:
+        old = {"bytes_in": "input_bytes", "bytes_out": "output_bytes"}
+        values = {old.get(name, name): value for name, value in values.items()}
+    kind = Begin if "run" in values else Record
+    if "options" in values:
+        values = _of_convert(values, folder)
+    return kind(**{one.name: values[one.name] for one in fields(kind) if one.name in values})
+
+
+def _of_convert(line: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Complete a line of ``nyssa convert --into``."""
+    # The path of an output begins in the folder where the command ran.
+    output = line["output"]
+    if "://" not in output:
+        output = _core.absolute(str(folder / Path(output).name))
+    inputs = [[line["input"], line["input_bytes"], line["input_version"]]]
+    return {"inputs": inputs, "job": f"convert({line['options']})", **line, "output": output}
+
+
 def read(file: BinaryIO, path: Path) -> Entries:
     """Return what a journal says. A torn last line is left out.
 
@@ -232,17 +277,17 @@ def read(file: BinaryIO, path: Path) -> Entries:
     file.seek(0)
     found = Entries()
     for number, line in enumerate(file, 1):
-        try:
-            values: dict[str, Any] = json.loads(line)
-            one = Begin(**values) if "run" in values else Record(**values)
-        except (ValueError, TypeError):
-            if line.endswith(b"\n"):
-                message = f"line {number} of {path} is not a record of a campaign"
-                raise ArgumentError(message) from None
-            break
         if not line.endswith(b"\n"):
             break
         found.complete += len(line)
+        # `nyssa convert` begins a new line after one that was cut.
+        if line.startswith(b"{") and not line.endswith(b"}\n"):
+            continue
+        try:
+            one = _parse(line, path.parent)
+        except (ValueError, TypeError, LookupError, AttributeError):
+            message = f"line {number} of {path} is not a record of a campaign"
+            raise ArgumentError(message) from None
         if isinstance(one, Begin):
             found.last, found.ended = one, []
         else:
@@ -277,7 +322,7 @@ def read_of(destination: str, journal: str | Path | None = None) -> tuple[Path, 
     nyssa.ArgumentError
         (a `ValueError`) if the file is no journal, or none is given for outputs at a URL.
     """
-    path = journal_of(destination, journal)
+    path = journal_to_read(destination, journal)
     with open_to_read(path) as file:
         return path, read(file, path)
 

@@ -94,7 +94,7 @@ def find_inputs(inputs: Inputs, destination: str, outputs: Collection[str] = ())
     nyssa.NotFoundError
         (a `KeyError`) if a glob, folder or list has no files.
     nyssa.ArgumentError
-        (a `ValueError`) if there is no input, or a dict has another form than those of `Inputs`.
+        (a `ValueError`) if there is no input, or a dict has none of the forms of `Inputs`.
     """
     below = destination.rstrip("/") + "/"
     made = {one for one in outputs if one.startswith(below)}

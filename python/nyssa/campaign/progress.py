@@ -31,7 +31,7 @@ class Progress:
         """Count a task that ended."""
         self.done += 1
         self.failed += not record.is_complete
-        self.read += record.bytes_in
+        self.read += record.input_bytes
         if not record.is_complete and not self._quiet:
             self._end_line()
             sys.stderr.write(printable(f"failed: {record.output}: {record.error}") + "\n")

@@ -152,7 +152,7 @@ def summary(records: Iterable[Record], made: set[str], seconds: float) -> Campai
         done=len(worked),
         found=len(complete) - len(worked),
         seconds=seconds,
-        read_rate=sum(one.bytes_in for one in worked) / max(seconds, 1e-9),
+        read_rate=sum(one.input_bytes for one in worked) / max(seconds, 1e-9),
         verified=sum(one.verified for one in complete),
         datasets=dataset_totals(complete),
         nodes=[_rate(name, of, span=True) for name, of in _by(worked, lambda one: one.host)],
@@ -181,7 +181,7 @@ def _by(records: Iterable[Record], key: Callable[[Record], str]) -> list[tuple[s
 def failed_tasks(records: Iterable[Record]) -> list[FailedTask]:
     """Return what is reported of tasks that failed."""
     return [
-        FailedTask(one.output, [str(url) for url, *_ in one.inputs], one.error, one.attempts)
+        FailedTask(one.output, [str(url) for url, *_ in one.inputs], one.error or "", one.attempts)
         for one in records
     ]
 
@@ -193,8 +193,8 @@ def dataset_totals(records: Iterable[Record]) -> list[DatasetTotals]:
             dataset=name,
             outputs=len(of),
             entries=sum(one.entries for one in of),
-            bytes_in=sum(one.bytes_in for one in of),
-            bytes_out=sum(one.bytes_out for one in of),
+            bytes_in=sum(one.input_bytes for one in of),
+            bytes_out=sum(one.output_bytes for one in of),
         )
         for name, of in _by(records, lambda one: one.dataset)
     ]
@@ -227,14 +227,14 @@ def _rate(name: str, records: list[Record], *, span: bool) -> ProcessRate:
         name=name,
         tasks=len(records),
         seconds=seconds,
-        read_rate=sum(one.bytes_in for one in records) / seconds,
-        write_rate=sum(one.bytes_out for one in records) / seconds,
+        read_rate=sum(one.input_bytes for one in records) / seconds,
+        write_rate=sum(one.output_bytes for one in records) / seconds,
         cpu_efficiency=sum(one.cpu_seconds for one in records) / max(available, 1e-9),
     )
 
 
 def _stragglers(records: list[Record]) -> Iterator[Straggler]:
-    times = {one.output: one.seconds / max(one.bytes_in, 1) for one in records}
+    times = {one.output: one.seconds / max(one.input_bytes, 1) for one in records}
     if not times:
         return
     median = statistics.median(times.values())
@@ -263,7 +263,7 @@ def draw(records: Iterable[Record], path: Path) -> None:
     above.set_yticks(range(len(processes)), processes)
     above.set_xlabel("time since the first task [s]")
     above.set_ylabel("process")
-    rates = [one.bytes_in / max(one.seconds, 1e-9) / 1e6 for one in tasks]
+    rates = [one.input_bytes / max(one.seconds, 1e-9) / 1e6 for one in tasks]
     below.hist(rates, bins=40)
     below.set_xlabel("bytes of the inputs of a task / its time [MB/s]")
     below.set_ylabel("tasks")

@@ -34,7 +34,7 @@ class Work:
     """What one task needs on average. Sizes are in bytes, times in seconds."""
 
     bytes_in: float
-    """Size of its inputs; rates are those of these bytes."""
+    """Size of its inputs; rates count these bytes."""
     cpu_seconds: float
     """The CPU time of its process."""
     bytes_moved: float
@@ -158,10 +158,10 @@ def measured(destination: str, *, journal: str | Path | None = None, remote: boo
 def work_of(records: Sequence[Record], *, remote: bool = True) -> Work:
     """Return what tasks needed on average; see `measured`."""
     number = len(records)
-    written = [one.bytes_out if remote else -one.bytes_out * one.verified for one in records]
+    written = [one.output_bytes if remote else -one.output_bytes * one.verified for one in records]
     moved = sum(one.bytes_read for one in records) + sum(written)
     return Work(
-        bytes_in=sum(one.bytes_in for one in records) / number,
+        bytes_in=sum(one.input_bytes for one in records) / number,
         cpu_seconds=sum(one.cpu_seconds for one in records) / number,
         bytes_moved=max(moved, 0) / number,
         requests=sum(one.requests for one in records) / number,
@@ -173,7 +173,7 @@ def recorded(traces: Sequence[str | Path]) -> Work:
     """Return what jobs needed on average, from recordings of their reads (``--record``).
 
     A recording is that of one task: a process that reads with one thread. What it writes is not
-    counted. Where a recording has no CPU time, as those of XrdCl, this is the time in which no
+    counted. Where a recording has no CPU time, as from XrdCl, this is the time in which no
     request was under way.
 
     Raises

@@ -129,7 +129,7 @@ def status(destination: str, *, journal: str | Path | None = None) -> CampaignSt
         begun, ended = found.last, found.ended
         last_end = max((one.begin + one.seconds for one in ended), default=begun.begin)
         seconds = (time.time() if running else last_end) - begun.begin
-        bytes_ = sum(one.bytes_in for one in ended)
+        bytes_ = sum(one.input_bytes for one in ended)
         rate = bytes_ / seconds if seconds > 0 else 0.0
         last = LastRun(
             job=begun.run,
@@ -147,7 +147,7 @@ def status(destination: str, *, journal: str | Path | None = None) -> CampaignSt
         running=running,
         complete=len(complete),
         verified=sum(one.verified for one in complete),
-        bytes_out=sum(one.bytes_out for one in complete),
+        bytes_out=sum(one.output_bytes for one in complete),
         datasets=dataset_totals(complete),
         failed=failed_tasks(one for one in records if one.state == "failed"),
         damaged=failed_tasks(one for one in records if one.state == "damaged"),

@@ -98,7 +98,7 @@ def can_pass(error: BaseException) -> bool:
 def check_options(job: Job) -> None:
     """Raise the error of options that are wrong whatever the inputs are.
 
-    A job reads its options before it opens its input. So it is asked to work on a file that does
+    A job reads its options before it opens its input. So it works on a file that does
     not exist: what fails before that is wrong for all inputs.
     """
     with tempfile.TemporaryDirectory(prefix="nyssa-campaign-") as folder:
@@ -171,7 +171,7 @@ def _make(task: Task, job: Job, record: Record) -> None:
             _look_at_found(task, job, record, identity)
             if record.state != "found":
                 raise
-    record.bytes_out = _core.size(task.output) or 0
+    record.output_bytes = _core.size(task.output) or 0
     record.adler32 = adler32(task.output)
 
 

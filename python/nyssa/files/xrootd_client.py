@@ -18,7 +18,7 @@ from typing import Any
 
 #: The schemes of URLs of XRootD.
 SCHEMES = ("root", "roots", "xroot", "xroots")
-#: The most bytes that one vectored read asks for.
+#: The most bytes of one vectored read.
 _VECTOR_BYTES = 8 << 20
 #: The limits of vectored reads of a server that does not tell them: ranges, and bytes of a range.
 _DEFAULT_LIMITS = (1024, (2 << 20) - 16)
@@ -137,7 +137,7 @@ class XrootdFile:
         return answers
 
     def _vectors(self, ranges: Sequence[tuple[int, int]]) -> list[list[int]]:
-        """Return which ranges are asked for together; empty ones are not asked for."""
+        """Return which ranges are requested together; empty ones are not requested."""
         most_ranges, most_bytes = self._limits
         vectors: list[list[int]] = []
         room = 0

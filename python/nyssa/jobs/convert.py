@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import pathlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, TypeAlias, overload
 
 from typing_extensions import Unpack
 
 from nyssa import _core
-from nyssa.arguments.sizes import bytes_of, threads_of
+from nyssa.arguments.by_glob import BranchOptions
+from nyssa.arguments.sizes import AutoFlush, Size, threads_of
 from nyssa.jobs import job
 from nyssa.jobs.reports import ConvertedFiles, ConvertReport
 from nyssa.read.chain import expand
-from nyssa.write.tree import BranchOptions, auto_flush_of, by_branch
 
 __all__ = ["convert"]
 
@@ -24,53 +24,17 @@ Path: TypeAlias = str | os.PathLike[str]
 Inputs: TypeAlias = list[str] | list[os.PathLike[str]] | list[pathlib.Path] | list[Path]
 
 
-@dataclass(kw_only=True)
-class ConvertOptions(job.OutputOptions):
-    """The options of the conversion of a file, with those of the output.
+@dataclass(frozen=True)
+class Conversion:
+    """The dataset and the options of a conversion, as the core takes them."""
 
-    The docstring of `convert` explains them.
-    """
-
-    tree: str | None = None
-    to: Literal["rntuple", "ttree"] = "rntuple"
-    layout: Literal["importer", "vectors"] = "importer"
-    streamer: str | Iterable[str] = ()
-    quantize: bool = False
-    include: str | Iterable[str] = ()
-    exclude: str | Iterable[str] = ()
-    entry_start: int | None = None
-    entry_stop: int | None = None
-    skip_unsupported: bool = False
-    skip_unreadable: bool = False
-    basket_size: int | str | None = None
-    auto_flush: int | str | None = None
-    counters: Mapping[str, str] | None = None
-    leaf_lists: str | Iterable[str] = ()
-    vectors: str | Iterable[str] = ()
-    branch_options: BranchOptions | None = None
-    by_list: list[tuple[str, str]] = field(init=False)
-    by_branch: list[tuple[str, list[tuple[str, str]]]] = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Turn the options into what the core takes."""
-        super().__post_init__()
-        for name in ("streamer", "include", "exclude", "leaf_lists", "vectors"):
-            setattr(self, name, job.globs(getattr(self, name)))
-        if self.basket_size is not None:
-            self.basket_size = bytes_of(self.basket_size, "basket_size")
-        if self.auto_flush is not None:
-            self.auto_flush = auto_flush_of(self.auto_flush)
-        self.by_list = list((self.counters or {}).items())
-        self.by_branch = by_branch(self.branch_options)
-
-    @property
-    def output(self) -> job.OutputOptions:
-        """Return the options of the output, which the core reads apart."""
-        return self
+    tree: str | None
+    to: str
+    keywords: job.Keywords
 
 
 class FileKeywords(job.ClusterKeywords, total=False):
-    """The parameters of `ConvertOptions`, without `tree`; a test compares both."""
+    """The options of the conversion of a file. The docstring of `convert` explains them."""
 
     to: Literal["rntuple", "ttree"]
     layout: Literal["importer", "vectors"]
@@ -82,8 +46,8 @@ class FileKeywords(job.ClusterKeywords, total=False):
     entry_stop: int | None
     skip_unsupported: bool
     skip_unreadable: bool
-    basket_size: int | str | None
-    auto_flush: int | str | None
+    basket_size: Size | None
+    auto_flush: AutoFlush | None
     counters: Mapping[str, str] | None
     leaf_lists: str | Iterable[str]
     vectors: str | Iterable[str]
@@ -118,7 +82,7 @@ def convert(
 ) -> ConvertedFiles: ...
 
 
-@job.shows_output_options(ConvertOptions)
+@job.shows_options(FileKeywords)
 def convert(
     input: Path | Inputs,
     output: Path,
@@ -194,7 +158,7 @@ def convert(
         If `True`, a line on stderr shows the progress. A function is called with the work that is
         done and the total.
     **output
-        See `nyssa.jobs.job.OutputOptions`.
+        See `nyssa.jobs.job.OutputKeywords`.
 
     Returns
     -------
@@ -213,7 +177,7 @@ def convert(
         (a `NotImplementedError`) if a branch or a field cannot be converted.
     """
     workers = threads_of(threads)
-    chosen = ConvertOptions(tree=tree, **options)
+    chosen = _conversion(tree, options)
     target = os.fspath(output)
     if isinstance(input, list):
         inputs = [str(one) for one in expand([os.fspath(one) for one in input])]
@@ -234,15 +198,19 @@ def convert_every(
     **options: Unpack[FileKeywords],
 ) -> list[ConvertReport]:
     """Convert as `convert` does, but every dataset of a file of which neither names one."""
-    chosen = ConvertOptions(tree=tree, **options)
-    every = chosen.name is None
+    chosen = _conversion(tree, options)
+    every = options.get("name") is None
     return _converted(input, output, chosen, threads_of(threads), progress=False, every=every)
+
+
+def _conversion(tree: str | None, options: FileKeywords) -> Conversion:
+    return Conversion(tree, options.get("to") or "rntuple", job.keywords(FileKeywords, options))
 
 
 def _converted(
     source: str,
     target: str,
-    chosen: ConvertOptions,
+    chosen: Conversion,
     workers: int | None,
     progress: Callable[[int, int], object] | bool,
     *,

@@ -6,18 +6,18 @@ import functools
 import inspect
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from typing_extensions import TypedDict
 
+from nyssa.arguments.by_glob import FieldOptions
 from nyssa.arguments.checks import checked
-from nyssa.arguments.field_options import FieldOptions
-from nyssa.arguments.field_options import field_options as by_field
-from nyssa.arguments.sizes import bytes_of
+from nyssa.arguments.keywords import default_of, kinds_of, words_of
+from nyssa.arguments.sizes import Size
 
 Progress = Callable[[int, int], object]
 
@@ -38,11 +38,28 @@ def made_as(identity: bytes | None) -> Iterator[None]:
 _Job = TypeVar("_Job", bound=Callable[..., Any])
 
 
-@dataclass(kw_only=True)
-class OutputOptions:
-    """The options of the output that all jobs share, with the defaults of the core.
+@dataclass(frozen=True)
+class Keywords:
+    """The keywords of a job, as the core takes them."""
 
-    The docstrings of the jobs show these parameters.
+    words: list[str]
+    entry_start: int | None
+    entry_stop: int | None
+    #: The identity (UUID) of the output.
+    identity: bytes | None
+
+
+def keywords(declared: type, given: Mapping[str, Any]) -> Keywords:
+    """Return the keywords that a `TypedDict` declares, as the core takes them."""
+    apart = ("to", "entry_start", "entry_stop")
+    words = words_of(declared, {name: one for name, one in given.items() if name not in apart})
+    return Keywords(words, given.get("entry_start"), given.get("entry_stop"), IDENTITY.get())
+
+
+class OutputKeywords(TypedDict, total=False):
+    """The options of the output that all jobs share.
+
+    The signatures and docstrings of the jobs show these parameters.
 
     Parameters
     ----------
@@ -94,46 +111,14 @@ class OutputOptions:
         the same bytes.
     """
 
-    name: str | None = None
-    compression: int | str | None = None
-    effort: str | None = None
-    encoding: str | None = None
-    profile: str | None = None
-    field_options: FieldOptions | None = None
-    cluster_size: int | str | None = None
-    page_size: int | str | None = None
-    memory: int | str | None = None
-    carry: bool = True
-    verify: bool = False
-    force: bool = False
-    reproducible: bool = False
-    by_field: list[tuple[str, list[tuple[str, str]]]] = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Turn the options into what the core takes: text, and sizes in bytes."""
-        self.compression = None if self.compression is None else str(self.compression)
-        self.by_field = by_field(self.field_options)
-        self.cluster_size = _bytes(self.cluster_size, "cluster_size")
-        self.page_size = _bytes(self.page_size, "page_size")
-        self.memory = _bytes(self.memory, "memory")
-
-    @property
-    def identity(self) -> bytes | None:
-        """Return the identity of the output, which is no option of users."""
-        return IDENTITY.get()
-
-
-class OutputKeywords(TypedDict, total=False):
-    """The parameters of `OutputOptions`, for type checkers; a test compares both."""
-
     name: str | None
     compression: int | str | None
     effort: str | None
     encoding: str | None
     profile: str | None
     field_options: FieldOptions | None
-    page_size: int | str | None
-    memory: int | str | None
+    page_size: Size | None
+    memory: Size | None
     carry: bool
     verify: bool
     force: bool
@@ -141,30 +126,37 @@ class OutputKeywords(TypedDict, total=False):
 
 
 class ClusterKeywords(OutputKeywords, total=False):
-    """The parameters of `OutputOptions` for jobs that always make new clusters."""
+    """The options of the output for jobs that always make new clusters."""
 
-    cluster_size: int | str | None
+    cluster_size: Size | None
 
 
-def shows_output_options(
-    options: type[OutputOptions] = OutputOptions, *, without: tuple[str, ...] = ()
-) -> Callable[[_Job], _Job]:
-    """Return a decorator for jobs that take the parameters of `options` as keywords.
+def shows_options(declared: type) -> Callable[[_Job], _Job]:
+    """Return a decorator for jobs that take keywords, which a `TypedDict` declares.
 
-    It puts these parameters, except those named in `without`, into the signature of the job, where
-    users look for them, and those of `OutputOptions` into its docstring.
+    It puts the keywords into the signature of the job, where users look for them, and what the
+    docstring of `OutputKeywords` says into its docstring.
     """
-    shared = list(inspect.signature(OutputOptions).parameters)
-    documented = {name: text for name, text in _parameters() if name not in without}
+    kinds = kinds_of(declared)
+    shared = kinds_of(ClusterKeywords)
+    documented = [text for name, text in _parameters() if name in kinds]
 
     def decorate(job: _Job) -> _Job:
         own = inspect.signature(job)
         named = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
-        known = {*without, *(one.name for one in named)}
-        more = inspect.signature(options).parameters.values()
-        # A derived class has its own parameters last, and users look for them first.
-        ordered = sorted(more, key=lambda one: one.name in shared)
-        added = [one for one in ordered if one.name not in known]
+        known = {one.name for one in named}
+        # Users look for the options of the job first.
+        ordered = sorted(kinds, key=lambda name: name in shared)
+        added = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=default_of(name, kinds[name]),
+                annotation=kinds[name],
+            )
+            for name in ordered
+            if name not in known
+        ]
         shown = own.replace(parameters=[*named, *added])
 
         @functools.wraps(job)
@@ -173,8 +165,8 @@ def shows_output_options(
             return job(*args, **kwargs)
 
         text = inspect.getdoc(job) or ""
-        head, _, rest = text.partition("**output\n    See `nyssa.jobs.job.OutputOptions`.\n")
-        call.__doc__ = head + "".join(documented.values()) + rest
+        head, _, rest = text.partition("**output\n    See `nyssa.jobs.job.OutputKeywords`.\n")
+        call.__doc__ = head + "".join(documented) + rest
         call.__signature__ = shown  # type: ignore[attr-defined]
         return checked(call)  # type: ignore[return-value]
 
@@ -182,8 +174,8 @@ def shows_output_options(
 
 
 def _parameters() -> Iterable[tuple[str, str]]:
-    """Return the name of each parameter of `OutputOptions` and what its docstring says of it."""
-    text = inspect.getdoc(OutputOptions) or ""
+    """Return the name of each parameter in the docstring of `OutputKeywords`, and its text."""
+    text = inspect.getdoc(OutputKeywords) or ""
     _, _, parameters = text.partition("Parameters\n----------\n")
     name, lines = "", ""
     for line in [*parameters.splitlines(keepends=True), "end"]:
@@ -192,15 +184,6 @@ def _parameters() -> Iterable[tuple[str, str]]:
                 yield name, lines if lines.endswith("\n") else lines + "\n"
             name, lines = line.strip(), ""
         lines += line
-
-
-def _bytes(size: int | str | None, name: str) -> int | None:
-    return None if size is None else bytes_of(size, name)
-
-
-def globs(given: str | Iterable[str]) -> list[str]:
-    """Return one pattern, or several, as a list."""
-    return [given] if isinstance(given, str) else list(given)
 
 
 def run(job: Callable[[Progress | None], str], progress: Progress | bool, done: str) -> Any:

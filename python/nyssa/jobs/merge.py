@@ -4,28 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from typing_extensions import Unpack
 
 from nyssa import _core
-from nyssa.arguments.sizes import bytes_of, threads_of
+from nyssa.arguments.sizes import Size, threads_of
 from nyssa.jobs import job
 from nyssa.jobs.reports import MergeReport
 
 __all__ = ["merge"]
-
-
-@dataclass(frozen=True)
-class MergeOptions:
-    """The options of a merge, in the form that the core takes."""
-
-    mode: str
-    recluster: bool
-    checksums: bool
-    skip_unsupported: bool
-    output: job.OutputOptions
 
 
 class MergeKeywords(job.OutputKeywords, total=False):
@@ -36,13 +24,19 @@ class MergeKeywords(job.OutputKeywords, total=False):
     skip_unsupported: bool
 
 
-@job.shows_output_options(without=("cluster_size",))
+class AllKeywords(MergeKeywords, total=False):
+    """The options of `merge`."""
+
+    recluster: Size | None
+
+
+@job.shows_options(AllKeywords)
 def merge(
     inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Mapping[str, str],
     output: str | os.PathLike[str],
     mode: Literal["strict", "union", "filter"] = "strict",
     *,
-    recluster: int | str | None = None,
+    recluster: Size | None = None,
     checksums: bool = True,
     skip_unsupported: bool = False,
     threads: int | None = None,
@@ -104,7 +98,7 @@ def merge(
         If `True`, a line on stderr shows the progress. A function is called with the work that is
         done and the total.
     **output
-        See `nyssa.jobs.job.OutputOptions`.
+        See `nyssa.jobs.job.OutputKeywords`.
 
     Returns
     -------
@@ -134,16 +128,10 @@ def merge(
     if isinstance(inputs, Mapping):
         inputs = [f"{path}:{name}" for path, name in inputs.items()]
     workers = threads_of(threads)
-    size = None if recluster is None else bytes_of(recluster, "recluster")
-    chosen = MergeOptions(
-        mode=mode,
-        recluster=recluster is not None,
-        checksums=checksums,
-        skip_unsupported=skip_unsupported,
-        output=job.OutputOptions(**options, cluster_size=size),
-    )
+    given = {**options, "recluster": recluster, "checksums": checksums}
+    chosen = job.keywords(AllKeywords, given | {"skip_unsupported": skip_unsupported})
     sources, target = [os.fspath(one) for one in inputs], os.fspath(output)
     report: MergeReport = job.run(
-        lambda show: _core.merge(sources, target, chosen, workers, show), progress, "merged"
+        lambda show: _core.merge(sources, target, mode, chosen, workers, show), progress, "merged"
     )
     return report

@@ -193,7 +193,7 @@ class MergeReport(_Written):
 
 
 class ConvertedFile(TypedDict):
-    """What became of one of many files: a line of the journal ``nyssa-convert.jsonl``."""
+    """What became of one of many files. The journal ``nyssa-convert.jsonl`` has this, too."""
 
     input: str
     input_bytes: int

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from typing_extensions import Unpack
 
 from nyssa import _core
+from nyssa.arguments.keywords import texts_of
 from nyssa.arguments.sizes import threads_of
 from nyssa.arrays import to_numpy
 from nyssa.jobs import job
@@ -21,49 +21,36 @@ from nyssa.read.rules import ReadRules
 __all__ = ["rewrite"]
 
 
-@dataclass(frozen=True)
-class RewriteOptions:
-    """The options of a rewrite, in the form that the core takes."""
+class FileKeywords(job.ClusterKeywords, total=False):
+    """The options that become words of the command line."""
 
-    ntuple: str | None
-    include: list[str]
-    exclude: list[str]
-    cut: str | None
-    mask: tuple[bytes, int] | None
+    include: str | Iterable[str]
+    exclude: str | Iterable[str]
     entry_start: int | None
     entry_stop: int | None
-    output: job.OutputOptions
 
 
-class RewriteKeywords(job.ClusterKeywords, total=False):
+class RewriteKeywords(FileKeywords, total=False):
     """The options of `rewrite` for one file, for type checkers; a test compares both."""
 
     ntuple: str | None
     rules: ReadRules | None
-    include: str | Iterable[str]
-    exclude: str | Iterable[str]
     cut: str | Callable[[Any], Any] | None
     cut_fields: Iterable[str] | None
-    entry_start: int | None
-    entry_stop: int | None
 
 
-@job.shows_output_options()
+@job.shows_options(FileKeywords)
 def rewrite(
     input: str | os.PathLike[str],
     output: str | os.PathLike[str],
     ntuple: str | None = None,
     *,
     rules: ReadRules | None = None,
-    include: str | Iterable[str] = (),
-    exclude: str | Iterable[str] = (),
     cut: str | Callable[[Any], Any] | None = None,
     cut_fields: Iterable[str] | None = None,
-    entry_start: int | None = None,
-    entry_stop: int | None = None,
     threads: int | None = None,
     progress: Callable[[int, int], object] | bool = False,
-    **options: Unpack[job.ClusterKeywords],
+    **options: Unpack[FileKeywords],
 ) -> list[RewriteReport]:
     """Decode an RNTuple and write it again in a new file.
 
@@ -98,7 +85,7 @@ def rewrite(
         If `True`, a line on stderr shows the progress. A function is called with the work that is
         done and the total.
     **output
-        See `nyssa.jobs.job.OutputOptions`.
+        See `nyssa.jobs.job.OutputKeywords`.
 
     Returns
     -------
@@ -118,22 +105,17 @@ def rewrite(
     source, mask = os.fspath(input), None
     if callable(cut):
         dataset = open_dataset(f"{source}:{ntuple}" if ntuple else source)
-        mask = _mask(dataset, cut, cut_fields, entry_start, entry_stop, threads)
+        entries = (options.get("entry_start"), options.get("entry_stop"))
+        mask = _mask(dataset, cut, cut_fields, entries, threads)
         ntuple = ntuple or dataset.object_path
-    chosen = RewriteOptions(
-        ntuple=ntuple,
-        include=job.globs(include),
-        exclude=job.globs(exclude),
-        cut=None if callable(cut) else cut,
-        mask=mask,
-        entry_start=entry_start,
-        entry_stop=entry_stop,
-        output=job.OutputOptions(**options),
-    )
+    chosen = job.keywords(FileKeywords, options)
+    expression = None if callable(cut) else cut
     own = None if rules is None else rules._core
     target = os.fspath(output)
     reports: list[RewriteReport] = job.run(
-        lambda show: _core.rewrite(source, target, chosen, own, workers, show),
+        lambda show: _core.rewrite(
+            source, target, ntuple, chosen, expression, mask, own, workers, show
+        ),
         progress,
         "rewritten",
     )
@@ -144,14 +126,13 @@ def _mask(
     dataset: Any,
     cut: Callable[[Any], Any],
     names: Iterable[str] | None,
-    start: int | None,
-    stop: int | None,
+    entries: tuple[int | None, int | None],
     threads: int | None,
 ) -> tuple[bytes, int]:
     """Return one bit for each entry, least significant first, and their number."""
-    chosen = None if names is None else list(names)
+    chosen = None if names is None else texts_of(names)
     steps = dataset.iterate(
-        chosen, entry_start=start, entry_stop=stop, threads=threads, report=True
+        chosen, entry_start=entries[0], entry_stop=entries[1], threads=threads, report=True
     )
     masks = [np.empty(0, dtype=bool)]
     for arrays, (first, last) in steps:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from nyssa import _core
 from nyssa.arguments.checks import checked
+from nyssa.arguments.keywords import texts_of
 from nyssa.arguments.sizes import bytes_of, threads_of
 from nyssa.errors import OutputExistsError
 from nyssa.jobs import job
@@ -273,8 +274,8 @@ def tune(
     options = TuneOptions(
         objective=objective,
         budget=float(budget),
-        compression=job.globs(compression),
-        columns=job.globs(columns),
+        compression=texts_of(compression),
+        columns=texts_of(columns),
         link_latency=link_latency,
         link_bandwidth=bandwidth,
     )

@@ -74,7 +74,7 @@ class Histogram(Object):
 
     @property
     def _bins(self) -> npt.NDArray[Any]:
-        """The contents of the bins, with those of flow."""
+        """The contents of the bins, also of underflow and overflow."""
         return checked(self, "fArray", self._now["fArray"], np.ndarray)
 
     def axis(self, axis: int | str = 0) -> Axis:

@@ -112,7 +112,7 @@ def graph(
         ``TGraph``, with a pair ``TGraphAsymmErrors``, otherwise ``TGraphErrors``. Default: no
         errors, which are zeros if the other axis has some.
     title
-        Title, which in ROOT may have those of the axes: ``"title;x;y"``.
+        Title, which in ROOT may have the titles of the axes: ``"title;x;y"``.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Makes ROOT's histograms of those of other packages (the UHI protocol) and of NumPy."""
+"""Makes ROOT's histograms of histograms of other packages (the UHI protocol) and of NumPy."""
 
 from __future__ import annotations
 

@@ -65,17 +65,17 @@ class Object:
 
     @property
     def classname(self) -> str:
-        """Return the same as `class_name`, by its name in uproot."""
+        """Return the C++ class (`class_name`), by its name in uproot."""
         return self._class_name
 
     @property
     def bases(self) -> tuple[str, ...]:
-        """Return the C++ base classes, with those of the base classes."""
+        """Return the C++ base classes, also of the base classes."""
         return self._bases
 
     @property
     def members(self) -> Mapping[str, Any]:
-        """Return the members of the class itself, without those of its base classes."""
+        """Return the members of the class itself, without the members of its base classes."""
         return MappingProxyType({name: self._members[name] for name in self._own})
 
     @property
@@ -230,7 +230,7 @@ def _in_depth(found: Object, make: Callable[[], _Made]) -> _Made:
 
 
 def _plain(value: Any, made: dict[int, Any]) -> Any:
-    """Return plain values; `made` has those of the objects that were met."""
+    """Return plain values; `made` has the values of the objects that were met."""
     if isinstance(value, Object):
         if id(value) not in made:
             made[id(value)] = value._begin()

@@ -219,7 +219,7 @@ class _Graph:
         return {f":_{index}": name for index, name in enumerate(bases)}
 
     def _fill(self, members: dict[str, Any], node: _Node, row: int, class_name: str) -> None:
-        """Add the members of an object, those of its base classes first."""
+        """Add the members of an object, first the members of its base classes."""
         types = {
             name: type_name for name, type_name, base in self._elements(class_name) if not base
         }
@@ -245,7 +245,7 @@ def _fields(form: Form, class_name: str) -> list[str]:
 
 
 def _is_link(form: Form) -> bool:
-    """Return whether numbers are those of objects."""
+    """Return whether numbers are numbers of objects."""
     return forms.parameter(form, "typename") == "nyssa:link"
 
 

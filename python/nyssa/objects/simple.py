@@ -27,7 +27,7 @@ class Collection(Object, Sequence[Any]):
         return found
 
     def __getitem__(self, index: Any) -> Any:
-        """Return one item, or those of a slice as a list."""
+        """Return one item, or the items of a slice as a list."""
         return self.member("items")[index]
 
     def __len__(self) -> int:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from nyssa import _core
 from nyssa.show.report import Report
-from nyssa.show.table import Table, size
+from nyssa.show.table import Table
 
 __all__ = ["IoStats"]
 
@@ -59,33 +61,4 @@ class IoStats(Report):
     """Part of all bytes that a cache had, from 0 to 1. It is `None` if no byte was read."""
 
     def _parts(self) -> Iterator[str | Table]:
-        read, readv = self.bytes_read + self.hit_bytes_read, self.bytes_readv + self.hit_bytes_readv
-        hits = self.hit_bytes_read + self.hit_bytes_readv
-        rate, peak = size(int(self.bytes_per_second)), size(int(self.peak_bytes_per_second))
-        rows = {
-            "cache combined hit rate": _percent(hits, read + readv),
-            "cache read     hit rate": _percent(self.hit_bytes_read, read),
-            "cache readv    hit rate": _percent(self.hit_bytes_readv, readv),
-            "total bytes    read": str(read),
-            "total bytes    readv": str(readv),
-            "bytes from     cache": str(hits),
-            "bytes from     origin": str(self.bytes_read + self.bytes_readv),
-            "bytes over-read": str(self.over_read_bytes),
-            "total iops     read": str(self.iops_read),
-            "total iops     readv": str(self.iops_readv),
-            "total iops     readvread": str(self.iops_readvread),
-            "round trips": str(self.round_trips),
-            "open files     read": str(self.open_files),
-            "open unique f. read": str(self.open_unique_files),
-            "total unique files bytes": str(self.unique_files_bytes),
-            "total unique files size": size(self.unique_files_bytes),
-            "percentage dataset read": _percent(read + readv, self.unique_files_bytes),
-            "time of requests": f"{self.busy_seconds:.2f} s",
-            "app real time": f"{self.seconds:.2f} s",
-            "app readrate": f"{rate}/s [ peak (1s) {peak}/s ]",
-        }
-        yield from (f"{label:<24} : {value}" for label, value in rows.items())
-
-
-def _percent(part: int, total: int) -> str:
-    return f"{100 * part / total:.2f} %" if total else "-"
+        yield from _core.io_stats_lines(json.dumps(self.to_dict()))

@@ -78,7 +78,7 @@ def monitor(file: str | os.PathLike[str] = "prmon.txt", *, interval: float = 1.0
     """Record what this process and its children use, as the program ``prmon`` does.
 
     Rows with times, memory, threads and bytes are written to a table, and the largest values and
-    averages to a summary in JSON. Names, units and forms are those of HSF's prmon, so that its
+    averages to a summary in JSON. Names, units and forms are as in HSF's prmon, so that its
     ``prmon_plot.py`` draws them. Times and bytes count from the begin of the ``with`` statement.
 
     >>> with nyssa.monitor("prmon.txt", interval=0.5) as usage:

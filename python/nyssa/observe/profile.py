@@ -62,13 +62,11 @@ class Profile:
 
     @checked
     def to_perfetto(self, path: str | os.PathLike[str]) -> None:
-        """Write trace events in JSON to `path`, which https://ui.perfetto.dev opens."""
-        Path(path).write_text(self._ended().perfetto(), encoding="utf-8")
+        """Write trace events in JSON to `path`, which https://ui.perfetto.dev opens.
 
-    @checked
-    def to_speedscope(self, path: str | os.PathLike[str]) -> None:
-        """Write a flame graph of each thread to `path`, which https://www.speedscope.app opens."""
-        Path(path).write_text(self._ended().speedscope(), encoding="utf-8")
+        https://www.speedscope.app opens them, too, as a flame graph of each thread.
+        """
+        Path(path).write_text(self._ended().perfetto(), encoding="utf-8")
 
     @checked
     def to_html(self, path: str | os.PathLike[str]) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_trace"]
 
-#: Colours of requests, of their ranges, of IOPS and of marks, as those of the HTML page.
+#: Colours of requests, of their ranges, of IOPS and of marks, as in the HTML page.
 REQUESTS, RANGES, IOPS, MARKS = "#2a78c2", "#8ab8e0", "#c2662a", "#2a9d5c"
 
 

@@ -113,8 +113,8 @@ def chain(
         dict from paths to names of objects. A file with only one dataset needs no name. A
         `pathlib.Path` names one file.
     schema
-        The columns of the chain. ``"first"`` (default): those of the first file; ``"union"``: those
-        of any file; ``"intersection"``: those that all files have. A stated schema is another
+        The columns of the chain. ``"first"`` (default): of the first file; ``"union"``: of any
+        file; ``"intersection"``: the columns that all files have. A stated schema is another
         `Dataset`, a dict from names to types as for `WritableFile.mkrntuple`, or an Arrow schema.
         The types of a union or intersection can hold the values of all files (for ``int`` and
         ``double`` this is ``double``).

@@ -92,7 +92,8 @@ class Column(NDArrayOperatorsMixin):
         """Return its bytes before compression, with all columns below it.
 
         For an RNTuple these are the encoded elements, for a TTree the baskets with their keys
-        (``fTotBytes``). The errors are those of `compressed_bytes`.
+        (``fTotBytes``). A column that is computed, or of several files,
+        raises `nyssa.UnsupportedError`.
         """
         return self._bytes()[1]
 
@@ -117,52 +118,24 @@ class Column(NDArrayOperatorsMixin):
 
     @overload
     def array(
-        self,
-        *,
-        library: AwkwardName = "ak",
-        **options: Unpack[EntryOptions],
+        self, *, library: AwkwardName = "ak", **options: Unpack[EntryOptions]
     ) -> ak.Array: ...
 
     @overload
-    def array(
-        self,
-        *,
-        library: NumpyName,
-        **options: Unpack[EntryOptions],
-    ) -> NumpyArray: ...
+    def array(self, *, library: NumpyName, **options: Unpack[EntryOptions]) -> NumpyArray: ...
 
     @overload
-    def array(
-        self,
-        *,
-        library: ArrowName,
-        **options: Unpack[EntryOptions],
-    ) -> pa.Array[Any]: ...
+    def array(self, *, library: ArrowName, **options: Unpack[EntryOptions]) -> pa.Array[Any]: ...
 
     @overload
-    def array(
-        self,
-        *,
-        library: PandasName,
-        **options: Unpack[EntryOptions],
-    ) -> pd.Series[Any]: ...
+    def array(self, *, library: PandasName, **options: Unpack[EntryOptions]) -> pd.Series[Any]: ...
 
     @overload
-    def array(
-        self,
-        *,
-        library: PolarsName,
-        **options: Unpack[EntryOptions],
-    ) -> pl.Series: ...
+    def array(self, *, library: PolarsName, **options: Unpack[EntryOptions]) -> pl.Series: ...
 
     # The library is only known at run time, hence `Any`.
     @overload
-    def array(
-        self,
-        *,
-        library: str,
-        **options: Unpack[EntryOptions],
-    ) -> Any: ...
+    def array(self, *, library: str, **options: Unpack[EntryOptions]) -> Any: ...
 
     @checked
     def array(
@@ -180,9 +153,9 @@ class Column(NDArrayOperatorsMixin):
         ...)``, records of numbers are a structured array, strings are objects of type `str`, and
         jagged data are objects: one NumPy array for each entry. Numbers that may be missing are a
         masked array, and in pandas of its own types, such as ``Float64``. Arrays of NumPy can be
-        written to; those of awkward and Arrow share memory and cannot. The
+        written to; arrays of awkward and Arrow share memory and cannot. The
         other libraries return an ``ak.Array``, ``pyarrow.Array``, ``pandas.Series`` or
-        ``polars.Series``. The parameters and errors are those of `Dataset.arrays`. With
+        ``polars.Series``. The parameters and errors are as in `Dataset.arrays`. With
         `skip_unreadable`, members of objects that cannot be read are left out.
         """
         library = libraries.canonical(library)

@@ -132,7 +132,7 @@ class Columns(Choosable[_C]):
         return {item[0]: item[1] for item in found if type_accepts(item[1])}
 
     def itertypenames(self, **filters: Unpack[ColumnFilters]) -> Iterator[tuple[str, str]]:
-        """Iterate over pairs of name and C++ type name; `filters` are those of `keys`."""
+        """Iterate over pairs of name and C++ type name; `filters` are as in `keys`."""
         return iter(self.typenames(**filters).items())
 
     @checked
@@ -145,7 +145,7 @@ class Columns(Choosable[_C]):
     ) -> None:
         """Print the name, the C++ type and the Arrow type of each column, or why it cannot be read.
 
-        The parameters are those of `keys`.
+        The parameters are as in `keys`.
         """
         names = self.keys(
             filter_name=filter_name, filter_typename=filter_typename, recursive=recursive

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, overload
 
-from typing_extensions import Self
-
 from nyssa import _core
 from nyssa.arguments.checks import checked
 from nyssa.arguments.names import NameFilter, names_of, not_found
@@ -18,6 +16,7 @@ from nyssa.files.reopen import Recipe
 from nyssa.observe.io_stats import IoStats
 from nyssa.read.column import Column
 from nyssa.read.columns import Names
+from nyssa.read.mapping import Closable
 from nyssa.read.reading import DEFAULT_STEP, Reading
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Dataset"]
 
 
-class Dataset(Reading):
+class Dataset(Reading, Closable):
     """A TTree or RNTuple in an open file: a mapping from names to columns.
 
     `arrays` reads its entries, `iterate` reads them in steps, and ``dataset["Jet_pt"].array()``
@@ -146,15 +145,15 @@ class Dataset(Reading):
     ) -> ak.forms.RecordForm:
         """Return the awkward form of what `arrays` gives for these columns, without reading data.
 
-        The parameters and errors are those of `arrays`. With `skip_unreadable` the form lacks
+        The parameters and errors are as in `arrays`. With `skip_unreadable` the form lacks
         columns that are known to be unreadable before values are read.
         """
         from nyssa.arrays import to_awkward
 
         source = self.with_rules(rules) if rules else self
-        asked = names_of(expressions)
-        source = source._asked(source._query(asked, None, aliases))
-        chosen = source._choose(asked, filter_name, filter_typename, skip_unreadable)
+        names = names_of(expressions)
+        source = source._without_entries(source._query(names, None, aliases))
+        chosen = source._choose(names, filter_name, filter_typename, skip_unreadable)
         if skip_unreadable:
             _, chosen, columns, _ = source._core.read_skip_unreadable(chosen, 0, 0)
         else:
@@ -196,14 +195,6 @@ class Dataset(Reading):
             f"{type(where).__name__}; entries are selected by a slice, as in dataset[:100]"
         )
 
-    def __eq__(self, other: object) -> bool:
-        """Compare by identity. The data of two datasets are not compared."""
-        return self is other
-
-    def __hash__(self) -> int:
-        """Hash by identity."""
-        return id(self)
-
     def __reduce__(self) -> Recipe:
         """Return how to open it again."""
         return self._recipe
@@ -215,14 +206,6 @@ class Dataset(Reading):
         count, too. `nyssa.io_stats` counts for the whole process.
         """
         return IoStats._of(json.loads(self._core.io_stats()))
-
-    def __enter__(self) -> Self:
-        """Return itself, so that ``with nyssa.open("file.root:Events") as events`` works."""
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        """Close the dataset."""
-        self.close()
 
     def __repr__(self) -> str:
         """Return format, name, columns and entries."""

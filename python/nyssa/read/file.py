@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
 
-from typing_extensions import Self, Unpack
+from typing_extensions import Unpack
 
 from nyssa import _core
 from nyssa.arguments.checks import checked
@@ -21,7 +21,7 @@ from nyssa.files.cache import Cache, CacheAs, CacheFolder, choose
 from nyssa.files.reopen import Recipe, absolute_file
 from nyssa.observe.io_stats import IoStats
 from nyssa.read.dataset import Dataset
-from nyssa.read.mapping import Choosable
+from nyssa.read.mapping import Choosable, Closable
 from nyssa.read.rntuple import RNTuple
 from nyssa.read.ttree import TTree
 from nyssa.read.wrap import wrap
@@ -54,7 +54,7 @@ class Directory(Choosable[Any]):
     directory and no cycle has it: ``"a/b"`` is the object ``b`` of the directory ``a``, and only
     without such an object the one with the name ``a/b``.
     An object that is neither a dataset nor a directory, such as a
-    histogram, is an `nyssa.objects.Object`. An object is read when it is asked for.
+    histogram, is an `nyssa.objects.Object`. An object is read when it is requested.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Directory(Choosable[Any]):
         return out
 
     def iterclassnames(self, **filters: Unpack[KeyFilters]) -> Iterator[tuple[str, str]]:
-        """Iterate over pairs of path and C++ class; `filters` are those of `keys`."""
+        """Iterate over pairs of path and C++ class; `filters` are as in `keys`."""
         return iter(self.classnames(**filters).items())
 
     @checked
@@ -225,22 +225,6 @@ class Directory(Choosable[Any]):
         """Return whether there is an object at this path."""
         return isinstance(key, str) and self._find(key) is not None
 
-    def __iter__(self) -> Iterator[str]:
-        """Iterate over `keys`."""
-        return iter(self.keys())
-
-    def __len__(self) -> int:
-        """Return the number of objects, including those in nested directories."""
-        return len(self.keys())
-
-    def __eq__(self, other: object) -> bool:
-        """Compare by identity."""
-        return self is other
-
-    def __hash__(self) -> int:
-        """Hash by identity."""
-        return id(self)
-
     def __reduce__(self) -> Recipe:
         """Return how to open it again. Pickle stores the path, not the content."""
         return (_open_directory, (self._file, self._core.raw, self._path, self._how))
@@ -257,7 +241,7 @@ class Directory(Choosable[Any]):
         return _core.printable(f"<{type(self).__name__} {self._path or '/'} of {self.file_path}>")
 
 
-class File(Directory):
+class File(Closable, Directory):
     """An open ROOT file; see `open`."""
 
     def __init__(self, core: _core.File, location: str | Ranges, how: How = (None, None)) -> None:
@@ -281,14 +265,6 @@ class File(Directory):
         `ValueError`). Arrays that were read stay valid.
         """
         self._core.close()
-
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        """Close the file."""
-        self.close()
 
     def __repr__(self) -> str:
         """Return the path of the file."""
@@ -336,7 +312,7 @@ def open(
     which is asked only if bytes are missing in the cache. By default it is always asked.
 
     A tree may name the files of its branches and friends. A local file may name files in its own
-    folder and below, a remote file those of its server (of the same scheme, host and port). With
+    folder and below, a remote file on its server (with the same scheme, host and port). With
     ``allow_other_files=True``, a local file may name all local files, and each file those of other
     servers, which get no credentials. The default is False, or True if the environment variable
     ``NYSSA_ALLOW_OTHER_FILES`` is 1. A branch whose file may not be read is unreadable; a friend is

@@ -244,13 +244,13 @@ def iterate(
     def steps() -> Iterator[Any]:
         opened = link_all(sources[:1] if lazy else sources)
         query = opened._query(names, cut, computed)
-        asked = opened._asked(query)
-        chosen = asked._choose(names, filter_name, filter_typename, skip_unreadable)
+        columns = opened._without_entries(query)
+        chosen = columns._choose(names, filter_name, filter_typename, skip_unreadable)
         fields = set(query.fields() if query else ())
-        one_by_one = lazy and fields <= {*opened.keys()} and {*chosen} <= {*asked.keys()}
+        one_by_one = lazy and fields <= {*opened.keys()} and {*chosen} <= {*columns.keys()}
         if lazy and not one_by_one:
             opened = link_all(sources)
-        options = asked._step_options(library, step_size, chosen, threads)
+        options = columns._step_options(library, step_size, chosen, threads)
         options["skip_unreadable"] = skip_unreadable
         options["query"] = query
         if one_by_one:
@@ -275,21 +275,13 @@ def concatenate(
 
 @overload
 def concatenate(
-    files: Files,
-    expressions: Names = None,
-    *,
-    library: NumpyName,
-    **options: Unpack[Concatenation],
+    files: Files, expressions: Names = None, *, library: NumpyName, **options: Unpack[Concatenation]
 ) -> NumpyArrays: ...
 
 
 @overload
 def concatenate(
-    files: Files,
-    expressions: Names = None,
-    *,
-    library: ArrowName,
-    **options: Unpack[Concatenation],
+    files: Files, expressions: Names = None, *, library: ArrowName, **options: Unpack[Concatenation]
 ) -> pa.Table: ...
 
 
@@ -316,11 +308,7 @@ def concatenate(
 # The library is only known at run time, hence `Any`.
 @overload
 def concatenate(
-    files: Files,
-    expressions: Names = None,
-    *,
-    library: str,
-    **options: Unpack[Concatenation],
+    files: Files, expressions: Names = None, *, library: str, **options: Unpack[Concatenation]
 ) -> Any: ...
 
 
@@ -344,7 +332,7 @@ def concatenate(
 
     `files`, `schema`, `missing`, `narrowing` and `rules` are as in `chain`. In `aliases`, a name
     stands for another name, as in `chain`, or for an expression. The other parameters and the
-    result are those of `Dataset.arrays`.
+    result are as in `Dataset.arrays`.
     """
     library = libraries.canonical(library)
     renamed, computed = _divided(aliases)

@@ -143,7 +143,7 @@ def partitions(files: Files, *, step_size: int | str = DEFAULT_STEP) -> list[Par
     """
     sources = expand(files)
     if any(isinstance(one, Dataset) for one in sources):
-        raise ArgumentError("partitions are those of files: give paths, not open datasets")
+        raise ArgumentError("partitions need files: give paths, not open datasets")
 
     with ThreadPoolExecutor(OPENING) as threads:
         paths = [os.fspath(cast("str", one)) for one in sources]

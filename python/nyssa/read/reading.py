@@ -67,48 +67,28 @@ class Reading(Columns[Column]):
 
     @overload
     def arrays(
-        self,
-        expressions: Names = None,
-        *,
-        library: NumpyName,
-        **options: Unpack[Selection],
+        self, expressions: Names = None, *, library: NumpyName, **options: Unpack[Selection]
     ) -> NumpyArrays: ...
 
     @overload
     def arrays(
-        self,
-        expressions: Names = None,
-        *,
-        library: ArrowName,
-        **options: Unpack[Selection],
+        self, expressions: Names = None, *, library: ArrowName, **options: Unpack[Selection]
     ) -> pa.Table: ...
 
     @overload
     def arrays(
-        self,
-        expressions: Names = None,
-        *,
-        library: PandasName,
-        **options: Unpack[Selection],
+        self, expressions: Names = None, *, library: PandasName, **options: Unpack[Selection]
     ) -> pd.DataFrame: ...
 
     @overload
     def arrays(
-        self,
-        expressions: Names = None,
-        *,
-        library: PolarsName,
-        **options: Unpack[Selection],
+        self, expressions: Names = None, *, library: PolarsName, **options: Unpack[Selection]
     ) -> pl.DataFrame: ...
 
     # The library is only known at run time, hence `Any`.
     @overload
     def arrays(
-        self,
-        expressions: Names = None,
-        *,
-        library: str,
-        **options: Unpack[Selection],
+        self, expressions: Names = None, *, library: str, **options: Unpack[Selection]
     ) -> Any: ...
 
     @checked
@@ -283,7 +263,7 @@ class Reading(Columns[Column]):
         """Read the entries `indices`, in this order. An entry can occur more than once.
 
         Only the clusters and pages (or baskets) with these entries are read. The other parameters
-        and the result are those of `arrays`; rows are numbered from 0 in pandas.
+        and the result are as in `arrays`; rows are numbered from 0 in pandas.
 
         Raises
         ------
@@ -434,8 +414,8 @@ class Reading(Columns[Column]):
 
         The next step is read while the caller works on the one before. Pages and baskets with
         entries of the next step are kept decompressed, as far as memory allows. When the file is
-        closed, the next step raises an `nyssa.ArgumentError`. The parameters and errors are those
-        of `arrays`, and these:
+        closed, the next step raises an `nyssa.ArgumentError`. The parameters and errors are as
+        in `arrays`, and these:
 
         Parameters
         ----------
@@ -466,9 +446,9 @@ class Reading(Columns[Column]):
         names = names_of(expressions)
         start, stop = entry_range(entry_start, entry_stop, self.num_entries)
         query = self._query(names, cut, aliases)
-        asked = self._asked(query)
-        chosen = asked._choose(names, filter_name, filter_typename, skip_unreadable)
-        options = asked._step_options(library, step_size, chosen, threads)
+        columns = self._without_entries(query)
+        chosen = columns._choose(names, filter_name, filter_typename, skip_unreadable)
+        options = columns._step_options(library, step_size, chosen, threads)
         options["skip_unreadable"] = skip_unreadable
         options["query"] = query
         parts = [(start, stop, 0, self.file_path)]
@@ -517,7 +497,7 @@ class Reading(Columns[Column]):
             return self
         return self._view(query.apply(self._core, 0, self.num_entries)[0], self._recipe)
 
-    def _asked(self, query: _core.Query | None) -> Self:
+    def _without_entries(self, query: _core.Query | None) -> Self:
         """Return this dataset with the columns of the query, but without entries."""
         if query is None:
             return self

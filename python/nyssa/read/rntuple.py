@@ -58,5 +58,5 @@ class AttributeSet(RNTuple):
     def attributes(self, *, library: str, **options: Unpack[EntryOptions]) -> Any: ...
 
     def attributes(self, *, library: str = "ak", **options: Unpack[EntryOptions]) -> Any:
-        """Return one record of values for each attribute. The options are those of `arrays`."""
+        """Return one record of values for each attribute. The options are as in `arrays`."""
         return self["_userData"].array(library=library, **options)

@@ -32,11 +32,11 @@ class ReadRules:
 
     A function is called with the source members of all objects that are read, wherever the class
     appears in the fields (in lists too): flat NumPy arrays of numbers, else awkward arrays. It
-    returns one value for each object. Target members are added, or replace those of the same name;
-    sources stay. Members of inner objects are computed before those of outer ones. Rules apply to
-    the classes of RNTuples, and with a TTree they are an error; a function may be called without
-    any object to learn its type. Rules are pickled with their functions: pickle takes those that it
-    can import, cloudpickle all.
+    returns one value for each object. Target members are added, or replace members of the same
+    name; sources stay. Members of inner objects are computed before members of outer ones. Rules
+    apply to the classes of RNTuples, and with a TTree they are an error; a function may be called
+    without any object to learn its type. Rules are pickled with their functions: pickle takes
+    functions that it can import, cloudpickle all.
     """
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class ReadRules:
             Version that the class has when `nyssa.rewrite` writes it with the targets; default that
             which it had. With one outside `versions` the rule does not apply to the new file again.
         function
-            Makes the values of the target from those of the sources.
+            Makes the values of the target from the values of the sources.
 
         Raises
         ------

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Literal, TextIO
 from uuid import UUID
 
-from typing_extensions import Self, Unpack
+from typing_extensions import Unpack
 
 import nyssa
 from nyssa import _core
@@ -16,6 +16,7 @@ from nyssa.arguments.checks import checked
 from nyssa.arguments.names import not_found
 from nyssa.arguments.options import KeyFilters
 from nyssa.read.file import DATASETS
+from nyssa.uproot.any_directory import AnyDirectory
 from nyssa.uproot.compression import Compression, of_code
 from nyssa.uproot.infos import Streamer, StreamerElement
 from nyssa.uproot.key import ReadOnlyKey
@@ -171,27 +172,18 @@ def wrapped(found: object, file: ReadOnlyFile, classname: str) -> Any:
     return found
 
 
-class ReadOnlyDirectory(Mapping[str, Any]):
+class ReadOnlyDirectory(AnyDirectory):
     """A directory of a file: a mapping from names to objects."""
 
     def __init__(self, directory: nyssa.Directory, file: ReadOnlyFile) -> None:
         self.directory = directory
         self.file = file
+        self._path = directory.path
 
     @property
     def file_path(self) -> str:
         """Return the path or URL of the file."""
         return self.directory.file_path
-
-    @property
-    def path(self) -> tuple[str, ...]:
-        """Return the names of the directories down to this one."""
-        return tuple(one for one in self.directory.path.split("/") if one)
-
-    @property
-    def object_path(self) -> str:
-        """Return the path in the file."""
-        return "/".join(["", *self.path, ""])
 
     @property
     def classname(self) -> str:
@@ -204,28 +196,8 @@ class ReadOnlyDirectory(Mapping[str, Any]):
         return self.file.closed
 
     def keys(self, **filters: Unpack[KeyFilters]) -> list[str]:  # type: ignore[override]
-        """Return the paths of the objects, with cycles; the options are those of nyssa."""
+        """Return the paths of the objects, with cycles; the options are as in nyssa."""
         return self.directory.keys(**filters)
-
-    def iterkeys(self, **filters: Unpack[KeyFilters]) -> Iterator[str]:
-        """Iterate over `keys`."""
-        return iter(self.keys(**filters))
-
-    def iteritems(self, **filters: Unpack[KeyFilters]) -> Iterator[tuple[str, Any]]:
-        """Iterate over pairs of path and object."""
-        return ((name, self[name]) for name in self.keys(**filters))
-
-    def itervalues(self, **filters: Unpack[KeyFilters]) -> Iterator[Any]:
-        """Iterate over the objects."""
-        return (self[name] for name in self.keys(**filters))
-
-    def items(self, **filters: Unpack[KeyFilters]) -> list[tuple[str, Any]]:  # type: ignore[override]
-        """Return pairs of path and object."""
-        return list(self.iteritems(**filters))
-
-    def values(self, **filters: Unpack[KeyFilters]) -> list[Any]:  # type: ignore[override]
-        """Return the objects."""
-        return list(self.itervalues(**filters))
 
     def classnames(self, **filters: Unpack[KeyFilters]) -> dict[str, str]:
         """Return the C++ class of each object."""
@@ -269,41 +241,13 @@ class ReadOnlyDirectory(Mapping[str, Any]):
                 self.file._made[path] = made
         return made
 
-    def __iter__(self) -> Iterator[str]:
-        """Iterate over `keys`."""
-        return iter(self.keys())
-
-    def __len__(self) -> int:
-        """Return the number of objects."""
-        return len(self.keys())
-
     def __contains__(self, where: object) -> bool:
         """Return whether there is such an object."""
         return where in self.directory
 
-    def _ipython_key_completions_(self) -> list[str]:
-        """Return the names that a notebook offers after ``[``."""
-        return self.keys()
-
-    def __eq__(self, other: object) -> bool:
-        """Compare by identity."""
-        return self is other
-
-    def __hash__(self) -> int:
-        """Hash by identity."""
-        return id(self)
-
     def close(self) -> None:
         """Close the file."""
         self.file.close()
-
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        """Close the file."""
-        self.close()
 
     def _repr_html_(self) -> str:
         """Return a table for notebooks, as that of nyssa."""

@@ -208,7 +208,7 @@ def concatenate(
             found.append(arrays)
         offset += length
     if not found:
-        raise ArgumentError("none of the files has what is asked for")
+        raise ArgumentError("none of the files has what is requested")
     return _joined(found, libraries.canonical(library))
 
 

@@ -144,9 +144,7 @@ class Node(Nodes[N]):
         if libraries.canonical(library) == "ak":
             found = self._root._as_uproot({"": found}, {"": self.column.typename})[""]
         if ak_add_doc and libraries.canonical(library) == "ak":
-            keys = ak_add_doc if isinstance(ak_add_doc, Mapping) else {"__doc__": "title"}
-            for key, attribute in keys.items():
-                found = ak.with_parameter(found, key, getattr(self, attribute))
+            return self._with_docs(found, ak_add_doc)
         return found
 
     def __array__(self, *args: Any, **options: Any) -> NumpyArray:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TextIO, TypeVar, overlo
 
 import awkward as ak
 import numpy as np
-from typing_extensions import Self, Unpack
+from typing_extensions import Unpack
 
 from nyssa._core import printable
 from nyssa.arguments.checks import checked
@@ -18,6 +18,7 @@ from nyssa.arguments.sizes import bytes_of
 from nyssa.arrays import libraries
 from nyssa.errors import ArgumentError
 from nyssa.read.columns import Names
+from nyssa.read.mapping import Closable
 from nyssa.uproot import tables, values
 from nyssa.uproot.index import Index
 from nyssa.uproot.options import (
@@ -44,7 +45,7 @@ N = TypeVar("N", bound="Node[Any]")
 """`TBranch` or `RField`."""
 
 
-class Nodes(Mapping[Any, Any], Generic[N]):
+class Nodes(Closable, Mapping[Any, Any], Generic[N]):
     """A dataset, or a part of one, with branches or fields below it.
 
     The data are read by nyssa. Options of uproot that say how it reads (executors, caches,
@@ -221,14 +222,6 @@ class Nodes(Mapping[Any, Any], Generic[N]):
         """Return the names that a notebook offers after ``[``."""
         return self.keys()
 
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        """Close the file."""
-        self.close()
-
     def close(self) -> None:
         """Close the file."""
         self._root.dataset.close()
@@ -244,7 +237,7 @@ class Nodes(Mapping[Any, Any], Generic[N]):
             if not len(node) and node._root.dataset[node._path].reason is None
         ]
 
-    def _asked(
+    def _requested(
         self,
         expressions: Names,
         filter_name: NameFilter,
@@ -325,22 +318,22 @@ class Nodes(Mapping[Any, Any], Generic[N]):
     ) -> Any:
         """Read branches (or fields), as `nyssa.Dataset.arrays` does.
 
-        The names in the result are those that were asked for. With `ak_add_doc`, awkward arrays
+        The names in the result are those that were requested. With `ak_add_doc`, awkward arrays
         have the titles as documentation.
         """
         accepted(options)
         if how is not None and not isinstance(how, (str, type)):
             raise ArgumentError(f"how is tuple, list, dict or a text, not {type(how).__name__}")
-        asked = self._asked(
+        requested = self._requested(
             expressions, filter_name, filter_typename, filter_branch or filter_field
         )
         start, stop = clipped(entry_start, entry_stop, self.num_entries)
-        if not asked:
+        if not requested:
             return tables.nothing(library, how, range(0) if self._is_tree else range(start, stop))
         given = dict(aliases or {})
         lazily: dict[str, Any] = {"lazy": True} if virtual and library == "ak" else {}
         table = self._root.dataset.arrays(
-            list(dict.fromkeys(column for _, column in asked)),
+            list(dict.fromkeys(column for _, column in requested)),
             cut=cut,
             aliases=given,
             entry_start=start,
@@ -350,7 +343,7 @@ class Nodes(Mapping[Any, Any], Generic[N]):
         )
         if cut is not None and libraries.canonical(library) == "pd":
             table.index = start + np.flatnonzero(self._passing(cut, given, start, stop))
-        return self._finished(table, asked, library, how, ak_add_doc)
+        return self._finished(table, requested, library, how, ak_add_doc)
 
     @property
     def _is_tree(self) -> bool:
@@ -365,31 +358,35 @@ class Nodes(Mapping[Any, Any], Generic[N]):
         return found[cut]
 
     def _finished(
-        self, table: Any, asked: list[tuple[str, str]], library: str, how: Any, add_doc: Any
+        self, table: Any, requested: list[tuple[str, str]], library: str, how: Any, add_doc: Any
     ) -> Any:
         name = libraries.canonical(library)
-        kinds = {path: self._index.items[path][1] for _, path in asked if path in self._index.items}
+        kinds = {
+            path: self._index.items[path][1] for _, path in requested if path in self._index.items
+        }
         if name == "np":
             table = {key: values.objects(one, kinds.get(key, "")) for key, one in table.items()}
         elif name == "ak":
             table = self._root._as_uproot(table, kinds)
-        found = values.group(table, asked, library, how)
+        found = values.group(table, requested, library, how)
         if add_doc and name == "ak" and isinstance(found, ak.Array):
-            return self._documented(found, asked, add_doc)
+            return self._documented(found, requested, add_doc)
         return found
 
-    def _documented(self, array: ak.Array, asked: list[tuple[str, str]], add_doc: Any) -> ak.Array:
+    def _documented(
+        self, array: ak.Array, requested: list[tuple[str, str]], add_doc: Any
+    ) -> ak.Array:
+        documented = self._with_docs(array, add_doc)
+        for name, path in requested:
+            if path in self._index.items:
+                documented[name] = self._node(path)._with_docs(array[name], add_doc)
+        return documented
+
+    def _with_docs(self, array: ak.Array, add_doc: Any) -> ak.Array:
+        """Return an array with attributes of this, such as its title, as parameters."""
         keys = add_doc if isinstance(add_doc, Mapping) else {"__doc__": "title"}
         if unknown := [one for one in keys.values() if not hasattr(self, one)]:
             raise ArgumentError(f"ak_add_doc: there is no attribute {unknown[0]!r}")
-        for name, path in asked:
-            if path not in self._index.items:
-                continue
-            node = self._node(path)
-            column = array[name]
-            for key, attribute in keys.items():
-                column = ak.with_parameter(column, key, getattr(node, attribute))
-            array[name] = column
         for key, attribute in keys.items():
             array = ak.with_parameter(array, key, getattr(self, attribute))
         return array
@@ -474,7 +471,7 @@ class Nodes(Mapping[Any, Any], Generic[N]):
         }
         start, stop = clipped(entry_start, entry_stop, self.num_entries)
         size = step_size
-        has_nothing = self._is_tree and not self._asked(expressions, *filters.values())
+        has_nothing = self._is_tree and not self._requested(expressions, *filters.values())
         if has_nothing and cut is None:
             return
         if not isinstance(size, (int, np.integer)):
@@ -515,14 +512,14 @@ class Nodes(Mapping[Any, Any], Generic[N]):
         if isinstance(memory_size, float) and math.isfinite(memory_size):
             memory_size = round(memory_size)
         wanted = bytes_of(memory_size, "memory_size")
-        asked = self._asked(
+        requested = self._requested(
             expressions, filter_name, filter_typename, filter_branch or filter_field
         )
         if expressions is not None:
-            for name, path in asked:
+            for name, path in requested:
                 if path not in self._index.items and path.isidentifier():
                     raise not_found(name, self.keys(), repr(self))
-        paths = [path for _, path in asked if path in self._index.items]
+        paths = [path for _, path in requested if path in self._index.items]
         total = sum(self._root._uncompressed(path) for path in paths)
         return max(1, round(wanted * self.num_entries / total)) if total else 1
 

@@ -31,7 +31,7 @@ class HasFields(Nodes["RField"]):
         """Return the fields of the first level."""
         return self._children()
 
-    def _asked(
+    def _requested(
         self,
         expressions: Names,
         filter_name: NameFilter,
@@ -44,8 +44,8 @@ class HasFields(Nodes["RField"]):
             found = self._walk(filter_name, filter_typename, node)
             paths = [one._path for one in found if one.column.reason is None]
         else:
-            asked = super()._asked(expressions, filter_name, filter_typename, node)
-            paths = [path for _, path in asked]
+            requested = super()._requested(expressions, filter_name, filter_typename, node)
+            paths = [path for _, path in requested]
         chosen = set(paths)
         # A field that is chosen has its subfields.
         return [
@@ -60,10 +60,10 @@ class HasFields(Nodes["RField"]):
         while path in self._index.above and (path := self._index.above[path]):
             yield path
 
-    def _finished(self, table: Any, asked: Any, library: str, how: Any, add_doc: Any) -> Any:
+    def _finished(self, table: Any, requested: Any, library: str, how: Any, add_doc: Any) -> Any:
         if libraries.canonical(library) != "ak":
-            return super()._finished(table, asked, library, how, add_doc)
-        paths = [path for _, path in asked]
+            return super()._finished(table, requested, library, how, add_doc)
+        paths = [path for _, path in requested]
         columns = {path: ak.to_layout(table[path]) for path in paths}
         nested = self._nested(columns)
         kinds = {name: self._index.items[name][1] for name in nested if name in self._index.items}

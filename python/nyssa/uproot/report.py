@@ -53,12 +53,12 @@ class Report:
 
     @property
     def start(self) -> int:
-        """Return the same as `global_entry_start`."""
+        """Return `global_entry_start`, by its other name."""
         return self.global_entry_start
 
     @property
     def stop(self) -> int:
-        """Return the same as `global_entry_stop`."""
+        """Return `global_entry_stop`, by its other name."""
         return self.global_entry_stop
 
     def to_global(self, global_offset: int) -> Report:

@@ -57,7 +57,7 @@ class HasBranches(Nodes["TBranch"]):
 
     @property
     def members(self) -> Mapping[str, Any]:
-        """Return the members of the object of ROOT, without those of its base classes."""
+        """Return the members of the object of ROOT, without the members of base classes."""
         return self._stored.members
 
     def common_entry_offsets(self, **filters: Unpack[NodeFilters]) -> list[int]:

@@ -167,9 +167,9 @@ def _object(value: Any, kind: str) -> Any:
 
 
 def awkward(array: ak.Array, kind: str, classes: Classes, tree: bool) -> ak.Array:
-    """Return an array whose records are those of uproot.
+    """Return an array with records as in uproot.
 
-    The members of base classes are among those of the class, without those of ``TObject``, and
+    The members of base classes are among the members of the class, but not ``TObject``'s, and
     records have the name of their class. Pairs have the fields ``first`` and ``second`` in a
     `tree`; all other tuples have no names.
     """
@@ -211,7 +211,7 @@ def _of_numbers(layout: Content) -> bool:
 
 
 def _spliced(layout: RecordArray, kind: str, classes: Classes, tree: bool) -> dict[str, Content]:
-    """Return the members of a record, with those of its base classes."""
+    """Return the members of a record, also of its base classes."""
     found: dict[str, Content] = {}
     stated = {name: of for name, of, _ in classes.get(kind, ())}
     for name, one in zip(layout.fields, layout.contents, strict=True):

@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from nyssa import _core
+from nyssa.arguments.by_glob import BranchOptions, FieldOptions
+from nyssa.arguments.by_glob import field_options as by_field
 from nyssa.arguments.checks import checked
-from nyssa.arguments.field_options import FieldOptions
-from nyssa.arguments.field_options import field_options as by_field
 from nyssa.arguments.names import NameFilter, not_found
 from nyssa.arrays import from_data, from_types
 from nyssa.errors import ArgumentError
 from nyssa.read.file import DIRECTORIES, Directory
 from nyssa.write import keyed_objects
 from nyssa.write.ntuple import NTupleWriter
-from nyssa.write.tree import BranchOptions, TreeOptions, TreeWriter
+from nyssa.write.tree import TreeOptions, TreeWriter
 
 __all__ = ["UpdatableFile", "WritableDirectory", "WritableFile"]
 
@@ -76,7 +76,7 @@ class WritableFile:
             enum is ``{":enum": "short"}``, a class that ROOT treats as a collection is ``{":items":
             "float"}``. A class that is stored by ROOT's streamer is ``{":streamed": "file.root"}``:
             its objects are given as the bytes that the streamer made (as `nyssa.open` reads them
-            with ``streamer="raw"``). Its streamer infos are those of this file, or of bytes that
+            with ``streamer="raw"``). Its streamer infos are in this file, or in bytes that
             ``TBufferFile.WriteObject`` made of a list of streamer infos.
         record_names
             Whether awkward records with a name are written as the class of this name.
@@ -317,7 +317,7 @@ class WritableFile:
             (a `NotImplementedError`) for histograms of more than three axes, and for what cannot be
             copied.
         nyssa.ArgumentError
-            (a `ValueError`) for names that cannot be those of an object.
+            (a `ValueError`) for names that an object cannot have.
         """
         if isinstance(data, Directory):
             if data._path:
@@ -463,7 +463,7 @@ class WritableDirectory:
         """Create a directory; see `WritableFile.mkdir`."""
         return self._file.mkdir(self._inner(path))
 
-    # The options are those of the file's methods, hence `Any`.
+    # The file's methods have the same options, hence `Any`.
     def mkrntuple(self, name: str, *data: Any, **options: Any) -> NTupleWriter:
         """Add an RNTuple; see `WritableFile.mkrntuple`."""
         return self._file.mkrntuple(self._inner(name), *data, **options)

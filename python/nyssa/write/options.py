@@ -7,7 +7,7 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from nyssa.arguments.field_options import FieldOptions, field_options
+from nyssa.arguments.by_glob import FieldOptions, field_options
 from nyssa.arguments.sizes import bytes_of, threads_of
 from nyssa.errors import ArgumentError
 

@@ -9,8 +9,8 @@ from typing import cast
 from typing_extensions import Unpack
 
 from nyssa import _core
+from nyssa.arguments.by_glob import FieldOptions
 from nyssa.arguments.checks import checked
-from nyssa.arguments.field_options import FieldOptions
 from nyssa.arguments.options import SupportsWrite
 from nyssa.arrays import from_data, from_types
 from nyssa.files.bridge import output_of
@@ -105,7 +105,7 @@ def recreate(
         RNTuple.
     fill_contexts
         Maximum number of contexts of `NTupleWriter.fill_context` or `TreeWriter.fill_context` at
-        one time. Those of an RNTuple share the memory. Default the number of `threads`.
+        one time. The contexts of an RNTuple share the memory. Default the number of `threads`.
     fill_order
         Order of the clusters of fill contexts. ``"completion"``: in the order in which they are
         complete. ``"round-robin"``: one cluster of each context in turn, so that the same entries
@@ -173,8 +173,8 @@ def update(
     if a program changes it without a lock, closing raises an error.
 
     New entries have the fields and encodings of the RNTuple. `NTupleWriter.add_fields` adds fields,
-    which read as zeros in earlier entries. Those of a TTree go into new baskets, with the types,
-    counters, compression and basket sizes of its branches (``docs/ttree-writing.md``).
+    which read as zeros in earlier entries. The entries of a TTree go into new baskets, with the
+    types, counters, compression and basket sizes of its branches (``docs/ttree-writing.md``).
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def estimate_write_memory(
     types_or_data
         As in `WritableFile.mkrntuple`.
     **options
-        Those of `recreate`. With `fill_contexts`, this number of threads fills; without it, one
+        As in `recreate`. With `fill_contexts`, this number of threads fills; without it, one
         writer seals on `threads` threads.
 
     Returns

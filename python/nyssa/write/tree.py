@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Any
 
 from nyssa import _core
-from nyssa.arguments.sizes import bytes_of
+from nyssa.arguments.by_glob import BranchOptions
+from nyssa.arguments.by_glob import branch_options as by_branch
+from nyssa.arguments.sizes import auto_flush_of, bytes_of
 from nyssa.arrays import forms, from_data
-from nyssa.errors import ArgumentError
 from nyssa.write.fill_context import FillContext
 from nyssa.write.writer import DatasetWriter
 
 __all__ = ["TreeWriter"]
-
-BranchOptions = Mapping[str, Mapping[str, Any]]
-"""Options of branches, by patterns of their names."""
 
 
 @dataclass(frozen=True)
@@ -77,29 +73,6 @@ class TreeOptions:
 
 def _patterns(given: Sequence[str] | None) -> list[str]:
     return [given] if isinstance(given, str) else list(given or ())
-
-
-def auto_flush_of(given: int | str) -> int:
-    """Return ROOT's number: entries, or negative bytes."""
-    if isinstance(given, str):
-        return -bytes_of(given, "auto_flush")
-    if not isinstance(given, Integral) or isinstance(given, bool) or abs(int(given)) >= 2**63:
-        raise ArgumentError(f"auto_flush is a number of entries, or of bytes, not {given!r}")
-    return int(given)
-
-
-def by_branch(given: BranchOptions | None) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return the options of branches as the core takes them."""
-    chosen = []
-    for glob, options in (given or {}).items():
-        if not isinstance(options, Mapping):
-            raise ArgumentError(f"the options of the branches {glob!r} are not a dict: {options!r}")
-        chosen.append((glob, [(str(name), _text(name, one)) for name, one in options.items()]))
-    return chosen
-
-
-def _text(name: str, value: Any) -> str:
-    return str(bytes_of(value, name) if name == "basket_size" else value)
 
 
 class TreeWriter(DatasetWriter):

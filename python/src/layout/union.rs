@@ -8,7 +8,7 @@ use nyssa_root::{Error, Result};
 use super::Builder;
 use crate::column_form::unsupported;
 
-/// The alternatives of a union, with those of the unions in it.
+/// The alternatives of a union, with the alternatives of the unions in it.
 #[derive(Default)]
 struct Alternatives<'a> {
     found: Vec<(&'a ArrayRef, &'a FieldRef)>,

@@ -115,7 +115,7 @@ def test_written_slashes_make_directories(tmp_path: Path, root: Root) -> None:
 
 
 def test_directories_without_a_name(tmp_path: Path) -> None:
-    """Uproot makes them. Their objects are not those of the directory above."""
+    """Uproot makes them. Their objects are not in the directory above."""
     path, output = tmp_path / "unnamed.root", tmp_path / "output.root"
     with uproot.recreate(path) as file:
         file.mkdir("/")["h"] = np.histogram([0.5], bins=3, range=(0, 3))

@@ -90,7 +90,7 @@ def test_bad_files(trees: Path, tmp_path: Path) -> None:
 
 
 def test_the_sum_at_the_end(trees: Path, tmp_path: Path) -> None:
-    """Entries and bytes are those of the files that are converted now."""
+    """Entries and bytes count the files that are converted now."""
     out = tmp_path / "out"
     code, said, _ = command(trees / "run0.root", "-o", out)
     assert code == 0

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.mark.parametrize(("stem", "tree"), TREES)
 def test_same_schema_as_the_importer(stem: str, tree: str, tmp_path: Path, root: Root) -> None:
-    """The fields are those of ROOT's importer, with the same types and in the same order.
+    """The fields are as ROOT's importer makes them, with the same types and in the same order.
 
     Collections have names of their own, made of their counters (docs/decisions/0009).
     """

@@ -577,8 +577,12 @@ def test_branches_have_options(tmp_path: Path, root: Root) -> None:
             assert all(np.array_equal(tree[name].array(), numbers) for name in "abc")
     with pytest.raises(nyssa.ArgumentError, match="are for TTrees.*: branch_options$"):
         nyssa.convert(f"{a}:Events", tmp_path / "c.root", branch_options=options)
-    code, _, errors = command(source, tmp_path / "c.root", "--branch-options", "b:column=Int32")
+    wrong = [source, tmp_path / "c.root", "--branch-options", "b:column=Int32"]
+    code, _, errors = command(*wrong, "--to", "ttree")
     assert (code, "is not an option of a branch" in errors) == (2, True)
+    code, _, errors = command(*wrong)
+    hint = "'--branch-options' is an option of `nyssa convert --to ttree`"
+    assert (code, hint in errors) == (2, True)
 
 
 def test_branches_are_in_the_order_of_the_fields(tmp_path: Path, root: Root) -> None:

@@ -92,7 +92,7 @@ def test_slim_and_skim_in_root(tmp_path: Path, root: Root) -> None:
 
 
 def test_a_cut_as_a_function(tmp_path: Path) -> None:
-    """The entries are those of an expression, also inside a range."""
+    """An expression chooses the entries, also inside a range."""
     one, two = tmp_path / "one.root", tmp_path / "two.root"
     options = {"reproducible": True, "entry_start": 100, "entry_stop": -7, "name": "S"}
     nyssa.rewrite(STAFF, one, cut="Age > 40 && Grade % 2 == 1", **options)

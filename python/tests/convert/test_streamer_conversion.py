@@ -226,7 +226,7 @@ def test_auto_takes_the_smaller(tracks: Tracks, tmp_path: Path) -> None:
         one = products[branch]
         assert one["streamer"] == (one["streamer_bytes"] < one["columns_bytes"])
         assert min(one["streamer_bytes"], one["columns_bytes"]) > 100
-    # The sizes are those of both kinds of conversion, except for what all columns share.
+    # Both kinds of conversion have these sizes, except for what all columns share.
     for kind, option in (("streamer_bytes", "all"), ("columns_bytes", ())):
         alone = nyssa.convert(
             tracks.path, path, streamer=option, include="track", force=True, effort="full"

@@ -63,7 +63,7 @@ def command(*args: object, code: int = 0) -> subprocess.CompletedProcess[str]:
 def test_the_best_of_all_that_are_possible(
     tree: Path, tuned: reports.TuneReport, tmp_path: Path, root: Root
 ) -> None:
-    """All entries were tried, so that the expected bytes are those of the real file."""
+    """All entries were tried, so that the expected bytes are the bytes of the real file."""
     sizes = {}
     for compression in ("zstd", "zstd:9", "lz4:1"):
         for encoding in ("default", "auto"):

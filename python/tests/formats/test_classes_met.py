@@ -1,4 +1,4 @@
-"""Objects of any class in columns and collections are those of ROOT, or are refused by name."""
+"""Objects of any class in columns and collections are as ROOT reads them, or refused by name."""
 
 from __future__ import annotations
 
@@ -276,7 +276,7 @@ MAPS = r"""
 
 
 def _classes(value: Any) -> list[str]:
-    """Return the classes of all objects in JSON but those of pairs, in their order."""
+    """Return the classes of all objects in JSON but pairs, in their order."""
     if isinstance(value, list):
         return [one for item in value for one in _classes(item)]
     if not isinstance(value, dict):

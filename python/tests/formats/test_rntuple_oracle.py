@@ -107,8 +107,8 @@ def uproot_fields(theirs: Any, fields: list[str]) -> dict[str, Any]:
 def as_uproot(layout: Any) -> Any:
     """Return a layout in a form that is the same for uproot and nyssa.
 
-    ROOT has base classes as members; uproot puts their members beside those of the class itself.
-    And a `char` has no sign in uproot.
+    ROOT has base classes as members; uproot puts their members beside the members of the class
+    itself. And a `char` has no sign in uproot.
     """
     if isinstance(layout, ak.contents.RecordArray):
         fields: dict[str, Any] = {}

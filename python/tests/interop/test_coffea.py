@@ -1,4 +1,4 @@
-"""Compares NanoEvents and processors that nyssa reads with those of coffea with uproot."""
+"""Compares NanoEvents and processors that nyssa reads with coffea's with uproot."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ class Sum(processor.ProcessorABC):
 
 
 def test_a_file_that_was_written_again(tmp_path: Path) -> None:
-    """Neither its arrays nor its number of entries are those of the old file."""
+    """Its arrays and its number of entries differ from the old file."""
     path = tmp_path / "a.root"
     run = coffea.Runner(executor=processor.IterativeExecutor(status=False), schema=BaseSchema)
     for count, value in ((3, 1.0), (3, 9.0), (5, 7.0), (2, 3.0)):

@@ -62,7 +62,7 @@ def test_partitions_are_read_by_other_processes(files: list[str]) -> None:
     assert sum(sums) == pytest.approx(float(ak.sum(of_uproot(files).pt)), rel=1e-12)
     with pytest.raises(nyssa.ArgumentError) as caught:
         nyssa.partitions(nyssa.open(files[0]))
-    assert str(caught.value) == "partitions are those of files: give paths, not open datasets"
+    assert str(caught.value) == "partitions need files: give paths, not open datasets"
 
 
 def test_partitions_by_the_client_of_dask(files: list[str]) -> None:

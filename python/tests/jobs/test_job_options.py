@@ -16,8 +16,8 @@ import pytest
 import typing_extensions
 
 import nyssa
-from nyssa.jobs.convert import ConvertKeywords, ConvertOptions, FileKeywords
-from nyssa.jobs.job import ClusterKeywords, OutputKeywords, OutputOptions
+from nyssa.jobs.convert import ConvertKeywords
+from nyssa.jobs.job import ClusterKeywords
 from nyssa.jobs.merge import MergeKeywords
 from nyssa.jobs.rewrite import RewriteKeywords
 from nyssa.write.options import WriteKeywords
@@ -59,7 +59,10 @@ def test_names(job: str) -> None:
     options: set[str] = set()
     for name in names:
         options |= OTHER_FORM.get(name, {name.replace("_", "-")})
-    listed = re.findall(r"^ +(?:-\w, )?--([\w-]+)", command(job, "--help"), flags=re.MULTILINE)
+    text = command(job, "--help")
+    if job == "convert":
+        text += command(job, "--to", "ttree", "--help")
+    listed = re.findall(r"^ +(?:-\w, )?--([\w-]+)", text, flags=re.MULTILINE)
     assert set(listed) >= OF_THE_PROCESS
     assert options == set(listed) - ONLY_COMMAND - OF_THE_PROCESS
 
@@ -69,11 +72,11 @@ def test_signature_and_docstring(job: str) -> None:
     """Both show every option, with its default and an explanation."""
     shown = inspect.signature(JOBS[job]).parameters
     assert all(one.kind is not one.VAR_KEYWORD for one in shown.values())
-    shared = inspect.signature(OutputOptions).parameters
-    own = {"cluster_size"} if job == "merge" else set()
-    assert {name: shown[name].default for name in shared if name not in own} == {
-        name: one.default for name, one in shared.items() if name not in own
-    }
+    shared = set(typing_extensions.get_type_hints(ClusterKeywords))
+    shared -= {"cluster_size"} if job == "merge" else set()
+    defaults = {name: shown[name].default for name in shared}
+    flags = {"carry": True, "verify": False, "force": False, "reproducible": False}
+    assert defaults == dict.fromkeys(shared) | flags
     text = inspect.getdoc(JOBS[job]) or ""
     _, _, parameters = text.partition("Parameters\n----------\n")
     entries = re.findall(
@@ -83,16 +86,22 @@ def test_signature_and_docstring(job: str) -> None:
     assert sorted(documented) == sorted(shown)
 
 
-def test_keywords_for_type_checkers() -> None:
-    hints = typing_extensions.get_type_hints
-    fields = hints(OutputOptions)
-    del fields["by_field"]
-    assert hints(ClusterKeywords) == fields
-    assert set(hints(OutputKeywords)) == set(fields) - {"cluster_size"}
-    fields = hints(ConvertOptions)
-    for name in ("tree", "by_field", "by_list", "by_branch"):
-        del fields[name]
-    assert hints(FileKeywords) == fields
+def test_each_direction_has_its_options() -> None:
+    """The options of both directions, and those of one of them."""
+    help_of = {to: command("convert", "--to", to, "--help") for to in ("rntuple", "ttree")}
+    for option, directions in {
+        "--include": ["rntuple", "ttree"],
+        "--compression": ["rntuple", "ttree"],
+        "--layout": ["rntuple"],
+        "--page-size": ["rntuple"],
+        "--auto-flush": ["ttree"],
+        "--branch-options": ["ttree"],
+    }.items():
+        assert [to for to, text in help_of.items() if f" {option}" in text] == directions
+    full = [sys.executable, "-m", "nyssa", "convert", "a", "b", "--basket-size", "1kB"]
+    ran = subprocess.run(full, capture_output=True, text=True, check=False)
+    assert ran.returncode == 2
+    assert "'--basket-size' is an option of `nyssa convert --to ttree`" in ran.stderr
 
 
 @pytest.mark.parametrize(
@@ -209,8 +218,8 @@ def test_options_that_do_nothing_are_said(
     [
         ("tree", {"effort": "full"}, "merge without compression and effort"),
         ("tree", {"compression": "zstd:5"}, "merge without compression and effort"),
-        ("tree", {"checksums": False}, "the checksums are those of pages"),
-        ("histogram", {"checksums": False}, "the checksums are those of pages"),
+        ("tree", {"checksums": False}, "only pages have checksums"),
+        ("histogram", {"checksums": False}, "only pages have checksums"),
         ("ntuple", {"page_size": "4 kB"}, "need new clusters, use recluster"),
     ],
     ids=str,

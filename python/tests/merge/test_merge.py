@@ -16,7 +16,7 @@ COUNT = 300
 
 
 def events(first: int, count: int = COUNT) -> dict[str, object]:
-    """Return entries that differ from those of other files."""
+    """Return entries that differ from the entries of other files."""
     numbers = np.arange(first, first + count)
     counts = numbers % 4
     return {
@@ -316,7 +316,7 @@ def test_histograms_are_added_as_hadd_does(
     assert ours.keys() == theirs.keys()
     assert len(ours) == 20
     for name, one in theirs.items():
-        # hadd takes profiles without sums of squares of weights for those of no entries.
+        # hadd takes profiles without sums of squares of weights as profiles without entries.
         mixed = "Profile" in name and len(set(weights)) > 1
         for what in ("contents",) if mixed else ("contents", "errors"):
             np.testing.assert_allclose(ours[name][what], one[what], rtol=1e-14, err_msg=name)

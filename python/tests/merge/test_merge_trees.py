@@ -28,7 +28,7 @@ def write(root: Root, folder: Path, *kinds: dict[str, object]) -> list[str]:
 
 
 def same(root: Root, paths: list[str], merged: str, name: str = "Events") -> None:
-    """Compare the values that ROOT, uproot and nyssa read with those of the inputs."""
+    """Compare the values that ROOT, uproot and nyssa read with the values of the inputs."""
     values = root.call("tree_values", merged, name, FLAT)
     assert values == root.call("tree_values", paths, name, FLAT)
     with uproot.open(merged) as file:
@@ -40,7 +40,7 @@ def same(root: Root, paths: list[str], merged: str, name: str = "Events") -> Non
 
 
 def test_trees_and_histograms(tmp_path: Path, root: Root) -> None:
-    """Counters, clusters and bytes are those of ROOT's merger, which takes the output, too."""
+    """Counters, clusters and bytes are as from ROOT's merger, which takes the output, too."""
     paths = write(root, tmp_path, {}, {}, {"auto_flush": 0})
     merged, hadd = str(tmp_path / "merged.root"), str(tmp_path / "hadd.root")
     report = nyssa.merge(paths, merged, verify=True)
@@ -70,7 +70,7 @@ def test_trees_and_histograms(tmp_path: Path, root: Root) -> None:
 
 
 def test_each_input_keeps_its_compression(tmp_path: Path, root: Root) -> None:
-    """Baskets are copied, so that their bytes are those of the inputs."""
+    """Baskets are copied, so that their bytes are the bytes of the inputs."""
     paths = write(root, tmp_path, {}, {"compression": 207}, {"compression": 101})
     merged = str(tmp_path / "merged.root")
     nyssa.merge(paths, merged, verify=True)

@@ -66,7 +66,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_root_reads_histograms(written: Path, root: Root) -> None:
-    """Contents, errors, edges and labels are those of the histograms."""
+    """Contents, errors, edges and labels are as in the histograms."""
     found = root.call("histograms", str(written))
     for name, histogram in _histograms().items():
         theirs = found[f"{name};1"]
@@ -161,7 +161,7 @@ def _profiles() -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def test_root_reads_profiles(tmp_path: Path, root: Root) -> None:
-    """Means and their errors are those of the entries."""
+    """Means and their errors follow from the entries."""
     path = tmp_path / "profiles.root"
     profiles, expected = _profiles()
     with nyssa.recreate(path) as file:
@@ -385,7 +385,7 @@ def test_directories(tmp_path: Path) -> None:
 
 
 def test_copies_of_directories(tmp_path: Path, root: Root) -> None:
-    """Titles of directories and all cycles are those of the source."""
+    """Titles of directories and all cycles are as in the source."""
     source = tmp_path / "source.root"
     code = """
     #ifndef NYSSA_DIRECTORIES

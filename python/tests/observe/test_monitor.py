@@ -176,7 +176,7 @@ def test_processes_and_threads(tmp_path: Path) -> None:
 
 
 def test_bytes_read_and_written(tmp_path: Path) -> None:
-    """Bytes of system calls are counted, also those of children that have ended."""
+    """Bytes of system calls are counted, also of children that have ended."""
     data = tmp_path / "data"
     with nyssa.monitor(tmp_path / "write.txt") as writing:
         data.write_bytes(bytes(20_000_000))

@@ -88,7 +88,7 @@ OF_ROOT = REPOSITORY / "crates/nyssa-io/tests/xrdcl_of_root.csv"
 
 
 def test_a_recording_is_shown_and_drawn(tmp_path: Path) -> None:
-    """The numbers are those of the file: 5 reads and 5 vectored reads of ROOT."""
+    """The numbers are as in the file: 5 reads and 5 vectored reads of ROOT."""
     found = nyssa.trace_summary(OF_ROOT)
     assert (found.iops_read, found.bytes_read) == (5, 42_004)
     assert (found.iops_readv, found.bytes_readv) == (5, 3_039_193)

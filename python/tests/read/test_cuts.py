@@ -1,4 +1,4 @@
-"""Tests cuts when reading. Expected values are those of uproot, selected by awkward."""
+"""Tests cuts when reading. Expected values come from uproot, selected by awkward."""
 
 from __future__ import annotations
 

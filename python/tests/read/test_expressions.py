@@ -1,4 +1,4 @@
-"""Tests columns that are computed when reading. Expected values and types are those of uproot."""
+"""Tests columns that are computed when reading. Expected values and types come from uproot."""
 
 from __future__ import annotations
 

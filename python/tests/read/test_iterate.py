@@ -265,7 +265,7 @@ def test_many_files(files: list[str], size: int | str, schema: str | None) -> No
 
 
 def test_the_index_of_pandas_runs_on(files: list[str]) -> None:
-    """As in uproot, the entries of a report are those of the file."""
+    """As in uproot, the entries of a report count in the file."""
     pd = pytest.importorskip("pandas")
     theirs = list(uproot.iterate(files, ["number"], step_size=400, library="pd"))
     for schema in (None, "union"):

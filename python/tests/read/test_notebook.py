@@ -96,7 +96,7 @@ def test_completion() -> None:
 
 
 def test_several_columns_and_slices() -> None:
-    """The values are those of uproot, and only the columns that are used are read."""
+    """The values are as in uproot, and only the columns that are used are read."""
     with nyssa.open(f"{TREE}:Events") as tree, uproot.open(f"{TREE}:Events") as theirs:
         names = tree.readable[:2]
         expected = theirs.arrays(names)

@@ -118,7 +118,7 @@ def test_a_changed_file(web: Nginx, tmp_path: Path) -> None:
     os.utime(path, (2000, 2000))
     events = nyssa.open(url, cache=folder, cache_max_age="1h")
     assert np.array_equal(events.arrays(["x0"], library="np")["x0"], _arrays(1)["x0"])
-    message = "was changed on the server after the cache last asked for it .* open it again"
+    message = "was changed on the server after the cache last requested it .* open it again"
     with pytest.raises(OSError, match=message):
         events.arrays()
     again = nyssa.open(url, cache=folder, cache_max_age="1h").arrays(["x0", "x1"], library="np")

@@ -1,4 +1,4 @@
-"""Tests files on a web server (nginx): the values are those of the local file."""
+"""Tests files on a web server (nginx): the values are as in the local file."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def test_gaps_are_little_of_all_bytes(web: Nginx, tmp_path: Path) -> None:
 
 
 def test_page_lists_of_other_entries(web: Nginx, root: Root, tmp_path: Path) -> None:
-    """Of the page lists of several cluster groups, those of the read entries are sent."""
+    """Of several cluster groups, only the page lists of the read entries are sent."""
     names = [f"c{i}" for i in range(200)]
     path = web.root / "groups.root"
     random = np.random.default_rng(4)

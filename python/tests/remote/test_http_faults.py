@@ -53,7 +53,7 @@ def _busy(number: int, before: int, data: bytes) -> bytes:
 
 
 def _longer(_number: int, _before: int, data: bytes) -> bytes:
-    """State more bytes than were asked for."""
+    """State more bytes than were requested."""
     return re.sub(rb"Content-Length: (\d{6,})", rb"Content-Length: 1\1", data)
 
 

@@ -24,7 +24,7 @@ from support.xrootd import Xrootd
 
 
 class _Server:
-    """A web server whose files depend on the query, as those of many services do.
+    """A web server whose files depend on the query, as with many services.
 
     The name of a file is its path and the `version` of its query, which is 1 without a query.
     """

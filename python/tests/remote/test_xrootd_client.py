@@ -144,7 +144,7 @@ def test_without_credentials(gsi: Xrootd) -> None:
 
 @pytest.mark.usefixtures("official")
 def test_values(gsi: Xrootd) -> None:
-    """Columns, ranges of entries and lists are those of the local file."""
+    """Columns, ranges of entries and lists are as in the local file."""
     events = nyssa.open(f"{gsi.url}/large.root:ntuple")
     expected = _values()
     assert ak.array_equal(events.arrays(), ak.Array(expected), check_parameters=False)

@@ -120,7 +120,7 @@ def test_a_server_that_dies(server: Xrootd, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("replaced", ["while the server runs", "while it does not"])
 def test_a_file_that_is_replaced(server: Xrootd, replaced: str) -> None:
-    """Bytes of two files are never mixed: the values are those of the old file, or an error."""
+    """Bytes of two files are never mixed: the values are the old file's, or there is an error."""
     url = f"{server.url}/large.root"
     events = nyssa.open(f"{url}:ntuple")
     _check(events.arrays(library="np", entry_stop=10) | {"y": _numbers()["y"][:10]})

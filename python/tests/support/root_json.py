@@ -113,7 +113,7 @@ def _object(ours: Any, theirs: dict[str, Any], place: str, digits: int) -> list[
 
 
 def flat(value: Any) -> Any:
-    """Put the members of base classes among those of the class, as ROOT's JSON does."""
+    """Put the members of base classes among the members of the class, as ROOT's JSON does."""
     if isinstance(value, bytes):
         return value.decode("latin-1")
     if not isinstance(value, dict) or not any(name.startswith(":_") for name in value):

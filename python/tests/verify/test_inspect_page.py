@@ -156,7 +156,7 @@ def test_the_page_of_a_tree(tree: Path, tmp_path: Path, chromium: str) -> None:
     assert numbers(texts.row("touched", "chosen"))[:3] == of("pt")
     # Lists are read with their counter.
     assert numbers(texts.row("touched", "with offsets and counters"))[:3] == of("npt", "pt")
-    # Three times four baskets: those of both branches are neighbours or not.
+    # Three times four baskets: the baskets of both branches are neighbours or not.
     runs = numbers(texts.row("touched", "as they lie"))
     assert 3 <= runs[1] <= 6
     assert runs[2] == of("npt", "pt")[2]

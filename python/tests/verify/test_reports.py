@@ -1,4 +1,4 @@
-"""Reports in Python equal those of the command line, and people can read them."""
+"""Reports in Python equal the reports of the command line, and people can read them."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_html(files: tuple[Path, Path]) -> None:
 
 
 def test_digests_have_their_type(files: tuple[Path, Path]) -> None:
-    """The keys are those of the types."""
+    """The types have the same keys."""
     report = nyssa.digest(files[0])
     assert set(report) == set(nyssa.reports.DigestReport.__annotations__)
     assert set(report["digests"][0]) == set(nyssa.reports.ColumnDigest.__annotations__)

@@ -124,7 +124,7 @@ def test_python_objects(write: Callable[[Path], None], tmp_path: Path, root: Roo
 
 
 def test_classes_with_bases(tmp_path: Path) -> None:
-    """Members of a base class are among those of the class, or in a separate dict."""
+    """Members of a base class are among the members of the class, or in a separate dict."""
     path = tmp_path / "classes.root"
     classes = {"Base": {"id": "int"}, "Jet": {":bases": ["Base"], "pt": "float"}}
     with nyssa.recreate(path) as file:

@@ -35,7 +35,7 @@ def write(root: Root, path: Path, first: int, count: int, **options: Any) -> str
 
 
 def check(root: Root, path: str, expected: str) -> None:
-    """Compare all values that ROOT, uproot and nyssa read with those of another file."""
+    """Compare all values that ROOT, uproot and nyssa read with the values of another file."""
     for columns in (NUMBERS, VECTORS):
         values = root.call("tree_values", path, NAME, columns)
         assert values == root.call("tree_values", expected, NAME, columns)

@@ -90,7 +90,7 @@ def shown(expected: Any) -> list[Any]:
 
 
 def test_root_has_the_types(everything: dict[int, Path], root: Root) -> None:
-    """Names and columns are the same as those of ROOT for the same types."""
+    """Names and columns are as ROOT makes them for the same types."""
     for path in everything.values():
         assert root.call("fields", str(path), "Events") == [
             (f"f{number}", case[1]) for number, case in enumerate(CASES)

@@ -40,7 +40,7 @@ const REASONS: usize = 3;
 /// hexadecimal strings as C prints them with %a, and booleans are 0 and 1. If reading fails, the entries before it are there,
 /// and `error`.
 ///
-/// Any other object, such as a histogram, is one JSON object with its members and those of its base classes. With --json, it
+/// Any other object, such as a histogram, is one JSON object with its members, also of its base classes. With --json, it
 /// is `object` of the document.
 ///
 /// With --attributes, the attribute sets of an RNTuple follow its entries. Each attribute of these entries is
@@ -56,7 +56,7 @@ pub struct Cat {
     #[arg(required = true)]
     data: Vec<String>,
     /// Print entries A up to, not including, B; A: ends with the last entry, and :B starts with the first one
-    #[arg(long, value_name = "A:B", allow_hyphen_values = true, value_parser = EntryRange::parse, conflicts_with = "number")]
+    #[arg(long, value_name = "A:B", allow_hyphen_values = true, conflicts_with = "number")]
     entries: Option<EntryRange>,
     /// Print the first N entries [default: 10, with --json all]
     #[arg(short, long, value_name = "N", allow_hyphen_values = true)]

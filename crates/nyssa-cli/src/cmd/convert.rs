@@ -3,25 +3,21 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
-use nyssa_data::dataset::Format;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use nyssa_io::Sink;
 use nyssa_jobs::convert::{
-    self, ConvertOptions, ConvertReport, ConvertedFile, ConvertedTotal, FileState, Layout,
-    ManyOptions, Streamer, StreamerFieldReport, To,
+    self, ConvertReport, ConvertedFile, ConvertedTotal, Direction, FileState, ManyOptions,
+    StreamerFieldReport, To, ToRNTuple, ToTTree,
 };
-use nyssa_jobs::open::open_dataset;
 use nyssa_root::{Error, Kind};
 
 use crate::app::App;
 use crate::cmd::job_report::{self, Row};
-use crate::cmd::output_options::{ClusterArgs, OutputArgs, parse};
-use crate::cmd::tree_options::TreeArgs;
 use crate::data::{check_output, files, find, only, open_file, path_of};
 use crate::exit_code::{FINE, FULL, PROBLEM};
 use crate::failure::{Failure, Result};
 use crate::output::printable;
-use crate::units::{EntryRange, count, counted, ratio, size};
+use crate::units::{count, counted, ratio, size};
 
 /// Convert a TTree to an RNTuple, or back with --to ttree
 ///
@@ -36,7 +32,7 @@ use crate::units::{EntryRange, count, counted, ratio, size};
     nyssa convert run3.root:Events muons.root --include 'Muon_*' --entries 0:1000\n  \
     nyssa convert run3.root:Events out.root --field-options 'Jet_*:column=Real32Trunc:16,compression=zstd:9'\n  \
     nyssa convert ntuple.root:Events tree.root --to ttree --skip-unsupported")]
-pub struct Convert {
+pub struct Convert<D: Args = ChosenDirection> {
     /// FILE or FILE:PATH with the TTree (or RNTuple), and the file to write; with --into, files, globs, folders and lists (@LIST)
     #[arg(value_names = ["INPUT", "OUTPUT"], required = true, num_args = 1..)]
     files: Vec<String>,
@@ -52,57 +48,83 @@ pub struct Convert {
     /// With --into, keep outputs that are the conversions of their inputs, and make the others
     #[arg(long, requires = "into")]
     skip_done: bool,
-    /// rntuple: convert TTrees to RNTuples; ttree: convert RNTuples to TTrees, for those who still need one. Fields that a
-    /// TTree cannot hold are named before anything is written
-    #[arg(long, value_name = "FORMAT", default_value = "rntuple", value_parser = parse::<To>)]
-    to: To,
     /// Convert every TTree of the file (or every RNTuple)
     #[arg(long, conflicts_with_all = ["name", "entries"])]
     all: bool,
-    /// importer: branches with the same counter share a collection, as with ROOT's importer; vectors: each
-    /// branch becomes a std::vector of its own
-    #[arg(long, default_value = "importer", value_parser = parse::<Layout>)]
-    layout: Layout,
-    /// Store objects of classes and standard containers as the bytes of ROOT's streamer: all; auto, if this is
-    /// smaller; or branches that match a glob (repeatable)
-    #[arg(long, value_name = "GLOB")]
-    streamer: Vec<String>,
-    /// Store Float16_t and Double32_t with a range as the integers that the TTree has: files are smaller, and
-    /// values may differ in the last bits
-    #[arg(long)]
-    quantize: bool,
-    /// Convert only branches, or fields, that match a glob (repeatable)
-    #[arg(long, value_name = "GLOB")]
-    include: Vec<String>,
-    /// Leave out branches, or fields, that match a glob (repeatable)
-    #[arg(long, value_name = "GLOB")]
-    exclude: Vec<String>,
-    /// Convert entries A up to, not including, B
-    #[arg(long, value_name = "A:B", allow_hyphen_values = true, value_parser = EntryRange::parse)]
-    entries: Option<EntryRange>,
     /// Show for each column of the output how it is stored, and why
     #[arg(long)]
     columns: bool,
-    /// Leave out branches that nyssa cannot convert, or fields that a TTree cannot hold
-    #[arg(long)]
-    skip_unsupported: bool,
-    /// Leave out branches, or fields, with damaged data; the exit status is then 1
-    #[arg(long)]
-    skip_unreadable: bool,
     /// Also write the report to this file, as JSON with a digest of every branch (see `nyssa digest`)
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     #[command(flatten)]
-    output_options: OutputArgs,
-    #[command(flatten)]
-    clusters: ClusterArgs,
-    #[command(flatten)]
-    tree: TreeArgs,
+    pub direction: D,
+}
+
+/// A direction with its options: what `--to` says.
+#[derive(Debug)]
+pub enum ChosenDirection {
+    RNTuple(ToRNTuple),
+    TTree(ToTTree),
+}
+
+impl Args for ChosenDirection {
+    /// Adds the arguments of a conversion to an RNTuple. [`command_to_ttree`] has those of the other direction.
+    fn augment_args(command: Command) -> Command {
+        ToRNTuple::augment_args(command).arg(to_argument())
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for ChosenDirection {
+    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
+        match matches.get_one("to") {
+            Some(To::TTree) => ToTTree::from_arg_matches(matches).map(Self::TTree),
+            _ => ToRNTuple::from_arg_matches(matches).map(Self::RNTuple),
+        }
+    }
+
+    fn update_from_arg_matches(
+        &mut self,
+        matches: &ArgMatches,
+    ) -> std::result::Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+fn to_argument() -> Arg {
+    Arg::new("to")
+        .long("to")
+        .value_name("FORMAT")
+        .default_value("rntuple")
+        .value_parser(value_parser!(To))
+        .help(
+            "rntuple: convert TTrees to RNTuples; ttree: convert RNTuples to TTrees, for those who still need one: \
+             `nyssa convert --to ttree --help` lists the options. Fields that a TTree cannot hold are named before anything \
+             is written",
+        )
+        .display_order(0)
+}
+
+/// Returns the command with the arguments of a conversion to a TTree.
+pub fn command_to_ttree() -> Command {
+    Convert::<ToTTree>::augment_args(Command::new("convert")).arg(to_argument())
 }
 
 pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
+    match &args.direction {
+        ChosenDirection::RNTuple(options) => run_with(args, options, app),
+        ChosenDirection::TTree(options) => run_with(args, options, app),
+    }
+}
+
+fn run_with<D: Direction>(args: &Convert, options: &D, app: &mut App<'_>) -> Result<u8> {
     if let Some(folder) = &args.into {
-        return many(args, folder, app);
+        return many(args, options, folder, app);
     }
     let [input, output] = args.files.as_slice() else {
         let message = match args.files.len() {
@@ -116,10 +138,12 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
     let context = app.context()?;
     check_output(output)?;
     let (file, path) = open_file(input)?;
-    let mut options = options(args)?;
+    let options = options.settled()?;
     let report = args.report.as_deref();
     let report = report
-        .map(|report| ReportFile::create(report, args, [file.source().location(), output]))
+        .map(|report| {
+            ReportFile::create(report, options.output().force, [file.source().location(), output])
+        })
         .transpose()?;
     let (bar, context) = app.progress(&context, "converting");
     let reports = if args.all {
@@ -134,18 +158,14 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
         let key = match path {
             Some(path) => find(&file, path)?,
             None => {
-                only(&file, Some(input_format(args.to))).map_err(|failure| {
+                only(&file, Some(D::TO.input())).map_err(|failure| {
                     // It has the other format.
                     let other = only(&file, None).ok().map(|key| key.path);
-                    no_input(args.to, file.name(), other.as_deref(), failure)
+                    no_input(D::TO, file.name(), other.as_deref(), failure)
                 })?
             }
         };
         let tree = path_of(&file, &key);
-        if let Some(entries) = args.entries {
-            let total = open_dataset(&file, Some(&tree))?.num_entries();
-            options.entries = Some(entries.within(total));
-        }
         convert::convert(&file, &tree, output, &options, &context).map(|report| vec![report])
     };
     drop(bar);
@@ -171,14 +191,6 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
     Ok(if reports.iter().any(damaged) { PROBLEM } else { FINE })
 }
 
-/// Returns the format of the input.
-fn input_format(to: To) -> Format {
-    match to {
-        To::RNTuple => Format::TTree,
-        To::TTree => Format::RNTuple,
-    }
-}
-
 /// Explains that a file has no input, if it has the dataset `path` in the format of the output.
 fn no_input(to: To, file: &str, path: Option<&str>, failure: Failure) -> Failure {
     let Some(path) = path else { return failure };
@@ -193,9 +205,9 @@ fn no_input(to: To, file: &str, path: Option<&str>, failure: Failure) -> Failure
 }
 
 /// Converts many files, and prints a line for each.
-fn many(args: &Convert, folder: &Path, app: &mut App<'_>) -> Result<u8> {
+fn many(args: &Convert, options: &impl Direction, folder: &Path, app: &mut App<'_>) -> Result<u8> {
     let inputs = files(&args.files)?;
-    let options = options(args)?;
+    let options = options.settled()?;
     let many = ManyOptions {
         folder: folder.to_owned(),
         name_pattern: args.name_pattern.clone(),
@@ -254,7 +266,8 @@ fn many(args: &Convert, folder: &Path, app: &mut App<'_>) -> Result<u8> {
             app.complain(&format!("{}: {}", file.input, reason(file)));
         }
     }
-    let unreadable = args.skip_unreadable && done.iter().any(|file| !file.skipped.is_empty());
+    let unreadable =
+        options.input().skip_unreadable && done.iter().any(|file| !file.skipped.is_empty());
     Ok(if failed.is_empty() && !unreadable { FINE } else { PROBLEM })
 }
 
@@ -332,7 +345,7 @@ fn line(file: &ConvertedFile) -> String {
 struct ReportFile(Box<dyn Sink>);
 
 impl ReportFile {
-    fn create(path: &Path, args: &Convert, taken: [&Path; 2]) -> Result<Self> {
+    fn create(path: &Path, force: bool, taken: [&Path; 2]) -> Result<Self> {
         if path.as_os_str() == "-" {
             return Err(Failure::Usage(
                 "the report must be a file, not standard output".to_owned(),
@@ -350,7 +363,7 @@ impl ReportFile {
                 Some("choose another name for the report".to_owned()),
             ));
         }
-        Ok(Self(nyssa_io::create(path, args.output_options.force).map_err(Error::from)?))
+        Ok(Self(nyssa_io::create(path, force).map_err(Error::from)?))
     }
 
     fn write(mut self, reports: &[ConvertReport], all: bool) -> Result<()> {
@@ -362,22 +375,6 @@ impl ReportFile {
         self.0.write_at(0, text.as_bytes()).and_then(|()| self.0.commit()).map_err(Error::from)?;
         Ok(())
     }
-}
-
-fn options(args: &Convert) -> Result<ConvertOptions> {
-    Ok(ConvertOptions {
-        output: args.output_options.options(args.clusters.cluster_size)?,
-        to: args.to,
-        tree: args.tree.options(),
-        layout: args.layout,
-        streamer: Streamer::of(&args.streamer)?,
-        quantize: args.quantize,
-        include: args.include.clone(),
-        exclude: args.exclude.clone(),
-        entries: None,
-        skip_unsupported: args.skip_unsupported,
-        skip_unreadable: args.skip_unreadable,
-    })
 }
 
 fn explain(failure: Failure) -> Failure {

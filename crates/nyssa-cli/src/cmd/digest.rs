@@ -39,7 +39,7 @@ pub struct Digest {
     #[arg(long, value_name = "GLOB")]
     filter: Vec<String>,
     /// Hash entries A up to, not including, B
-    #[arg(long, value_name = "A:B", allow_hyphen_values = true, value_parser = EntryRange::parse)]
+    #[arg(long, value_name = "A:B", allow_hyphen_values = true)]
     entries: Option<EntryRange>,
     /// Largest size of the data that are in memory at the same time [default: 256MiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]

@@ -29,7 +29,7 @@ struct Files<R> {
     files: Vec<Found<R>>,
 }
 
-/// Looks at each file that the arguments name, and prints what is found. `look` gives the document of `--json` and
+/// Looks at each file that the arguments name, and prints the result. `look` gives the document of `--json` and
 /// the exit code, and `print` writes it for people.
 ///
 /// One file is printed alone, and its failure is the failure of the command. Of several files, each has its name above

@@ -3,17 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use nyssa_io::OpenOptions;
-use nyssa_jobs::merge::{self, MergeOptions, MergeReport, MergedTreeReport, Mode};
+use nyssa_jobs::merge::{self, MergeOptions, MergeReport, MergedTreeReport};
 
 use crate::app::App;
 use crate::cmd::job_report;
-use crate::cmd::output_options::OutputArgs;
 use crate::data::{check_output, files};
 use crate::exit_code::FINE;
 use crate::failure::Result;
 use crate::output::{Columns, printable};
-use crate::units::{count, parse_size, size};
+use crate::units::{count, size};
 
 /// Merge RNTuples, TTrees and histograms
 ///
@@ -25,13 +23,6 @@ use crate::units::{count, parse_size, size};
 /// need no RNTuple. Histograms, graphs, lists of them and other objects that ROOT merges are merged as hadd does it;
 /// those that ROOT does not merge are all kept, each with a cycle of its own. The output appears only when it is complete.
 #[derive(Args, Debug)]
-#[command(mut_arg("compression", |arg| arg.help(
-    "Compression of header, footer and page lists, and with --recluster of all data: see nyssa rewrite"
-)))]
-#[command(mut_arg("memory", |arg| arg.help(
-    "Largest size of the data that are in memory at the same time, at least 1MiB, with --recluster 2MiB \
-     [default: 256MiB, with --recluster what clusters of its size need, at least 448MiB]"
-)))]
 #[command(mut_arg("name", |arg| arg.help("Name of the RNTuple, or of the only TTree [default: its path in the first input]")))]
 #[command(after_help = "Examples:\n  nyssa merge run*.root -o all.root\n  \
     nyssa merge a.root:Events b.root:Events -o ab.root --union\n  \
@@ -44,48 +35,16 @@ pub struct Merge {
     /// File to write
     #[arg(long, short)]
     output: PathBuf,
-    /// Refuse inputs that do not have the same fields (the default)
-    #[arg(long, conflicts_with_all = ["union", "filter"])]
-    strict: bool,
-    /// Take the fields of all inputs; if an input lacks a field, its entries are zero or empty
-    #[arg(long, conflicts_with = "filter")]
-    union: bool,
-    /// Take only the fields that all inputs have
-    #[arg(long)]
-    filter: bool,
-    /// Do not check the pages against their checksums
-    #[arg(long)]
-    no_checksums: bool,
-    /// Leave out objects beside the RNTuples and TTrees that cannot be merged, and name them; without this they are
-    /// refused
-    #[arg(long)]
-    skip_unsupported: bool,
-    /// Decode all data and write them again in clusters of this compressed size, within a few percent: at least
-    /// 256 bytes, and 64 bytes for each column
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    recluster: Option<u64>,
     #[command(flatten)]
-    output_options: OutputArgs,
+    options: MergeOptions,
 }
 
 pub fn run(args: &Merge, app: &mut App<'_>) -> Result<u8> {
     let context = app.context()?;
     check_output(&args.output)?;
     let inputs = files(&args.inputs)?;
-    let options = MergeOptions {
-        mode: match (args.union, args.filter) {
-            (true, _) => Mode::Union,
-            (_, true) => Mode::Filter,
-            _ => Mode::Strict,
-        },
-        verify_checksums: !args.no_checksums,
-        skip_unsupported: args.skip_unsupported,
-        recluster: args.recluster.is_some(),
-        open: OpenOptions::default(),
-        output: args.output_options.options(args.recluster)?,
-    };
     let (bar, context) = app.progress(&context, "merging");
-    let report = merge::merge(&inputs, &args.output, &options, &context);
+    let report = merge::merge(&inputs, &args.output, &args.options, &context);
     drop(bar);
     let report = report?;
     if app.json {

@@ -8,19 +8,16 @@ pub mod convert;
 pub mod diff;
 pub mod digest;
 mod each;
-mod field_options;
 pub mod inspect;
 mod job_report;
 pub mod ls;
 pub mod merge;
-mod output_options;
 pub mod profile;
 pub mod rewrite;
 pub mod schema;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod trace;
-pub mod tree_options;
 pub mod tune;
 pub mod verify;
 

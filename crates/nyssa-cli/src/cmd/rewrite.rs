@@ -3,20 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use nyssa_data::cut::Cut;
 use nyssa_data::dataset::Format;
-use nyssa_jobs::open::open_dataset;
-use nyssa_jobs::rewrite::{self, EntryCut, RewriteOptions, RewriteReport};
+use nyssa_jobs::rewrite::{self, RewriteOptions, RewriteReport};
 use nyssa_root::{Error, Kind};
 
 use crate::app::App;
 use crate::cmd::job_report::{self, Row};
-use crate::cmd::output_options::{ClusterArgs, OutputArgs};
 use crate::data::{check_output, find, only, open_file, path_of};
 use crate::exit_code::FINE;
 use crate::failure::{Failure, Result};
 use crate::output::names;
-use crate::units::EntryRange;
 
 /// Decode an RNTuple and write it again
 ///
@@ -41,29 +37,11 @@ pub struct Rewrite {
     input: String,
     /// File to write
     output: PathBuf,
-    /// Take only fields whose path matches a glob, such as 'Muon_*' or 'jets._0.pt' (repeatable)
-    #[arg(long, value_name = "GLOB")]
-    include: Vec<String>,
-    /// Leave out fields whose path matches a glob (repeatable)
-    #[arg(long, value_name = "GLOB")]
-    exclude: Vec<String>,
-    /// Take entries A up to, not including, B
-    #[arg(long, value_name = "A:B", allow_hyphen_values = true, value_parser = EntryRange::parse)]
-    entries: Option<EntryRange>,
-    /// Take only entries for which this is true, such as 'nMuon >= 2 && any(abs(Muon_eta) < 2.4)'
-    #[arg(long, value_name = "EXPRESSION", value_parser = cut)]
-    cut: Option<Cut>,
     /// Show for each column of the output how it is stored, and why
     #[arg(long)]
     columns: bool,
     #[command(flatten)]
-    output_options: OutputArgs,
-    #[command(flatten)]
-    clusters: ClusterArgs,
-}
-
-fn cut(text: &str) -> std::result::Result<Cut, String> {
-    Cut::parse(text).map_err(|error| error.message().to_owned())
+    options: RewriteOptions,
 }
 
 pub fn run(args: &Rewrite, app: &mut App<'_>) -> Result<u8> {
@@ -73,22 +51,16 @@ pub fn run(args: &Rewrite, app: &mut App<'_>) -> Result<u8> {
     let path = match path {
         Some(path) => Some(path_of(&file, &find(&file, path)?)),
         // A range of entries belongs to one RNTuple.
-        None if args.entries.is_some() => {
+        None if args.options.entries.is_some() => {
             Some(path_of(&file, &only(&file, Some(Format::RNTuple))?))
         }
         None => None,
     };
-    let mut options = options(args)?;
+    let options = args.options.settled()?;
     let (bar, context) = app.progress(&context, "rewriting");
     let reports = match path {
-        Some(path) => {
-            if let Some(entries) = args.entries {
-                let total = open_dataset(&file, Some(&path))?.num_entries();
-                options.entries = Some(entries.within(total));
-            }
-            rewrite::rewrite(&file, &path, &args.output, &options, &context)
-                .map(|report| vec![report])
-        }
+        Some(path) => rewrite::rewrite(&file, &path, &args.output, &options, &context)
+            .map(|report| vec![report]),
         None => rewrite::rewrite_all(&file, &args.output, &options, &context),
     };
     drop(bar);
@@ -99,16 +71,6 @@ pub fn run(args: &Rewrite, app: &mut App<'_>) -> Result<u8> {
         print(&reports, args.columns, app)?;
     }
     Ok(FINE)
-}
-
-fn options(args: &Rewrite) -> Result<RewriteOptions> {
-    Ok(RewriteOptions {
-        output: args.output_options.options(args.clusters.cluster_size)?,
-        include: args.include.clone(),
-        exclude: args.exclude.clone(),
-        cut: args.cut.clone().map(EntryCut::Expression),
-        ..RewriteOptions::default()
-    })
 }
 
 /// Adds a hint with the option that helps when some fields cannot be rewritten.

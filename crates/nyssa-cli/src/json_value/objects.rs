@@ -33,7 +33,7 @@ impl Objects<'_> {
 /// the JSON objects of the text, which count from 0.
 ///
 /// # Errors
-/// The errors of `out`; `Unsupported` for objects that are nested too deep.
+/// `out` cannot be written; `Unsupported` for objects that are nested too deep.
 pub fn write_object(out: &mut dyn Write, graph: &ObjectGraph) -> io::Result<()> {
     let types = graph.tables().iter().map(|table| CppType::of_arrow(&table.field)).collect();
     let (count, written) = (Cell::new(0), RefCell::default());

@@ -19,7 +19,7 @@ fn floats_are_shortest_and_exact() {
     let values = vec![0.1, 1e38, -0.0, f32::MIN_POSITIVE, f32::NAN, f32::NEG_INFINITY];
     let lines = json(Float32Array::from(values), JsonStyle::Lines);
     assert_eq!(lines, ["0.1", "1e38", "-0.0", "1.1754944e-38", "\"nan\"", "\"-inf\""]);
-    // The expected texts are those of printf("%a").
+    // printf("%a") made the expected texts.
     let values = vec![0.0, -1.5, 5e-324, 1e300, f64::INFINITY];
     assert_eq!(
         json(Float64Array::from(values), JsonStyle::Suite),

@@ -1,5 +1,5 @@
 //! `nyssa profile`: the forms of its output, and what it leaves as it is. Each command has a process of its own, since
-//! a profile is of all threads. `python/tests/observe/test_profile.py` compares its numbers with those of ROOT and uproot.
+//! a profile is of all threads. `python/tests/observe/test_profile.py` compares its numbers with ROOT and uproot.
 
 use std::process::{Command, Output};
 
@@ -111,43 +111,54 @@ fn trace_events_are_those_of_the_format() {
         assert!(one["pid"].is_u64() && threads.contains(&one["tid"].as_u64().unwrap()), "{one}");
         assert!(one["name"].is_string() && one["args"].is_object(), "{one}");
     }
+    // Viewers demand that a span ends before the span around it. Times are rounded to nanoseconds.
+    for thread in &threads {
+        let of_thread = spans.iter().filter(|one| one["tid"] == *thread);
+        let times =
+            of_thread.map(|one| (one["ts"].as_f64().unwrap(), one["dur"].as_f64().unwrap()));
+        let mut times: Vec<_> = times.map(|(start, took)| (start, start + took)).collect();
+        times.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
+        let mut around: Vec<f64> = Vec::new();
+        for (start, end) in times {
+            around.retain(|outer| *outer > start + 1e-3);
+            assert!(around.iter().all(|outer| end <= outer + 1e-3), "{start} {end} {around:?}");
+            around.push(end);
+        }
+    }
     let unzip =
         spans.iter().find(|one| one["name"] == "unzip" && one["args"]["column"].is_string());
     assert!(unzip.is_some_and(|one| one["args"]["bytes_in"].as_u64() > Some(0)), "{unzip:?}");
 }
 
 #[test]
-fn flame_graphs_are_those_of_speedscope() {
+fn a_recording_of_a_profile_has_its_stages() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("flames.json");
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (record, output) = (path("all.jsonl"), path("out.root"));
     let tree = input("ttree/events-zlib.root") + ":Events";
-    let args = ["--format", "speedscope", "--output", file.to_str().unwrap(), "cat", &tree];
-    assert!(profile(&args).status.success());
-    let document: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
-    assert_eq!(document["$schema"], "https://www.speedscope.app/file-format-schema.json");
-    let frames = document["shared"]["frames"].as_array().unwrap();
-    assert!(frames.iter().any(|frame| frame["name"] == "unzip"), "{frames:?}");
-    let profiles = document["profiles"].as_array().unwrap();
-    assert!(!profiles.is_empty());
-    for one in profiles {
-        assert_eq!(
-            (&one["type"], &one["unit"], one["startValue"].as_u64()),
-            (&"evented".into(), &"nanoseconds".into(), Some(0))
-        );
-        // The viewer demands times that do not go back, and a stack.
-        let (mut stack, mut last) = (Vec::new(), 0);
-        for event in one["events"].as_array().unwrap() {
-            let (frame, at) = (event["frame"].as_u64().unwrap(), event["at"].as_u64().unwrap());
-            assert!(at >= last && (frame as usize) < frames.len(), "{event}");
-            last = at;
-            match event["type"].as_str().unwrap() {
-                "O" => stack.push(frame),
-                "C" => assert_eq!(stack.pop(), Some(frame)),
-                other => panic!("{other}"),
-            }
-        }
-        assert!(stack.is_empty() && last <= one["endValue"].as_u64().unwrap());
+    let mut args = vec!["--json", "--record", &record];
+    let table = path("prmon.txt");
+    if cfg!(target_os = "linux") {
+        args.extend(["--monitor", &table]);
     }
+    args.extend(["--", "convert", &tree, &output]);
+    let ran = profile(&args);
+    assert_eq!((ran.status.code(), text(&ran.stderr)), (Some(0), ""));
+    let recorded = std::fs::read_to_string(&record).unwrap();
+    let events: Vec<Value> =
+        recorded.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |op: &str| events.iter().filter(|one| one["op"] == op).collect::<Vec<_>>();
+    let report: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    for stage in report["stages"].as_array().unwrap() {
+        let runs = of("stage").iter().filter(|one| one["stage"] == stage["stage"]).count();
+        assert_eq!(stage["calls"], runs, "{stage}");
+    }
+    assert!(!of("read").is_empty() && of("end").len() == 1, "{recorded}");
+    if cfg!(target_os = "linux") {
+        assert!(!of("memory").is_empty() && of("usage").len() >= 2, "{recorded}");
+    }
+    let shown = Command::new(env!("CARGO_BIN_EXE_nyssa")).args(["trace", "show", &record]).output();
+    assert!(text(&shown.unwrap().stdout).starts_with("Sampled Runtime"));
 }
 
 #[test]

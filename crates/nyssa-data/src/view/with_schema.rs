@@ -45,7 +45,7 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Returns the first column of a file whose lists are as long as those of the column `name` in other files, or
+    /// Returns the first column of a file whose lists are as long as the lists of the column `name` in other files, or
     /// else the column that holds their lengths.
     fn like(&self, name: &str, columns: &[ColumnInfo]) -> Option<usize> {
         let groups = self.equal.iter().filter(|group| group.contains(name));

@@ -82,8 +82,8 @@ impl CacheChoice {
     /// Returns the cache.
     ///
     /// # Errors
-    /// The errors of [`Cache::open`] for the folder that the environment names; `InvalidInput` for its other
-    /// settings.
+    /// The folder that the environment names cannot be made or is no cache ([`Cache::open`]); `InvalidInput` for other
+    /// settings of the environment.
     pub fn cache(&self) -> Result<Option<Cache>> {
         match self {
             Self::Off => Ok(None),

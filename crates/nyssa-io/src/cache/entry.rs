@@ -114,7 +114,7 @@ impl Entry {
     /// Opens the folder of a resource in the cache folder `cache`, and makes it if `writes`.
     ///
     /// # Errors
-    /// The errors of the system; `InvalidData` if the folder belongs to another resource.
+    /// The folder cannot be made or read; `InvalidData` if it belongs to another resource.
     pub(super) fn open(cache: &Path, identity: Identity, writes: bool) -> io::Result<Self> {
         let path = cache.join(identity.folder());
         if writes {
@@ -139,7 +139,7 @@ impl Entry {
     /// Opens the folder of a resource to examine it. This does not count as a use.
     ///
     /// # Errors
-    /// The errors of the system.
+    /// `NotFound` if there is none; the folder cannot be read.
     pub(super) fn look(cache: &Path, identity: Identity) -> io::Result<Self> {
         let path = cache.join(identity.folder());
         trusted::check_folder(&path)?;
@@ -165,7 +165,7 @@ impl Entry {
     /// Reads the records that were added since the last call. Returns true if there are any.
     ///
     /// # Errors
-    /// The errors of the system.
+    /// The file of the records cannot be read.
     pub(super) fn refresh(&self) -> io::Result<bool> {
         let end = self.index.metadata()?.len();
         if end > most_index_bytes(self.identity.size) {
@@ -241,7 +241,7 @@ impl Entry {
     /// added.
     ///
     /// # Errors
-    /// The errors of the system. In this case nothing was added.
+    /// The folder cannot be written, for example on a full disk. In this case nothing was added.
     pub(super) fn add(&self, new: &[New], room: impl FnOnce(u64) -> bool) -> io::Result<Added> {
         let _adding = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
         let open = |name| trusted::options().write(true).open(self.path.join(name));

@@ -89,7 +89,7 @@ impl Cache {
     /// Opens a cache folder, and makes it if it does not exist. A new folder can only be read by its owner.
     ///
     /// # Errors
-    /// The errors of the system if the folder cannot be made; `InvalidInput` if it has other files and is not a
+    /// The folder cannot be made; `InvalidInput` if it has other files and is not a
     /// cache, or is of a later version of nyssa; `InvalidData` if it is damaged; `PermissionDenied` if it belongs to another
     /// user.
     pub fn open(folder: impl AsRef<Path>, options: CacheOptions) -> Result<Self> {

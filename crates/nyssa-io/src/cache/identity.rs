@@ -1,4 +1,4 @@
-//! Computes the identity of a resource. It must be equal if kept bytes are to be those of the resource.
+//! Computes the identity of a resource. It must be equal if the bytes in the cache are to belong to the resource.
 
 use std::path::PathBuf;
 

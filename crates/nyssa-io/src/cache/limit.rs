@@ -68,7 +68,7 @@ impl Cache {
     /// Returns the folders of all resources, in no order.
     ///
     /// # Errors
-    /// The errors of the system.
+    /// The cache folder cannot be listed.
     pub(super) fn resources(&self) -> io::Result<Vec<Found>> {
         let mut all = Vec::new();
         for entry in fs::read_dir(self.folder())? {
@@ -113,7 +113,7 @@ impl Cache {
     /// that.
     ///
     /// # Errors
-    /// The errors of the system.
+    /// The folder cannot be removed.
     pub(super) fn remove(&self, path: &Path) -> io::Result<()> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let (process, number) = (process::id(), NEXT.fetch_add(1, Ordering::Relaxed));

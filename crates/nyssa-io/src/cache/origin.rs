@@ -99,7 +99,7 @@ impl Later {
             false => "it has another size",
         };
         let reason = format!(
-            "it was changed on the server after the cache last asked for it ({what}); open it again"
+            "it was changed on the server after the cache last requested it ({what}); open it again"
         );
         let error = io::Error::new(ErrorKind::InvalidData, reason);
         Err(Error::new(&self.url, "read", error))
@@ -110,7 +110,7 @@ impl Origin {
     /// Returns the source. Opens it if it is not open.
     ///
     /// # Errors
-    /// The errors of opening it; `InvalidData` if its version is not the one that the cache has.
+    /// It cannot be opened; `InvalidData` if its version is not the one that the cache has.
     pub(super) fn get(&self) -> Result<&Arc<dyn Source>> {
         match self {
             Self::Open(source) => Ok(source),

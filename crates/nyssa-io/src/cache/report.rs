@@ -92,7 +92,7 @@ impl Cache {
     /// Lists the resources.
     ///
     /// # Errors
-    /// The errors of the system.
+    /// The cache folder cannot be read.
     pub fn report(&self) -> Result<CacheReport> {
         let mut resources: Vec<CachedResource> =
             self.found()?.into_iter().map(|one| self.resource(one)).collect();
@@ -103,7 +103,7 @@ impl Cache {
     /// Checks all bytes of the cache. Changes nothing.
     ///
     /// # Errors
-    /// The errors of the system.
+    /// The cache folder cannot be read.
     pub fn verify(&self) -> Result<Vec<VerifiedResource>> {
         let mut all: Vec<_> = self.found()?.into_iter().map(|one| self.verified(&one)).collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));
@@ -114,7 +114,7 @@ impl Cache {
     /// description is damaged. Returns the numbers of removed resources and bytes.
     ///
     /// # Errors
-    /// The errors of the system.
+    /// The folder of a resource cannot be removed.
     pub fn clear(&self, selects: impl Fn(Option<&str>) -> bool) -> Result<(u64, u64)> {
         let (mut count, mut bytes) = (0, 0);
         for one in self.found()? {

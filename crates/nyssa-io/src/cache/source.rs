@@ -68,7 +68,7 @@ impl Cache {
     /// if nobody else knows the resource by this URL.
     ///
     /// # Errors
-    /// The errors of `open`, and of the settings of the cache.
+    /// `open` fails, or the settings of the cache are wrong.
     pub(crate) fn open_source(
         &self,
         url: &str,

@@ -10,11 +10,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use nyssa_observe::RecordedPlan;
 
 use super::hedge::{self, Credit, Flight, Times};
 use super::requests::Requests;
 use super::{Failed, Fetched, check_unit, request_again, request_until, too_few};
-use crate::trace::RecordedPlan;
 use crate::{Error, Limits, Result, Source, Stop};
 
 /// The number of bytes that are fetched ahead divided by this is the size of the window in which ranges are
@@ -348,7 +348,7 @@ impl Ahead {
     /// of another attempt came before, or if this attempt failed and the other may still be answered.
     fn answer(&self, number: usize, again: bool) -> bool {
         let Some(asked) = self.plan.requests.get(number) else { return true };
-        let span = tracing::trace_span!("request", bytes_out = asked.bytes).entered();
+        let stage = nyssa_observe::stage!("request", bytes_out = asked.bytes);
         let make = || match again {
             true => request_again(self.source.as_ref(), asked),
             false => request_until(self.source.as_ref(), asked, &self.stop),
@@ -358,7 +358,7 @@ impl Ahead {
             None => make(),
         }));
         let answer: Result<Vec<Bytes>> = answer.unwrap_or_else(|_| Err(self.died()));
-        drop(span);
+        drop(stage);
         let mut state = self.lock();
         let flight = state.land(number, answer.is_ok());
         if again {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytes::Bytes;
+use nyssa_observe::RecordedPlan;
 
 use super::ends_wanted::{Ends, MOST};
 use super::read_all;
 use crate::known::{Known, read_unknown};
 use crate::source::{check_range, same_resource};
-use crate::trace::RecordedPlan;
 use crate::{Limits, Result, Source, Stop};
 
 /// The smallest number of bytes that are requested at each end of the first file of a server.
@@ -27,7 +27,7 @@ const PARTS: u64 = 4;
 /// the opening, or if the same file was closed before by who opened it with the same options.
 ///
 /// # Errors
-/// The errors of the source.
+/// The source cannot be read.
 pub fn with_ends(source: Arc<dyn Source>) -> Result<Arc<dyn Source>> {
     let limits = source.limits();
     if limits.is_near() {
@@ -127,7 +127,7 @@ impl WithEnds {
         }
     }
 
-    /// Keeps the metadata for who opens the file again.
+    /// Keeps the metadata for the next time that the file is opened.
     fn keep(&self) {
         let Some((options, version)) = self.source.options().zip(self.source.version()) else {
             return;

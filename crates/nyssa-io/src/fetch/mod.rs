@@ -22,12 +22,9 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use nyssa_net::stopped;
-use tracing::Span;
-use tracing::field::Empty;
-use tracing::span::EnteredSpan;
+use nyssa_observe::{RecordedPlan, RecordedWait, Stage, stage};
 
 use crate::source::check_range;
-use crate::trace::{RecordedPlan, RecordedWait};
 use crate::{Error, OpenOptions, Result, Source, Stop};
 use ahead::Ahead;
 pub use coalesce::{Merged, coalesce};
@@ -94,10 +91,10 @@ impl Fetcher {
 
     /// Returns a unit from `take`, and records the thread that waited for it.
     fn recorded(&self, take: impl FnOnce() -> Option<Taken>) -> Option<Taken> {
-        let span = wait_span();
+        let mut stage = stage!("wait");
         let taken = self.recorded_in_plan(take);
         if let Some(Ok(fetched)) = &taken {
-            record_bytes(&span, &fetched.bytes);
+            set_bytes(&mut stage, &fetched.bytes);
         }
         taken
     }
@@ -117,7 +114,7 @@ impl Fetcher {
     /// while this waits, returns true.
     ///
     /// # Errors
-    /// The errors of the source. After an error, no more units come.
+    /// A request of the source failed. After an error, no more units come.
     pub fn next(&self, stopped: &dyn Fn() -> bool) -> Option<std::result::Result<Fetched, Failed>> {
         self.recorded(|| match &self.mode {
             Mode::Near(near) => near.next(),
@@ -130,7 +127,7 @@ impl Fetcher {
     /// true.
     ///
     /// # Errors
-    /// The errors of [`Fetcher::next`].
+    /// The request for the unit, or an earlier request, failed.
     pub fn take(
         &self,
         unit: usize,
@@ -160,7 +157,7 @@ impl Drop for Fetcher {
 /// Reads all of `ranges`, with few requests that are in flight together.
 ///
 /// # Errors
-/// The errors of the source; `UnexpectedEof` for a range beyond its end, `InvalidInput` for one that ends
+/// The source cannot be read; `UnexpectedEof` for a range beyond its end, `InvalidInput` for one that ends
 /// before it starts; `Interrupted` after the [`Stop`] of the source.
 pub fn read_all(source: &Arc<dyn Source>, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
     let limits = source.limits();
@@ -168,9 +165,9 @@ pub fn read_all(source: &Arc<dyn Source>, ranges: &[Range<u64>]) -> Result<Vec<B
         && limits.is_near()
         && range.end.saturating_sub(range.start) <= limits.max_range_bytes
     {
-        let span = wait_span();
+        let mut stage = stage!("wait");
         let bytes = vec![source.read_range(range.clone())?];
-        record_bytes(&span, &bytes);
+        set_bytes(&mut stage, &bytes);
         return Ok(bytes);
     }
     let fetcher = Fetcher::new(source, vec![ranges.to_vec()], u64::MAX);
@@ -184,16 +181,9 @@ pub fn read_all(source: &Arc<dyn Source>, ranges: &[Range<u64>]) -> Result<Vec<B
     }
 }
 
-/// Begins the span of a thread that waits for bytes, or reads them from a near source.
-fn wait_span() -> EnteredSpan {
-    tracing::trace_span!("wait", bytes_out = Empty).entered()
-}
-
-/// Records the bytes that came in a span that waited for them.
-fn record_bytes(span: &Span, bytes: &[Bytes]) {
-    if !span.is_disabled() {
-        span.record("bytes_out", bytes.iter().map(|bytes| bytes.len() as u64).sum::<u64>());
-    }
+/// Says to a stage which bytes came while its thread waited for them, or read them from a near source.
+fn set_bytes(stage: &mut Stage, bytes: &[Bytes]) {
+    stage.set_bytes_out(|| bytes.iter().map(|bytes| bytes.len() as u64).sum());
 }
 
 /// Checks that the ranges of a unit are inside the source.
@@ -240,6 +230,6 @@ pub(crate) fn check_answers(
 }
 
 fn too_few(name: &str) -> Error {
-    let reason = "it answered with fewer bytes than were asked for";
+    let reason = "it answered with fewer bytes than were requested";
     Error::new(name, "read", std::io::Error::new(std::io::ErrorKind::InvalidData, reason))
 }

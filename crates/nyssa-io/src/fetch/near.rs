@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use bytes::Bytes;
+use nyssa_observe::RecordedPlan;
 
 use super::requests::Requests;
 use super::{Failed, Fetched, check_unit, request, too_few};
-use crate::trace::RecordedPlan;
 use crate::{Limits, Result, Source};
 
 /// A reader of units at the time when they are requested.

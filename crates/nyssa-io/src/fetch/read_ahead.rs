@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::{Bytes, BytesMut};
+use nyssa_observe::RecordedPlan;
 
 use super::{Fetched, Fetcher, read_all};
 use crate::cache::Unpacked;
 use crate::known::read_unknown;
 use crate::source::{check_range, same_resource};
-use crate::trace::RecordedPlan;
 use crate::{Limits, Result, Source};
 
 /// A source with bytes that were fetched ahead. Other bytes are read from the inner source.

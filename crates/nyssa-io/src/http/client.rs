@@ -265,7 +265,7 @@ impl Client {
     /// Sends a request, and does not follow a redirect.
     ///
     /// # Errors
-    /// The errors of [`Client::send`].
+    /// A failure if no answer comes. An answer with the status of an error is not a failure.
     pub(crate) fn send_once(&self, request: &Request) -> Result<Reply, Failure> {
         let turn = self.turn(request, &request.url)?;
         let begin = Instant::now();
@@ -313,7 +313,7 @@ impl Client {
     /// Sends a request as [`Client::send`] does, with a body that `open` opens for each server.
     ///
     /// # Errors
-    /// The errors of [`Client::send`].
+    /// A failure if `open` fails or no answer comes. An answer with the status of an error is not a failure.
     pub(crate) fn send_file<B: Read>(
         &self,
         request: &Request,

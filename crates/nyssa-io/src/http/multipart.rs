@@ -79,7 +79,7 @@ pub(super) fn parts(
     delimiter(body, &mut place, boundary)?;
     match body[place..].starts_with(b"--") {
         true => Ok(found),
-        false => Err("it has more parts than were asked for".to_owned()),
+        false => Err("it has more parts than were requested".to_owned()),
     }
 }
 
@@ -141,7 +141,7 @@ mod tests {
         for (body, expected) in [
             (format!("{one}\r\n--b--"), "the headers of a part have no end"),
             (format!("{two}{one}\r\n--b--"), "it has bytes 10-13/50 instead of bytes 0-2"),
-            (format!("{one}{two}{one}\r\n--b--"), "it has more parts than were asked for"),
+            (format!("{one}{two}{one}\r\n--b--"), "it has more parts than were requested"),
             (format!("{one}{}", &two[..two.len() - 1]), "it ends within a part"),
             (format!("{one}{two}"), "a boundary is missing"),
             (format!("{one}x{two}\r\n--b--"), "a boundary is missing"),

@@ -191,7 +191,7 @@ impl WebFile {
         };
         let most = multipart::max_bytes(ranges);
         if reply.content_length().is_some_and(|stated| stated > most) {
-            return Err(Failure::answer("the server answers with more than was asked for"));
+            return Err(Failure::answer("the server answers with more than was requested"));
         }
         let (latency, begin) = (reply.latency, Instant::now());
         let body = Bytes::from(reply.read_all(most)?);

@@ -22,7 +22,7 @@ enum Place {
 }
 
 /// Returns whether nearly all bytes of a plan are in the cache of the system. If this is not known, the bytes
-/// of a file system of this machine count as cached, and those of a network file system do not. Systems other
+/// of a file system of this machine count as cached, and the bytes of a network file system do not. Systems other
 /// than Linux never report it; all bytes count as cached there.
 pub(crate) fn is_cached(file: &File, units: &[Vec<Range<u64>>]) -> bool {
     let unknown = || cfg!(not(target_os = "linux")) || is_on_this_machine(file);

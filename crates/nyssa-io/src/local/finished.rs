@@ -42,7 +42,7 @@ pub trait Upload: Send {
     /// Sends the file. Nothing is visible there if this fails.
     ///
     /// # Errors
-    /// The errors of the destination.
+    /// The destination refuses the file or cannot be reached.
     fn upload(self: Box<Self>, file: &dyn Source) -> io::Result<()>;
 }
 

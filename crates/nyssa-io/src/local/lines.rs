@@ -49,7 +49,7 @@ impl LocalLines {
     /// Adds a line.
     ///
     /// # Errors
-    /// The errors of the system.
+    /// The file cannot be written, for example on a full disk.
     pub(crate) fn add(&mut self, line: &str) -> Result<()> {
         let line = format!("{}{line}\n", if self.cut { "\n" } else { "" });
         let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());

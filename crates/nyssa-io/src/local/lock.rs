@@ -42,17 +42,9 @@ const LOCAL: [i64; 8] = [
 /// are then visible here. On a network file system this depends on its mount options.
 #[cfg(target_os = "linux")]
 pub(super) fn is_on_this_machine(file: &File) -> bool {
-    use std::os::fd::AsRawFd;
-    let mut found = std::mem::MaybeUninit::<libc::statfs>::uninit();
-    // SAFETY: the descriptor is open for as long as `file` is borrowed, and fstatfs writes one `statfs` into
-    // memory of this size.
-    if unsafe { libc::fstatfs(file.as_raw_fd(), found.as_mut_ptr()) } != 0 {
-        return false;
-    }
-    // SAFETY: fstatfs has returned 0, so it has filled the memory.
-    let found = unsafe { found.assume_init() };
     #[allow(clippy::unnecessary_cast, clippy::cast_lossless)]
-    LOCAL.contains(&((found.f_type as i64) & 0xFFFF_FFFF))
+    rustix::fs::fstatfs(file)
+        .is_ok_and(|found| LOCAL.contains(&(found.f_type as i64 & 0xFFFF_FFFF)))
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -35,7 +35,7 @@ const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 /// locked.
 ///
 /// # Errors
-/// The errors of the system.
+/// The folder cannot be written.
 pub(super) fn create(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
     let path = |number| folder.join(file_name(name, number));
     for number in 0..CHECKED {
@@ -122,7 +122,7 @@ pub fn is_at(_: &File, _: &Path) -> bool {
 /// Returns the file that is written for `path`. A link stays a link, and its target is replaced or made.
 ///
 /// # Errors
-/// The errors of the system, such as for links that form a circle.
+/// A link cannot be followed, for example if links form a circle.
 pub(super) fn target(path: &Path) -> io::Result<PathBuf> {
     match fs::canonicalize(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}

@@ -13,7 +13,7 @@ impl ScratchFolder {
     /// Makes an empty folder.
     ///
     /// # Errors
-    /// The errors of the system, such as a full disk.
+    /// The folder cannot be made, for example on a full disk.
     pub fn new() -> Result<Self> {
         let made = tempfile::Builder::new().prefix("nyssa-").tempdir();
         made.map(Self).map_err(|error| of_temporary_files(&error))

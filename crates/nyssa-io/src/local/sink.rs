@@ -70,7 +70,7 @@ impl LocalSink {
     /// Starts to write a file that is sent elsewhere when it is complete. `location` is its path or URL.
     ///
     /// # Errors
-    /// The errors of the system if there is no place for temporary files.
+    /// There is no place for temporary files.
     pub fn upload(location: impl AsRef<Path>, upload: Box<dyn Upload>) -> Result<Self> {
         let name = shown(location);
         let temporary = NamedTempFile::new().map_err(|error| {
@@ -91,7 +91,8 @@ impl LocalSink {
     /// can be read and checked there before it is published under its name.
     ///
     /// # Errors
-    /// The errors of [`LocalSink::create`].
+    /// `AlreadyExists` without `force`; `IsADirectory`; `InvalidInput` for another path that is not a regular file; the folder
+    /// cannot be written.
     pub fn staged(path: impl AsRef<Path>, force: bool) -> Result<(Self, Staging)> {
         Ok(Self::create(path, force)?.with_staging())
     }

@@ -86,7 +86,7 @@ impl LocalSource {
     /// Opens `path`.
     ///
     /// # Errors
-    /// The errors of the system; `IsADirectory`; `InvalidInput` for another thing that is not a regular file.
+    /// `NotFound`; `PermissionDenied`; `IsADirectory`; `InvalidInput` for another thing that is not a regular file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let name = path.as_ref().display().to_string();
         Self::open_as(name, path)

@@ -17,7 +17,7 @@ impl Spill {
     /// Appends bytes and returns their offset.
     ///
     /// # Errors
-    /// The errors of the system, such as a full disk.
+    /// The file cannot be written, for example on a full disk.
     pub fn append(&mut self, bytes: &[u8]) -> Result<u64> {
         let offset = self.end;
         let file = match &mut self.file {
@@ -34,7 +34,7 @@ impl Spill {
     /// Fills `out` with the bytes from `offset` on.
     ///
     /// # Errors
-    /// The errors of the system, and an error for bytes that were never written.
+    /// The file cannot be read; `UnexpectedEof` for bytes that were never written.
     pub fn read(&mut self, offset: u64, out: &mut [u8]) -> Result<()> {
         let missing = || std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
         let file = self.file.as_mut().ok_or_else(missing).map_err(|error| failed("read", error))?;

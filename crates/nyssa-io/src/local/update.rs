@@ -58,7 +58,7 @@ impl LocalUpdate {
     /// Opens the current file for reading.
     ///
     /// # Errors
-    /// The errors of the system.
+    /// The file cannot be opened.
     pub(crate) fn source(&self) -> Result<LocalSource> {
         let file = self.file.try_clone();
         file.and_then(|file| LocalSource::of(self.name.clone(), file))

@@ -13,8 +13,8 @@ impl Profile {
     /// Returns the profile that the environment names, or `default`. Missing files are ignored.
     ///
     /// # Errors
-    /// `InvalidInput` if no file has the profile of `AWS_PROFILE`: without its keys, requests would be those of
-    /// another user, or of nobody. The errors of the system for a file that cannot be read.
+    /// `InvalidInput` if no file has the profile of `AWS_PROFILE`: without its keys, requests would come from another
+    /// user, or from nobody. A file cannot be read.
     pub(super) fn find(var: &dyn Fn(&str) -> Option<String>) -> io::Result<Self> {
         let name = name(var);
         let path = |variable: &str, file: &str| {

@@ -162,7 +162,7 @@ impl WebServer {
     /// Starts a server. `answer` is called with each request and the number of requests before it.
     ///
     /// # Errors
-    /// The errors of the system.
+    /// The server cannot listen.
     pub fn start(
         answer: impl Fn(&WebRequest, usize) -> WebAnswer + Send + Sync + 'static,
     ) -> io::Result<Self> {
@@ -172,7 +172,7 @@ impl WebServer {
     /// Starts a server as [`WebServer::start`] does, with TLS.
     ///
     /// # Errors
-    /// The errors of the system.
+    /// The server cannot listen.
     pub fn start_with_tls(
         tls: Arc<ServerConfig>,
         answer: impl Fn(&WebRequest, usize) -> WebAnswer + Send + Sync + 'static,
@@ -216,7 +216,7 @@ impl WebServer {
     /// Makes a server of `content` that has no faults.
     ///
     /// # Errors
-    /// The errors of the system.
+    /// The server cannot listen.
     pub fn of(content: Vec<u8>) -> io::Result<Self> {
         Self::start(move |request, _| WebAnswer::of(request, &content))
     }

@@ -167,7 +167,7 @@ struct Connection {
     idle: Instant,
     /// The bytes and requests under way.
     pending: (u64, usize),
-    /// The numbers of the next request, and of the one whose answer is sent now.
+    /// The number of the next request, and the number of the request whose answer is sent now.
     turns: (u64, u64),
 }
 

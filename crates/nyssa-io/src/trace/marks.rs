@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use nyssa_observe::{Event, Pair, Request};
 use serde::Serialize;
 
-use super::event::{Event, Pair, Trace};
+use super::recorded::Trace;
 use super::summary::Summary;
 
 /// The largest number of marks. A drawing of more shows no more.
@@ -48,10 +49,7 @@ impl Trace {
             if let Event::Open { file, name, .. } = event {
                 places.insert(*file, starts.get(name.as_str()).copied().unwrap_or_default());
             }
-            let Some(((_, start, end), (file, _, ranges))) = event.span().zip(event.request())
-            else {
-                continue;
-            };
+            let Some(Request { file, ranges, start, end, .. }) = event.request() else { continue };
             let place = places.get(&file).copied().unwrap_or_default();
             all.ranges += ranges.len() as u64;
             let room = MOST.saturating_sub(all.marks.len());

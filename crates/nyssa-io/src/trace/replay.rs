@@ -8,10 +8,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use nyssa_observe::Event;
 use serde::Serialize;
 
-use super::event::{Event, Trace};
 use super::link::{Link, Shared, sleep_until};
+use super::recorded::Trace;
 use super::schedule::{Action, Schedule, Step, schedule};
 use super::simulated::Simulated;
 use crate::fetch::{Fetched, Fetcher, read_all, with_ends};
@@ -83,7 +84,7 @@ struct State {
 /// Repeats a trace, with the time in which its threads computed before, between and after reads.
 ///
 /// # Errors
-/// The errors of opening and reading; `InvalidInput` for a trace with too many threads, and for a trace with files
+/// A file cannot be opened or read; `InvalidInput` for a trace with too many threads, and for a trace with files
 /// that cannot be opened by their names.
 pub fn replay(trace: &Trace, options: &ReplayOptions) -> Result<Replayed> {
     let hidden = |event: &Event| match event {
@@ -250,7 +251,7 @@ impl Run<'_> {
                 Ok(Arc::new(file) as Arc<dyn Source>)
             })?,
         };
-        // The reader of a far file gets its ends when it is opened, even if the recorded file was near.
+        // The reader of a remote file gets its ends when it is opened, even if the recorded file was near.
         let source = with_ends(source)?;
         Ok(match self.options.gap {
             Some(gap) => Arc::new(WithGap { source, gap }),

@@ -9,7 +9,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use super::event::{Event, Trace};
+use nyssa_observe::{Event, Pair, Request};
+
+use super::recorded::Trace;
 
 /// The steps of a trace.
 pub(super) struct Schedule {
@@ -133,7 +135,7 @@ fn step(event: &Event) -> Option<Step> {
             Action::Open { file: *file, name: name.clone(), size: *size }
         }
         Event::Plan { plan, file, units, ahead, .. } => {
-            let ranges = |unit: &Vec<super::Pair>| unit.iter().map(|pair| pair.range()).collect();
+            let ranges = |unit: &Vec<Pair>| unit.iter().map(|pair| pair.range()).collect();
             let units = units.iter().map(ranges).collect();
             Action::Plan { plan: *plan, file: *file, units, ahead: *ahead }
         }
@@ -142,10 +144,7 @@ fn step(event: &Event) -> Option<Step> {
             Action::Wait { plan: *plan, unit: *unit }
         }
         _ => {
-            let (file, plan, ranges) = event.request()?;
-            if plan.is_some() {
-                return None;
-            }
+            let Request { file, ranges, .. } = event.request().filter(|one| one.plan.is_none())?;
             Action::Read { file, ranges: ranges.iter().map(|pair| pair.range()).collect() }
         }
     };

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
+use nyssa_observe::{Event, Request};
 use serde::Serialize;
 
-use super::event::{Event, Pair, Trace};
+use super::recorded::Trace;
 
 /// The number of bins of the profile.
 const BINS: usize = 60;
@@ -115,22 +116,6 @@ pub struct FileSummary {
 /// The begins and ends of requests.
 type Times = Vec<(f64, f64)>;
 
-/// A request.
-struct Request {
-    file: u64,
-    start: f64,
-    end: f64,
-    ranges: Vec<Pair>,
-    plan: Option<u64>,
-    is_vector: bool,
-}
-
-impl Request {
-    fn bytes(&self) -> u64 {
-        self.ranges.iter().map(|pair| pair.1).sum()
-    }
-}
-
 impl Trace {
     /// Returns the summary of the trace.
     pub fn summary(&self) -> Summary {
@@ -158,17 +143,12 @@ impl Trace {
                     wanted.insert(*plan, union(ranges.collect()));
                 }
                 Event::Wait { start, end, .. } => all.wait_seconds += end - start,
-                Event::Read { start, end, error, .. } | Event::Readv { start, end, error, .. } => {
-                    let Some((file, plan, ranges)) = event.request() else { continue };
-                    busy.push((*start, *end));
-                    all.request_seconds += end - start;
-                    all.errors += u64::from(error.is_some());
-                    let is_vector = matches!(event, Event::Readv { .. });
-                    let (start, end) = (*start, *end);
-                    requests.push(Request { file, start, end, ranges, plan, is_vector });
-                }
                 Event::End { cpu, .. } => all.cpu_seconds = *cpu,
-                Event::Trace { .. } | Event::Close { .. } => {}
+                _ => {
+                    let Some(request) = event.request() else { continue };
+                    busy.push((request.start, request.end));
+                    requests.push(request);
+                }
             }
         }
         all.runtime = self.seconds();
@@ -200,6 +180,8 @@ impl Summary {
 
     fn count(&mut self, requests: &[Request]) {
         for request in requests {
+            self.request_seconds += request.end - request.start;
+            self.errors += u64::from(request.has_failed);
             if request.is_vector {
                 self.iops_readv += 1;
                 self.iops_readvread += request.ranges.len() as u64;

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::event::{Event, Pair, VERSION};
+use nyssa_observe::{Event, Pair, VERSION};
 
 /// A line of a recording.
 struct Action<'a> {

@@ -4,27 +4,22 @@
 //! has an identity (its UUID) that is computed from its input and from the options, so that an output is never taken
 //! for the conversion of another input.
 
-use std::collections::HashMap;
 use std::hash::Hasher;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use nyssa_data::dataset::Format;
-use nyssa_io::Lines;
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Kind, Result};
 use nyssa_root::rootfile::RootFile;
-use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{ConvertOptions, ConvertReport, convert, convert_all, only_input};
-use crate::job::{MadeOf, identity};
+use super::journal::{Journal, measure};
+use super::many_report::{ConvertedFile, FileState};
+use super::{ConvertReport, Direction, convert, convert_all, only_input};
 use crate::open;
 use crate::verify::verify;
 
-/// The name of the journal in the folder.
-pub const JOURNAL: &str = "nyssa-convert.jsonl";
 /// The placeholder in a pattern for the name of the input without its ending.
 const STEM: &str = "{stem}";
 
@@ -44,97 +39,6 @@ pub struct ManyOptions {
     /// of entries is also replaced, with a note. Other outputs are an error without
     /// [`crate::job::OutputOptions::force`].
     pub skip_done: bool,
-}
-
-/// The result for a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FileState {
-    /// The file was converted now.
-    Done,
-    /// The output already existed.
-    Found,
-    /// The file could not be converted.
-    Failed,
-}
-
-/// A line of the journal: the result for a file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ConvertedFile {
-    /// The input, possibly with the path of its tree. It is for people, and cannot be opened: secrets of a URL are
-    /// left out.
-    pub input: String,
-    /// A digest of the query of a URL; see [`nyssa_io::query_digest`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub input_query: Option<String>,
-    /// The number of bytes of the input.
-    pub input_bytes: u64,
-    /// The identity of this version of the input; see [`RootFile::version`].
-    pub input_version: Option<String>,
-    /// The output.
-    pub output: String,
-    /// The number of bytes of the output.
-    pub output_bytes: u64,
-    /// The number of entries of the output.
-    pub entries: u64,
-    /// The result.
-    pub state: FileState,
-    /// The error, if it failed.
-    pub error: Option<String>,
-    /// The wall-clock time in seconds.
-    pub seconds: f64,
-    /// A hash of the options.
-    pub options: String,
-    /// The branches or fields that were left out, with the reasons.
-    pub skipped: Vec<(String, String)>,
-    /// The other objects of the input that are not in the output, with the reasons.
-    #[serde(default)]
-    pub left_out: Vec<String>,
-    /// Remarks for people: the parts that were left out or changed, and the reasons.
-    #[serde(default)]
-    pub notes: Vec<String>,
-}
-
-impl ConvertedFile {
-    /// Returns the identity (UUID) of the output that is made from this version of the input with these options.
-    fn identity(&self) -> [u8; 16] {
-        let bytes = i64::try_from(self.input_bytes).unwrap_or(-1);
-        let version = self.input_version.as_deref();
-        let query = self.input_query.as_deref();
-        identity([MadeOf { location: &self.input, query, bytes, version }], &self.options)
-    }
-}
-
-/// The journal of a folder.
-struct Journal {
-    lines: Lines,
-    /// The last conversion to each output.
-    converted: HashMap<String, ConvertedFile>,
-}
-
-impl Journal {
-    fn open(folder: &Path) -> Result<Self> {
-        let (lines, text) = nyssa_io::lines(folder.join(JOURNAL))?;
-        // A line that cannot be parsed is ignored. The process may have ended while it was written.
-        let known = text.lines().filter_map(|line| serde_json::from_str(line).ok());
-        let mut journal = Self { lines, converted: HashMap::new() };
-        known.for_each(|file| journal.keep(file));
-        Ok(journal)
-    }
-
-    fn keep(&mut self, file: ConvertedFile) {
-        if file.state != FileState::Failed {
-            self.converted.insert(file.output.clone(), file);
-        }
-    }
-
-    fn add(&mut self, file: &ConvertedFile) -> Result<()> {
-        let line = serde_json::to_string(file);
-        let line = line.map_err(|error| Error::invalid_argument(error.to_string()))?;
-        self.lines.add(&line)?;
-        self.keep(file.clone());
-        Ok(())
-    }
 }
 
 /// Returns the output of each input.
@@ -171,19 +75,20 @@ fn outputs(inputs: &[String], many: &ManyOptions) -> Result<Vec<PathBuf>> {
 /// # Errors
 /// `InvalidArgument` for wrong options; `AlreadyExists` for an output that exists, without `skip_done` and `force`;
 /// `Cancelled`; `Io` for a full disk. Without `skip_bad`, also the error of the first file that cannot be converted.
-pub fn convert_many(
+pub fn convert_many<D: Direction>(
     inputs: &[String],
     many: &ManyOptions,
-    options: &ConvertOptions,
+    options: &D,
     context: &Context,
     mut show: impl FnMut(&ConvertedFile),
 ) -> Result<Vec<ConvertedFile>> {
-    if options.entries.is_some() {
+    if options.input().entries.is_some() {
         return Err(Error::invalid_argument("a range of entries is for one file, not for several"));
     }
+    let options = &options.settled()?;
     let outputs = outputs(inputs, many)?;
     let taken = outputs.iter().find(|output| nyssa_io::exists(output));
-    if let Some(output) = taken.filter(|_| !options.output.force && !many.skip_done) {
+    if let Some(output) = taken.filter(|_| !options.output().force && !many.skip_done) {
         let message = format!("{} exists already", output.display());
         return Err(Error::new(Kind::AlreadyExists, message));
     }
@@ -191,7 +96,7 @@ pub fn convert_many(
     let mut journal = Journal::open(&many.folder)?;
     let mut hash = Xxh3::new();
     let mut plain = options.clone();
-    plain.output.force = false;
+    plain.output_mut().force = false;
     hash.write(format!("{plain:?} {}", many.all).as_bytes());
     let hash = format!("{:016x}", hash.finish());
     let mut files = Vec::with_capacity(inputs.len());
@@ -212,9 +117,10 @@ pub fn convert_many(
             left_out: Vec::new(),
             notes: Vec::new(),
         };
-        let start = Instant::now();
+        let used = measure();
         let converted = one(&mut file, (input, output), many, options, &journal, context);
-        file.seconds = start.elapsed().as_secs_f64();
+        let used = used(context, converted.as_ref().is_ok_and(|verified| *verified));
+        file.seconds = used.seconds;
         if let Err(error) = &converted {
             if error.kind() == Kind::Cancelled {
                 return Err(converted.err().unwrap_or_else(|| Error::invalid_argument("stopped")));
@@ -222,7 +128,7 @@ pub fn convert_many(
             file.state = FileState::Failed;
             file.error = Some(error.to_string());
         }
-        journal.add(&file)?;
+        journal.add(&file, &used)?;
         show(&file);
         files.push(file);
         match converted {
@@ -239,28 +145,28 @@ fn is_disk_full(error: &Error) -> bool {
     matches!(kind, Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded))
 }
 
-/// Converts one file, unless its output is done.
-fn one(
+/// Converts one file, unless its output is done. Returns whether every value was read back and compared.
+fn one<D: Direction>(
     file: &mut ConvertedFile,
     (input, output): (&str, &Path),
     many: &ManyOptions,
-    options: &ConvertOptions,
+    options: &D,
     journal: &Journal,
     context: &Context,
-) -> Result<()> {
+) -> Result<bool> {
     let (path, tree) = open::split_path(input);
     let input = RootFile::open(nyssa_io::open(&*path)?)?;
     file.input_bytes = input.source().size();
     file.input_version = Some(input.version());
     let mut options = options.clone();
-    options.output.identity = Some(file.identity());
+    options.output_mut().identity = Some(file.identity());
     if many.skip_done && nyssa_io::exists(output) {
-        let known = journal.converted.get(&file.output);
+        let known = journal.last(file);
         if is_done(file, output, known, (&input, tree), &options, context)? {
             file.state = FileState::Found;
-            return Ok(());
+            return Ok(false);
         }
-        options.output.force = true;
+        options.output_mut().force = true;
     }
     let reports = match (many.all, tree) {
         (true, None) => convert_all(&input, output, &options, context)?,
@@ -270,7 +176,7 @@ fn one(
         (false, tree) => {
             let tree = match tree {
                 Some(tree) => tree.to_owned(),
-                None => only_input(&input, options.to)?,
+                None => only_input(&input, D::TO)?,
             };
             vec![convert(&input, &tree, output, &options, context)?]
         }
@@ -281,7 +187,7 @@ fn one(
     file.skipped = skipped.map(|one| (one.branch.clone(), one.reason.clone())).collect();
     file.left_out = reports.first().map_or(Vec::new(), |report| report.reencoded.left_out.clone());
     file.notes.extend(notes(&reports));
-    Ok(())
+    Ok(reports.iter().all(|report| report.written.verified))
 }
 
 /// Returns the notes of all reports. With several datasets, each begins with the path of its RNTuple.
@@ -305,20 +211,19 @@ fn notes(reports: &[ConvertReport]) -> Vec<String> {
 ///
 /// # Errors
 /// `AlreadyExists` with the reason why the output may not be replaced.
-fn is_done(
+fn is_done<D: Direction>(
     file: &mut ConvertedFile,
     output: &Path,
     known: Option<&ConvertedFile>,
     (input, tree): (&RootFile, Option<&str>),
-    options: &ConvertOptions,
+    options: &D,
     context: &Context,
 ) -> Result<bool> {
     let source = nyssa_io::open(output)?;
     file.output_bytes = source.size();
     let identity = RootFile::identity(&source)?;
     let is_made_as = |file: &ConvertedFile| identity == Some(file.identity());
-    let written =
-        RootFile::open(source).and_then(|it| entries(&it, options.to.output(), None)).ok();
+    let written = RootFile::open(source).and_then(|it| entries(&it, D::TO.output(), None)).ok();
     if is_made_as(file) {
         let Some(written) = written else { return Ok(false) };
         file.entries = written;
@@ -329,12 +234,12 @@ fn is_done(
             || verify(nyssa_io::open(output)?, None, context)?.problems.is_empty());
     }
     let reason = match known.filter(|line| is_made_as(line)) {
-        _ if options.output.force => return Ok(false),
+        _ if options.output().force => return Ok(false),
         Some(line) if line.options != file.options => "was made with other options",
         Some(line) if (&line.input, &line.input_query) == (&file.input, &file.input_query) => {
             return Ok(false);
         }
-        None if written == Some(entries(input, options.to.input(), tree)?) => {
+        None if written == Some(entries(input, D::TO.input(), tree)?) => {
             let note =
                 "replaced an output that was there: nothing says that it was made of this input";
             file.notes.push(note.to_owned());

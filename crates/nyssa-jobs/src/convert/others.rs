@@ -1,16 +1,17 @@
 //! Handles the other objects in the file of a conversion: datasets in the format of the output are written again
-//! (RNTuples), or copied in their stored form (TTrees, in `other_trees.rs`). All other objects are copied.
+//! (RNTuples), or copied in their stored form (TTrees, in `to_tree/other_trees.rs`). All other objects are copied.
 
 use std::collections::HashSet;
 
 use nyssa_root::Context;
+use nyssa_root::effort::Effort;
 use nyssa_root::error::{Kind, Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 
-use super::options::{ConvertOptions, To};
-use crate::job::OutputOptions;
+use super::options::{To, ToRNTuple};
 use crate::job::others::{OtherObjects, other_cycle, path_of};
 use crate::job::output::Output;
+use crate::job::{OutputOptions, StorageOptions};
 use crate::open;
 use crate::rewrite;
 
@@ -101,15 +102,21 @@ impl Rewritten<'_> {
 }
 
 /// Returns the options for the RNTuples of the file. Names, fields and effort in `options` apply to the trees.
-pub(super) fn ntuple_options(options: &ConvertOptions) -> rewrite::RewriteOptions {
-    let OutputOptions { compression, cluster_size, page_size, memory, verify, .. } = options.output;
-    let output = OutputOptions {
-        compression,
-        cluster_size,
-        page_size,
-        memory,
-        verify,
-        ..OutputOptions::default()
-    };
-    rewrite::RewriteOptions { output, ..rewrite::RewriteOptions::default() }
+pub(super) fn ntuple_options(options: &ToRNTuple) -> rewrite::RewriteOptions {
+    let ToRNTuple { output, storage, .. } = options;
+    rewrite::RewriteOptions {
+        output: OutputOptions {
+            compression: Some(output.compression().into()),
+            effort: Some(Effort::default()),
+            memory: output.memory,
+            verify: output.verify,
+            ..OutputOptions::default()
+        },
+        storage: StorageOptions {
+            cluster_size: storage.cluster_size,
+            page_size: storage.page_size,
+            ..StorageOptions::default()
+        },
+        ..rewrite::RewriteOptions::default()
+    }
 }

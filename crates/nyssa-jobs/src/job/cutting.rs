@@ -1,16 +1,11 @@
 //! Decides where clusters end, for jobs that know all their input beforehand. The expected stored size of the entries
 //! decides, corrected by the real sizes of earlier clusters.
 
+use crate::heuristics::job;
 use std::ops::Range;
 
 /// The largest ratio of the decoded bytes of a cluster to the requested stored bytes. This is ROOT's rule.
 const MAX_EXPANSION: f64 = 10.0;
-/// The fraction by which the size of a cluster may differ, if it then ends where a cluster of the input ends.
-const SLACK: f64 = 0.03;
-/// The fraction by which the size of a cluster may differ, if it then ends with the last entry.
-const LAST_SLACK: f64 = 0.25;
-/// The factor that multiplies the weight of the size of a cluster for each cluster that follows.
-const FORGET: f64 = 0.5;
 
 /// The sizes of some entries, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -88,8 +83,8 @@ impl Cutter {
     /// Adds the real number of stored bytes of a cluster.
     pub(crate) fn took(&mut self, cluster: &Range<u64>, bytes: u64) {
         let expected = self.before(0, cluster.end) - self.before(0, cluster.start);
-        self.known.0 = self.known.0 * FORGET + expected;
-        self.known.1 = self.known.1 * FORGET + bytes as f64;
+        self.known.0 = self.known.0 * job::FORGET + expected;
+        self.known.1 = self.known.1 * job::FORGET + bytes as f64;
     }
 
     /// Returns the next cluster, or `None` if all entries are in a cluster.
@@ -141,10 +136,10 @@ impl Cutter {
         let length = (end - start) as f64;
         let total = self.ends.last().map_or(end, |(end, _)| *end);
         // The remaining entries must not become a separate small cluster.
-        if (total - start) as f64 <= length * (1.0 + LAST_SLACK) {
+        if (total - start) as f64 <= length * (1.0 + job::LAST_SLACK) {
             return total;
         }
-        let slack = (length * SLACK) as u64;
+        let slack = (length * job::SLACK) as u64;
         let first = self.ends.partition_point(|(other, _)| *other < end - slack.min(end));
         let around = self.ends[first..].iter().take_while(|(other, _)| *other <= end + slack);
         let natural = around.filter(|(other, is_cluster)| *is_cluster && *other > start);

@@ -7,9 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use arrow_array::{Array, ArrayRef};
 
 use super::report::Written;
-
-/// A note reports a part that exceeds its planned memory by more than the memory divided by this.
-const SLACK_DIVISOR: u64 = 4;
+use crate::heuristics::job;
 
 /// The copies of its largest part that a job has in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,7 +137,7 @@ impl LargestPart {
         let needs = self.needs();
         let Needs { planned, measured, .. } = &*needs;
         let measured_more = measured.bytes
-            > self.memory.saturating_add(self.memory / SLACK_DIVISOR)
+            > self.memory.saturating_add(self.memory / job::NOTE_DIVISOR)
             && measured.bytes > planned.bytes;
         let need = if measured_more { measured } else { planned };
         written.memory_bytes = self.memory;

@@ -7,20 +7,25 @@
 //!
 //! A job has a plan and defines how it writes and verifies (`run::Job`); all other steps are common to all jobs.
 
+#[cfg(feature = "cli")]
+pub(crate) mod by_glob;
+pub(crate) mod choosing;
 pub(crate) mod clusters;
 pub(crate) mod cutting;
+mod entry_range;
 mod identity;
 pub(crate) mod largest_entry;
 pub(crate) mod largest_part;
-pub(crate) mod options;
+mod options;
 pub(crate) mod others;
 pub(crate) mod output;
 pub(crate) mod report;
-pub(crate) mod requested;
 pub(crate) mod run;
+mod storage;
 pub(crate) mod stored_trees;
 
+pub use entry_range::EntryRange;
 pub use identity::{MadeOf, identity};
 pub use options::{DEFAULT_MEMORY, OutputOptions};
 pub use report::{ProcessUsage, Reencoded, Written};
-pub use requested::RequestedOptions;
+pub use storage::StorageOptions;

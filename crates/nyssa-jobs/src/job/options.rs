@@ -1,26 +1,18 @@
-//! Defines the options of every job that makes a file from other files.
+//! Declares the options of the output that all jobs have. The command line makes flags and help of a declaration, and
+//! Python reads its keywords by these flags.
 
-use std::ops::Range;
-
-use nyssa_rntuple::write::profile::Profile;
-use nyssa_rntuple::write::{
-    self, DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_INITIAL_UNZIPPED_PAGE, DEFAULT_MAX_UNZIPPED_PAGE,
-    Encodings, FieldOptions, check_cluster, check_memory, check_page,
-};
 use nyssa_root::compression::Compression;
-use nyssa_root::effort::Chooser;
-use nyssa_root::effort::Effort;
-use nyssa_root::error::{Error, Result};
+use nyssa_root::effort::{CompressionChoice, Effort};
 
 /// The default for the largest size of the decoded and sealed data that are in memory at the same time.
 pub const DEFAULT_MEMORY: u64 = 512 << 20;
 
-/// The options of the output that all jobs share. The command line and Python use these names.
+/// The options of the output that all jobs have.
 ///
 /// ```
 /// # fn main() -> nyssa::Result<()> {
 /// let output = nyssa::OutputOptions {
-///     compression: "zstd:9".parse()?,
+///     compression: Some("zstd:9".parse()?),
 ///     verify: true,
 ///     force: true,
 ///     ..Default::default()
@@ -29,101 +21,52 @@ pub const DEFAULT_MEMORY: u64 = 512 << 20;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct OutputOptions {
-    /// The path of the RNTuple, or of the TTree, in the output. `None` uses the path of the (first) input.
-    pub name: Option<String>,
-    /// The compression algorithm and level of data that is encoded again.
-    pub compression: Compression,
-    /// The CPU time that compression may take.
-    pub effort: Effort,
-    /// The way in which column types are chosen. `None` takes the default of the job: for [`crate::convert`],
-    /// [`Encodings::Auto`] if the compression is zstd with [`Effort::Auto`]; otherwise [`Encodings::Default`].
-    pub encoding: Option<Encodings>,
-    /// The path or URL of a file (TOML) that stores how columns are stored. Choices in it are not made again; new
-    /// choices are added to it. [`super::RequestedOptions`] takes the options that it states. It is for
-    /// [`crate::convert`] and [`crate::rewrite`].
-    pub profile: Option<String>,
-    /// Lists the other options for the fields that match a glob. If several globs match, the last glob counts.
-    pub field_options: Vec<FieldOptions>,
-    /// The stored size of a cluster in bytes, within a few percent. The last cluster may be smaller, or a
-    /// quarter larger. Clusters are smaller if the memory is too small for them, or if they would have more
-    /// than ten times as many bytes before compression, as in ROOT.
-    pub cluster_size: u64,
-    /// The largest number of uncompressed bytes of a page.
-    pub page_size: usize,
-    /// The largest size in bytes of the data that are in memory at the same time. `None` takes the default of
-    /// the job.
+    /// zstd, zlib, lz4 or lzma, with or without a level from 1 to 9; a ROOT setting such as 505; or none. A
+    /// level is used exactly; without a level, zstd spends time where a sample of a column shows that it pays.
+    /// The default is that of the profile, or zstd.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "ALGORITHM[:LEVEL]"))]
+    pub compression: Option<CompressionChoice>,
+    /// auto: spend time where a sample shows that it pays, and at most that of the level; full: use the level
+    /// for every column. The default is that of the profile, or full with a level, and auto without.
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub effort: Option<Effort>,
+    /// Largest size of the data that are in memory at the same time, at least 1MiB. The default is 512MiB.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SIZE", value_parser = nyssa_io::parse_size))]
     pub memory: Option<u64>,
-    /// Whether the other objects of the (first) input file are copied. Otherwise the report only lists them.
-    pub carry: bool,
-    /// Whether the output and the inputs are read back and every value is compared, before the output appears. Columns
-    /// that were chosen with less precision are compared within the error that their encoding states.
+    /// Read input and output back and compare every value before the output appears. Columns that were chosen with
+    /// less precision are compared within the error that their encoding states.
+    #[cfg_attr(feature = "cli", arg(long))]
     pub verify: bool,
-    /// Whether an existing output is replaced.
+    /// Do not copy the other objects of the (first) input file. The report names them.
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub no_carry: bool,
+    /// Replace an existing output.
+    #[cfg_attr(feature = "cli", arg(long, short))]
     pub force: bool,
-    /// Whether the file gets a fixed time and a fixed identity. Outputs of one name then have equal bytes.
+    /// Name of the RNTuple, or of the TTree. The default is its path in the (first) input.
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub name: Option<String>,
+    /// Write the same bytes every time: no dates, no random identity.
+    #[cfg_attr(feature = "cli", arg(long))]
     pub reproducible: bool,
     /// The identity (UUID) of the file. `None` makes a random UUID. A job over many files computes it from its inputs
     /// and its options, so that a later run recognises its outputs. It is not an option for users.
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub identity: Option<[u8; 16]>,
 }
 
-impl Default for OutputOptions {
-    fn default() -> Self {
-        Self {
-            name: None,
-            compression: Compression::DEFAULT,
-            effort: Effort::default(),
-            encoding: None,
-            profile: None,
-            field_options: Vec::new(),
-            cluster_size: DEFAULT_APPROX_ZIPPED_CLUSTER,
-            page_size: DEFAULT_MAX_UNZIPPED_PAGE,
-            memory: None,
-            carry: true,
-            verify: false,
-            force: false,
-            reproducible: false,
-            identity: None,
-        }
-    }
-}
-
 impl OutputOptions {
-    /// Checks that the numbers make sense.
-    ///
-    /// # Errors
-    /// `InvalidArgument` with the range of the option.
-    pub fn validate(&self) -> Result<()> {
-        check_cluster(self.cluster_size)?;
-        self.memory.map_or(Ok(()), check_memory)?;
-        check_page(self.page_size)?;
-        self.profile().map(drop)
+    /// Returns the compression algorithm and level of data that is encoded again.
+    pub fn compression(&self) -> Compression {
+        self.compression.unwrap_or_default().compression
     }
 
-    /// Reads the profile, if the options name one.
-    ///
-    /// # Errors
-    /// `InvalidArgument` for a file that does not fit, and if no column is chosen by samples; an error if the file
-    /// cannot be read.
-    pub(crate) fn profile(&self) -> Result<Option<Profile>> {
-        let Some(path) = &self.profile else { return Ok(None) };
-        if self.chooser().is_none() {
-            if Profile::has_options(path)? {
-                return Ok(None);
-            }
-            return Err(Error::invalid_argument(
-                "a profile holds what samples choose, and these options leave nothing to choose: \
-                 use encoding auto, or effort auto with zstd",
-            ));
-        }
-        Profile::open(path, self.compression).map(Some)
-    }
-
-    /// Returns the chooser of encodings and codecs, or `None` if these options leave nothing to choose.
-    pub(crate) fn chooser(&self) -> Option<Chooser> {
-        self.encoding.unwrap_or_default().chooser(self.compression, self.effort)
+    /// Returns the CPU time that compression may take.
+    pub fn effort(&self) -> Effort {
+        self.compression.unwrap_or_default().effort(self.effort)
     }
 
     /// Returns the largest size in bytes of the data that are in memory at the same time.
@@ -131,33 +74,9 @@ impl OutputOptions {
         self.memory.unwrap_or(DEFAULT_MEMORY)
     }
 
-    /// Returns the options of a writer. It chooses no codecs and no column types, since the job has chosen them.
-    pub(crate) fn write_options(&self) -> write::RNTupleWriteOptions {
-        write::RNTupleWriteOptions {
-            compression: self.compression,
-            fields: self.field_options.clone(),
-            initial_unzipped_page: DEFAULT_INITIAL_UNZIPPED_PAGE.min(self.page_size),
-            max_unzipped_page: self.page_size,
-            ..write::RNTupleWriteOptions::default()
-        }
+    /// Writes out the defaults. Options that mean the same are then equal.
+    pub(crate) fn settle(&mut self) {
+        self.effort = Some(self.effort());
+        self.compression = Some(self.compression().into());
     }
-}
-
-/// Returns the requested range of entries, or all `total` entries of `what` if no range is requested.
-///
-/// # Errors
-/// `InvalidArgument` when it reaches beyond the end or runs backwards.
-pub(crate) fn entry_range(
-    requested: Option<&Range<u64>>,
-    total: u64,
-    what: &str,
-) -> Result<Range<u64>> {
-    let Some(range) = requested.cloned() else { return Ok(0..total) };
-    if range.start > range.end || range.end > total {
-        return Err(Error::invalid_argument(format!(
-            "entries {}..{} are not within the {total} entries of the {what}",
-            range.start, range.end
-        )));
-    }
-    Ok(range)
 }

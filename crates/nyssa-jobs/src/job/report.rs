@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use nyssa_rntuple::write::{self, ColumnReport};
+use nyssa_rntuple::choose::ColumnReport;
+use nyssa_rntuple::write;
 use nyssa_root::Context;
 use serde::Serialize;
 

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use nyssa_observe::peak_memory;
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result};
-use nyssa_root::process::{ProcessUsage, UsageAtStart, peak_memory};
+use nyssa_root::process::{ProcessUsage, UsageAtStart};
 use nyssa_root::rootfile::RootFile;
 
 use super::others::{CopiedObjects, OtherObjects};
@@ -61,18 +62,18 @@ pub(crate) fn run<J: Job>(
 ) -> std::result::Result<Finished, J::Abort> {
     let begun = UsageAtStart::now();
     let settings = output::Settings {
-        compression: options.compression,
+        compression: options.compression(),
         force: options.force,
         reproducible: options.reproducible,
         identity: options.identity,
         title: others.title()?,
     };
     let output = Output::create(inputs, path, settings)?;
-    if options.carry {
+    if !options.no_carry {
         others.write_directories(&output)?;
     }
     job.write(&output, &mut others)?;
-    let others = if options.carry { others.write(&output)? } else { others.leave() };
+    let others = if options.no_carry { others.leave() } else { others.write(&output)? };
     let bytes = output.finish()?;
     let process = begun.usage(bytes, context.threads());
     if options.verify {

@@ -13,9 +13,7 @@ use nyssa_ttree::read::{Expected, MovedBasket};
 use nyssa_ttree::stored::{Growth, StoredTree, add_bytes};
 
 use super::output::Output;
-
-/// The number of bytes of baskets that are read at once.
-const UNIT_BYTES: u64 = 1 << 20;
+use crate::heuristics::job;
 
 /// Returns the number of bytes of all baskets of a tree.
 pub(crate) fn basket_bytes(tree: &StoredTree) -> u64 {
@@ -154,7 +152,7 @@ impl<'a> Copy<'a> {
     }
 }
 
-/// Returns the ranges of baskets in units of about [`UNIT_BYTES`].
+/// Returns the ranges of baskets in units of about [`job::STORED_BYTES`].
 fn units<'b>(
     file: &RootFile,
     baskets: Vec<Moving<'b>>,
@@ -173,7 +171,7 @@ fn units<'b>(
             .at(|place| place.basket = Some(moving.1 as u64)))
             .in_field(&path(moving.0));
         }
-        if bytes >= UNIT_BYTES {
+        if bytes >= job::STORED_BYTES {
             units.push((Vec::new(), Vec::new()));
             bytes = 0;
         }

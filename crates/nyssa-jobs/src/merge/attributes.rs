@@ -14,9 +14,7 @@ use nyssa_root::Context;
 use nyssa_root::error::{Error, Result, ResultExt};
 
 use super::inputs::{AllInputs, InputProperties, open};
-
-/// The number of attributes that are read at the same time.
-const STEP: u64 = 1 << 16;
+use crate::heuristics::merge;
 
 /// Writes the attribute sets of all inputs and links them to `writer`.
 ///
@@ -87,7 +85,7 @@ impl Set {
         let mut start = 0;
         while start < source.num_entries() {
             context.check()?;
-            let end = source.num_entries().min(start + STEP);
+            let end = source.num_entries().min(start + merge::ATTRIBUTES);
             let arrays = source.read(&ATTRIBUTE_FIELDS, start..end, &quiet)?;
             let [starts, lengths, values] = &arrays[..] else {
                 return Err(Error::out_of_spec("an attribute set without its fields"));

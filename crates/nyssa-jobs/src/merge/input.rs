@@ -9,10 +9,8 @@ use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 
 use super::input_file::{InputFile, OtherCycle, directories_beside, other_cycles};
+use crate::heuristics::merge;
 use crate::open::{TREE_CLASSES, split_path};
-
-/// The maximum number of bytes from both ends of a remote file that its source stores.
-const ENDS_BYTES: usize = 512 << 10;
 
 /// An open input.
 pub(super) struct Input {
@@ -126,7 +124,7 @@ impl Input {
         let columns = self.reader.clusters_info()?.iter().flat_map(|cluster| &cluster.columns);
         let bytes = columns
             .map(|range| size_of::<ColumnRange>() + range.pages.len() * size_of::<PageInfo>());
-        Ok((ENDS_BYTES + bytes.sum::<usize>()) as u64)
+        Ok((merge::ENDS_BYTES + bytes.sum::<usize>()) as u64)
     }
 
     /// Returns the file and the RNTuple, read with `options`.

@@ -23,15 +23,7 @@ use super::options::MergeOptions;
 use super::plain;
 use super::report::InputReport;
 use super::shape::Shape;
-
-/// The number of local inputs that are open at the same time. It is below the limit of open files of every system.
-/// Remote inputs are opened [`AT_ONCE`] at a time.
-const OPEN_AT_ONCE: usize = 64;
-/// The maximum number of remote inputs that stay open until the merge ends. Further inputs are opened again when they
-/// are merged.
-const KEPT_OPEN: usize = 64;
-/// The memory divided by this is the maximum memory of the inputs that stay open.
-const KEPT_DIVISOR: u64 = 4;
+use crate::heuristics::merge;
 
 /// Properties of all inputs.
 pub(super) struct AllInputs {
@@ -103,11 +95,12 @@ impl AllInputs {
             has_directories: false,
             cycles: Vec::new(),
         };
-        let mut left = OpenBudget { inputs: KEPT_OPEN, bytes: options.memory() / KEPT_DIVISOR };
+        let mut left =
+            OpenBudget { inputs: merge::KEPT_OPEN, bytes: options.memory() / merge::KEPT_DIVISOR };
         let cycles = std::mem::take(&mut first.beside.cycles);
         let beside = Beside { cycles, ..Beside::default() };
         all_inputs.add(properties(&first)?, beside, left.keep(first));
-        for chunk in rest.chunks(OPEN_AT_ONCE) {
+        for chunk in rest.chunks(merge::OPEN_AT_ONCE) {
             context.check()?;
             let is_remote = any_remote(chunk.iter().map(String::as_str));
             let path = &all_inputs.path;
@@ -129,7 +122,7 @@ impl AllInputs {
             }
         }
         align(&mut all_inputs.shapes.iter_mut().map(|shape| &mut shape.schema).collect::<Vec<_>>());
-        if options.recluster {
+        if options.reclusters() {
             plain::settle(&mut all_inputs.shapes);
         }
         Ok(all_inputs)

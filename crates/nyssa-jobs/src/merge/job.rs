@@ -124,7 +124,7 @@ fn ntuples(
     let input_files = all_inputs.files();
     // If only the first input has other objects, and no trees are among them, they are copied in their stored form.
     let has_more = has_trees || all_inputs.has_directories || !left.is_empty();
-    let is_added = options.output.carry && has_more;
+    let is_added = !options.output.no_carry && has_more;
     let choice = Choice { only_trees: false, skip_unsupported: options.skip_unsupported };
     let mut objects = match is_added {
         true => MergedObjects::of(&input_files, choice, context)?,
@@ -133,7 +133,7 @@ fn ntuples(
     all_inputs.others = if is_added { BTreeSet::new() } else { left };
     let mut notes = objects.trees.notes();
     notes.append(&mut objects.notes);
-    let unified = Unified::of(&all_inputs, options.mode, options.recluster)?;
+    let unified = Unified::of(&all_inputs, options.mode, options.reclusters())?;
     let name = options.output.name.as_deref().unwrap_or(&all_inputs.path).to_owned();
     let fields = unified.schema.top_level().count() as u64;
     let files: Vec<_> = all_inputs.inputs.iter().map(|input| input.location.clone()).collect();
@@ -156,11 +156,11 @@ fn ntuples(
     let Merge { all_inputs, unified, done, trees, largest, .. } = merge;
     notes.extend(unified.notes);
     let (own, default) = (&options.output, OutputOptions::default());
-    let unused = match options.recluster {
-        false if own.compression != default.compression => {
+    let unused = match options.reclusters() {
+        false if own.compression() != default.compression() => {
             Some("the compression is that of header, footer and page lists")
         }
-        false if own.effort != default.effort => Some("the effort is not used"),
+        false if own.effort() != default.effort() => Some("the effort is not used"),
         _ => None,
     };
     notes.extend(unused.map(|what| format!("{what}: pages and baskets are copied as they are")));
@@ -176,15 +176,15 @@ fn ntuples(
     Ok(MergeReport {
         inputs: all_inputs.inputs.into_iter().map(|input| input.report).collect(),
         written,
-        mode: options.mode.name().to_owned(),
+        mode: options.mode.to_string(),
         fields,
         trees,
         left_out: finished.others.left_out(),
         pages: done.pages,
         shared_pages: done.shared,
         page_bytes: done.bytes,
-        reclustered: options.recluster,
-        checksums_verified: options.verify_checksums,
+        reclustered: options.reclusters(),
+        checksums_verified: !options.no_checksums,
     })
 }
 
@@ -225,7 +225,7 @@ impl Job for Merge<'_> {
             largest,
             ..
         } = self;
-        *done = if options.recluster {
+        *done = if options.reclusters() {
             let place = (&output.file, name.as_str());
             let (totals, notes, held) = recluster(all_inputs, unified, place, options, context)?;
             unified.notes.extend(notes);
@@ -240,7 +240,7 @@ impl Job for Merge<'_> {
             move_all(all_inputs, unified, (output, name), options, context)?
         };
         describe_classes(all_inputs, unified, output, context)?;
-        let settings = (options.output.compression, &context.quiet());
+        let settings = (options.output.compression(), &context.quiet());
         other_cycles::name(&all_inputs.cycles, files, others);
         *trees = std::mem::take(objects).write(files, output, others, settings)?;
         Ok(())
@@ -272,7 +272,7 @@ fn move_all(
     context: &Context,
 ) -> Result<OutputSizes> {
     let write_options = write::RNTupleWriteOptions {
-        compression: options.output.compression,
+        compression: options.output.compression(),
         description: all_inputs.description.clone(),
         ..write::RNTupleWriteOptions::default()
     };
@@ -284,7 +284,7 @@ fn move_all(
         writer,
         zeros,
         context,
-        verify: options.verify_checksums,
+        verify: !options.no_checksums,
         memory_budget: options.memory(),
         moved_bytes: 0,
         moved_pages: 0,

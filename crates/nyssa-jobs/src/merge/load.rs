@@ -15,12 +15,10 @@ use nyssa_root::fetch::{FetchUnit, in_order};
 use rayon::prelude::*;
 
 use super::mapping::ColumnMapping;
+use crate::heuristics::merge;
 
 /// The size of a page checksum in bytes.
 const CHECKSUM: u64 = 8;
-
-/// The largest number of pages of clusters that are planned together.
-const PLANNED_PAGES: usize = 1 << 16;
 
 /// The range of a page in its file, with its checksum.
 pub(super) type Place = Range<u64>;
@@ -121,7 +119,7 @@ impl<'a> Loader<'a> {
         while clusters.peek().is_some() {
             let mut units: Vec<FetchUnit<LoadStep>> = Vec::new();
             let mut pages = 0;
-            while let Some((number, cluster)) = clusters.next_if(|_| pages < PLANNED_PAGES) {
+            while let Some((number, cluster)) = clusters.next_if(|_| pages < merge::PLANNED_PAGES) {
                 units.push((Vec::new(), LoadStep::Begin(number)));
                 pages += self.plan(number, cluster, &mut units)?;
                 units.push((Vec::new(), LoadStep::End(number)));

@@ -139,7 +139,7 @@ impl Started {
                 return Ok(());
             }
             Kind::InvalidArgument | Kind::Unsupported => error.map_message(|it| {
-                format!("this {class} cannot be added to those of other inputs: {it}; {WITHOUT}")
+                format!("this {class} cannot be added to the other inputs: {it}; {WITHOUT}")
             }),
             _ => error,
         };

@@ -1,15 +1,12 @@
 //! Defines the options of a merge.
 
-use std::str::FromStr;
-
 use nyssa_io::OpenOptions;
-use nyssa_rntuple::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, Encodings, MIN_MEMORY};
+use nyssa_rntuple::choose::Encodings;
+use nyssa_rntuple::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, MIN_MEMORY};
 use nyssa_root::error::{Error, Result};
 
-use crate::job::OutputOptions;
-
-/// The largest size in bytes of the pages that are in memory at the same time when pages are copied.
-const MOVE_MEMORY: u64 = 256 << 20;
+use crate::heuristics::merge;
+use crate::job::{OutputOptions, StorageOptions};
 
 /// The action if the inputs have different fields.
 ///
@@ -30,29 +27,44 @@ pub enum Mode {
     Filter,
 }
 
-impl Mode {
-    /// Returns the name, which [`Mode::from_str`] parses.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Strict => "strict",
-            Self::Union => "union",
-            Self::Filter => "filter",
-        }
+nyssa_root::named_variants!(Mode, "mode", Strict = "strict", Union = "union", Filter = "filter");
+
+#[cfg(feature = "cli")]
+impl clap::Args for Mode {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let flag = |name: &'static str, help: &'static str| {
+            clap::Arg::new(name).long(name).help(help).action(clap::ArgAction::SetTrue)
+        };
+        let flags = [
+            flag("strict", "Refuse inputs that do not have the same fields (the default)"),
+            flag(
+                "union",
+                "Take the fields of all inputs; if an input lacks a field, its entries are zero or empty",
+            ),
+            flag("filter", "Take only the fields that all inputs have"),
+        ];
+        let group = clap::ArgGroup::new("mode").args(flags.iter().map(clap::Arg::get_id));
+        command.group(group).args(flags)
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
     }
 }
 
-impl FromStr for Mode {
-    type Err = Error;
+#[cfg(feature = "cli")]
+impl clap::FromArgMatches for Mode {
+    fn from_arg_matches(matches: &clap::ArgMatches) -> std::result::Result<Self, clap::Error> {
+        let flag = matches.get_one::<clap::Id>("mode");
+        Ok(flag.and_then(|flag| flag.as_str().parse().ok()).unwrap_or_default())
+    }
 
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "strict" => Ok(Self::Strict),
-            "union" => Ok(Self::Union),
-            "filter" => Ok(Self::Filter),
-            _ => Err(Error::invalid_argument(format!(
-                "mode {text:?} is not known: use strict, union or filter"
-            ))),
-        }
+    fn update_from_arg_matches(
+        &mut self,
+        matches: &clap::ArgMatches,
+    ) -> std::result::Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }
 
@@ -60,82 +72,83 @@ impl FromStr for Mode {
 ///
 /// ```
 /// # fn main() -> nyssa::Result<()> {
-/// let options = nyssa::MergeOptions { recluster: true, ..Default::default() };
-/// assert_eq!(options.mode, nyssa::Mode::Strict);
+/// let mut options = nyssa::MergeOptions { mode: nyssa::Mode::Union, ..Default::default() };
+/// // All data are decoded and written again in clusters of this size.
+/// options.storage.cluster_size = Some(200_000_000);
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[cfg_attr(feature = "cli", command(
+    mut_arg("cluster_size", |arg| arg.long("recluster").help(
+        "Decode all data and write them again in clusters of this compressed size, within a few percent: at least \
+         256 bytes, and 64 bytes for each column"
+    )),
+    mut_arg("compression", |arg| arg.help(
+        "Compression of header, footer and page lists, and with --recluster of all data: see nyssa rewrite"
+    )),
+    mut_arg("memory", |arg| arg.help(
+        "Largest size of the data that are in memory at the same time, at least 1MiB, with --recluster 2MiB. The \
+         default is 256MiB, with --recluster what clusters of its size need, at least 448MiB"
+    ))
+))]
 pub struct MergeOptions {
     /// The action if the inputs have different fields.
+    #[cfg_attr(feature = "cli", command(flatten))]
     pub mode: Mode,
-    /// Whether all data are decoded and written again in clusters of [`OutputOptions::cluster_size`]. Otherwise the
-    /// pages are copied without change.
-    pub recluster: bool,
-    /// Whether every page that has a checksum is compared with it.
-    pub verify_checksums: bool,
-    /// Whether objects beside the RNTuples and TTrees that cannot be merged are left out and reported. Otherwise the
-    /// first such object is an error.
+    /// Do not check the pages against their checksums.
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub no_checksums: bool,
+    /// Leave out objects beside the RNTuples and TTrees that cannot be merged, and name them; without this they are
+    /// refused.
+    #[cfg_attr(feature = "cli", arg(long))]
     pub skip_unsupported: bool,
     /// The options with which the inputs are opened.
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub open: OpenOptions,
-    /// The options that all jobs share. Encodings, field options and the sizes of clusters and pages are for
-    /// `recluster`. If pages are copied, only header, footer and page lists are compressed again.
+    /// The options that all jobs share. If pages are copied, only header, footer and page lists are compressed again.
+    #[cfg_attr(feature = "cli", command(flatten))]
     pub output: OutputOptions,
-}
-
-impl Default for MergeOptions {
-    fn default() -> Self {
-        Self {
-            mode: Mode::default(),
-            recluster: false,
-            verify_checksums: true,
-            skip_unsupported: false,
-            open: OpenOptions::default(),
-            output: OutputOptions::default(),
-        }
-    }
+    /// The options that say how an RNTuple is stored. With a size of clusters, all data are decoded and written again.
+    /// Otherwise the pages are copied without change, and there are no other options of this kind.
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub storage: StorageOptions,
 }
 
 impl MergeOptions {
+    /// Returns whether all data are decoded and written again in new clusters. Otherwise the pages are copied.
+    pub(super) fn reclusters(&self) -> bool {
+        self.storage.cluster_size.is_some()
+    }
+
     /// Checks that the options can be combined and that their numbers are allowed.
     ///
     /// # Errors
     /// `InvalidArgument` with the range of the option.
     pub fn validate(&self) -> Result<()> {
-        if self.output.profile.is_some() {
+        let StorageOptions { profile, field_options, .. } = &self.storage;
+        if profile.is_some() {
             return Err(Error::invalid_argument(
                 "a profile is for convert and rewrite: a merge has none",
             ));
         }
-        self.output.validate()?;
-        if !self.recluster {
-            return self.check_moved();
-        }
+        self.storage.validate(&self.output)?;
+        let is_default = self.storage.encoding() == Encodings::Default
+            && field_options.is_empty()
+            && self.storage.page_size() == StorageOptions::default().page_size();
         let memory = self.memory();
-        if memory < 2 * MIN_MEMORY {
-            return Err(Error::invalid_argument(format!(
+        match self.reclusters() {
+            false if !is_default => Err(Error::invalid_argument(
+                "pages are moved as they are: encodings, options of fields and page sizes need new clusters, \
+                 use recluster",
+            )),
+            true if memory < 2 * MIN_MEMORY => Err(Error::invalid_argument(format!(
                 "{memory} bytes of memory are not enough to make new clusters: at least {} are needed",
                 2 * MIN_MEMORY
-            )));
+            ))),
+            _ => Ok(()),
         }
-        Ok(())
-    }
-
-    /// Refuses options that change pages, since pages are copied without change.
-    fn check_moved(&self) -> Result<()> {
-        let OutputOptions { encoding, field_options, page_size, .. } = &self.output;
-        let default = OutputOptions::default();
-        if encoding.unwrap_or_default() == Encodings::Default
-            && field_options.is_empty()
-            && *page_size == default.page_size
-        {
-            return Ok(());
-        }
-        Err(Error::invalid_argument(
-            "pages are moved as they are: encodings, options of fields and page sizes need new clusters, \
-             use recluster",
-        ))
     }
 
     /// Returns the largest size in bytes of the data that are in memory at the same time. With `recluster` the
@@ -147,11 +160,45 @@ impl MergeOptions {
 
 /// Returns the default of the memory for a merge.
 pub(super) fn default_memory(options: &MergeOptions) -> u64 {
-    match options.recluster {
-        false => MOVE_MEMORY,
+    match options.reclusters() {
+        false => merge::MOVE_MEMORY,
         true => {
-            let cluster = options.output.cluster_size.max(DEFAULT_APPROX_ZIPPED_CLUSTER);
+            let cluster = options.storage.cluster_size().max(DEFAULT_APPROX_ZIPPED_CLUSTER);
             (cluster / 2).saturating_mul(7)
         }
+    }
+}
+
+#[cfg(all(test, feature = "cli"))]
+mod tests {
+    use clap::{Args, Command, FromArgMatches};
+
+    use super::*;
+
+    fn parse(words: &[&str]) -> std::result::Result<MergeOptions, clap::Error> {
+        let command = MergeOptions::augment_args(Command::new("merge").no_binary_name(true));
+        MergeOptions::from_arg_matches(&command.try_get_matches_from(words)?)
+    }
+
+    #[test]
+    fn a_flag_chooses_the_mode() {
+        for (words, mode) in [
+            (&[][..], Mode::Strict),
+            (&["--strict"], Mode::Strict),
+            (&["--union"], Mode::Union),
+            (&["--no-checksums", "--filter"], Mode::Filter),
+        ] {
+            assert_eq!(parse(words).unwrap().mode, mode);
+        }
+        assert!(parse(&["--union", "--filter"]).is_err());
+        assert!(parse(&["--strict", "--union"]).is_err());
+    }
+
+    #[test]
+    fn recluster_is_the_size_of_clusters() {
+        let options = parse(&["--recluster", "1MB"]).unwrap();
+        assert!(options.reclusters() && options.storage.cluster_size() == 1_000_000);
+        assert!(!parse(&[]).unwrap().reclusters());
+        assert!(parse(&["--cluster-size", "1MB"]).is_err());
     }
 }

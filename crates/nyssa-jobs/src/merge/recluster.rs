@@ -15,17 +15,11 @@ use super::attributes;
 use super::inputs::{AllInputs, InputProperties, open};
 use super::options::{MergeOptions, default_memory};
 use super::unify::Unified;
-use crate::job::OutputOptions;
+use crate::heuristics::merge;
 use crate::job::cutting::clusters_are;
 use crate::job::largest_entry::Search;
 use crate::job::largest_part::{Copies, LargestPart, entries_of};
 use crate::rewrite::OutputSchema;
-
-/// The memory divided by this is for the data that are read at one time. The rest is for writing.
-const READ_DIVISOR: u64 = 4;
-/// The largest ratio of the bytes of a value in memory to its bytes before compression. Offsets have 64 bits in
-/// memory, and booleans have a byte.
-const EXPANSION: u64 = 2;
 
 /// Reads all inputs in order and writes them in clusters of the requested size. Returns the sizes of the output, and
 /// notes.
@@ -40,30 +34,31 @@ pub(super) fn recluster(
     options: &MergeOptions,
     context: &Context,
 ) -> Result<(WriteReport, Vec<String>, LargestPart)> {
-    let OutputOptions { compression, effort, encoding, cluster_size, .. } = options.output;
+    let MergeOptions { output, storage, .. } = options;
+    let (compression, cluster_size) = (output.compression(), storage.cluster_size());
     let memory = options.memory();
     let target = OutputSchema::of(&unified.schema, compression.setting() != 0)?;
     let columns = Columns::of(all_inputs, unified)?;
     let names: Vec<&str> = columns.items.iter().map(|item| item.name.as_str()).collect();
     let write_options = write::RNTupleWriteOptions {
-        effort,
-        encodings: encoding.unwrap_or_default(),
+        effort: output.effort(),
+        encodings: storage.encoding(),
         description: all_inputs.description.clone(),
         approx_zipped_cluster: cluster_size,
         max_unzipped_cluster: cluster_size.saturating_mul(10),
-        memory: memory - memory / READ_DIVISOR,
-        ..options.output.write_options()
+        memory: memory - memory / merge::READ_DIVISOR,
+        ..storage.write_options(output)
     };
     let mut table = TableWriter::with_schema(file, name, target.schema, write_options, context)?;
     table.writer_mut().set_extra_types(unified.extra_types.clone())?;
     let total = all_inputs.inputs.iter().map(|input| input.report.entries).sum();
-    let step = step(all_inputs, memory / READ_DIVISOR);
+    let step = step(all_inputs, memory / merge::READ_DIVISOR);
     let quiet = context.quiet();
     let largest = LargestPart::new(memory, Copies::Once);
     let mut done = 0;
     let inputs = all_inputs.inputs.iter().collect::<Vec<_>>();
     let open = |input: &InputProperties| {
-        let reader = columns.reader(input, options.verify_checksums)?;
+        let reader = columns.reader(input, !options.no_checksums)?;
         plan(&largest, &reader, memory, &quiet);
         columns.open(input, reader)
     };
@@ -101,7 +96,7 @@ fn note(short: u64, options: &MergeOptions) -> Vec<String> {
         return Vec::new();
     }
     let (clusters, memory) = (clusters_are(short), options.memory());
-    let (cluster_size, needed) = (options.output.cluster_size, default_memory(options));
+    let (cluster_size, needed) = (options.storage.cluster_size(), default_memory(options));
     vec![format!(
         "{clusters} smaller than {cluster_size} bytes on storage: a memory of {memory} bytes holds no \
          more, {needed} are enough"
@@ -112,7 +107,7 @@ fn note(short: u64, options: &MergeOptions) -> Vec<String> {
 fn step(all_inputs: &AllInputs, memory: u64) -> u64 {
     let most = |input: &InputProperties| {
         let entries = input.report.entries.max(1);
-        input.uncompressed.saturating_mul(EXPANSION).div_ceil(entries)
+        input.uncompressed.saturating_mul(merge::EXPANSION).div_ceil(entries)
     };
     let bytes = all_inputs.inputs.iter().map(most).max().unwrap_or(0);
     (memory / bytes.max(1)).max(1)

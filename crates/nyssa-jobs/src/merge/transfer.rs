@@ -19,13 +19,10 @@ use super::inputs::{AllInputs, InputProperties, open};
 use super::load::{Loader, Place, Step, place};
 use super::mapping::{ColumnMapping, Count, FieldMapping, MissingField};
 use super::zeros::Zeros;
+use crate::heuristics::merge;
 
-/// The number of loads that wait to be written. In addition, one load is being read, and one is being written.
-const WAITING: usize = 2;
 /// The number of loads of an input that are in memory at the same time.
-const LOADS: u64 = WAITING as u64 + 2;
-/// The largest number of bytes of one load: a few reads of a size that is fast for disks.
-const LOAD_BYTES: u64 = 16 << 20;
+const LOADS: u64 = merge::WAITING as u64 + 2;
 
 /// The output side of a merge.
 pub(super) struct Transfer<'a> {
@@ -73,7 +70,7 @@ impl Transfer<'_> {
             let read = load(reader, mapping(input)?, (sizes, verify), send, context);
             read.in_file(file.name()).in_object(&input.report.ntuple)
         };
-        read_ahead(&all_inputs.inputs, at_once, WAITING, read, |input, receive| {
+        read_ahead(&all_inputs.inputs, at_once, merge::WAITING, read, |input, receive| {
             // If nothing arrives, the thread that reads reports the reason.
             let Ok(Step::Open(reader, repeated)) = receive.recv() else { return Ok(()) };
             let written = self.write(&reader, mapping(input)?, receive, &repeated);
@@ -172,7 +169,7 @@ impl Transfer<'_> {
 fn at_once(all_inputs: &AllInputs, memory_budget: u64) -> usize {
     let largest = all_inputs.inputs.iter().map(|input| input.bytes).max().unwrap_or(0);
     // Each byte is fetched ahead, and then in a load.
-    let each = (2 * largest.min(LOADS * LOAD_BYTES)).max(1);
+    let each = (2 * largest.min(LOADS * merge::LOAD_BYTES)).max(1);
     let fit = usize::try_from(memory_budget / each).unwrap_or(usize::MAX);
     fit.max(2).min(all_inputs.at_once()).min(all_inputs.inputs.len()).max(1)
 }
@@ -183,8 +180,8 @@ fn load_sizes(reader: &Reader, input_bytes: u64, budget: u64) -> (u64, u64) {
     // The data that are fetched ahead from a source with latency take as much memory as the waiting loads.
     let copies = if reader.source().limits().is_near() { 1 } else { 2 };
     let load_bytes = match input_bytes.saturating_mul(copies) <= budget {
-        true => LOAD_BYTES,
-        false => (budget / (LOADS * copies)).clamp(1, LOAD_BYTES),
+        true => merge::LOAD_BYTES,
+        false => (budget / (LOADS * copies)).clamp(1, merge::LOAD_BYTES),
     };
     (load_bytes, load_bytes * LOADS)
 }

@@ -46,7 +46,7 @@ pub(super) fn merge(
         }
     }
     let choice =
-        Choice { only_trees: !options.output.carry, skip_unsupported: options.skip_unsupported };
+        Choice { only_trees: options.output.no_carry, skip_unsupported: options.skip_unsupported };
     let mut objects = MergedObjects::of(&files, choice, context)?;
     if objects.trees.paths().next().is_some() {
         refuse_compression(options)?;
@@ -67,8 +67,8 @@ pub(super) fn merge(
         notes.push("verify compared nothing: it is for trees, and the files have none".to_owned());
     }
     let default = OutputOptions::default();
-    if options.output.effort != default.effort && options.output.compression == default.compression
-    {
+    let own = &options.output;
+    if own.effort() != default.effort() && own.compression() == default.compression() {
         notes.push("effort is not used: it is for columns, and the files have none".to_owned());
     }
     let mut merge = WholeFiles { files, objects, joined, trees: Vec::new(), options, context };
@@ -91,7 +91,7 @@ pub(super) fn merge(
     Ok(MergeReport {
         inputs: files.iter().map(input).collect(),
         written,
-        mode: options.mode.name().to_owned(),
+        mode: options.mode.to_string(),
         trees,
         left_out,
         ..MergeReport::default()
@@ -101,8 +101,8 @@ pub(super) fn merge(
 /// Refuses options that apply only to RNTuples.
 fn refuse(options: &MergeOptions) -> Result<()> {
     let reason = match options {
-        MergeOptions { recluster: true, .. } => "new clusters need RNTuples",
-        MergeOptions { verify_checksums: false, .. } => "the checksums are those of pages",
+        _ if options.reclusters() => "new clusters need RNTuples",
+        MergeOptions { no_checksums: true, .. } => "only pages have checksums",
         MergeOptions { mode: Mode::Union | Mode::Filter, .. } => {
             "the modes union and filter need RNTuples: the branches of trees must be equal"
         }
@@ -116,7 +116,7 @@ fn refuse(options: &MergeOptions) -> Result<()> {
 /// Refuses a compression or an effort, since baskets are copied without change.
 fn refuse_compression(options: &MergeOptions) -> Result<()> {
     let (own, default) = (&options.output, OutputOptions::default());
-    if own.compression == default.compression && own.effort == default.effort {
+    if own.compression() == default.compression() && own.effort() == default.effort() {
         return Ok(());
     }
     Err(Error::invalid_argument(
@@ -141,7 +141,7 @@ impl Job for WholeFiles<'_> {
     type Abort = Error;
 
     fn write(&mut self, output: &Output, others: &mut OtherObjects) -> Result<()> {
-        let settings = (self.options.output.compression, self.context);
+        let settings = (self.options.output.compression(), self.context);
         let objects = std::mem::take(&mut self.objects);
         self.trees = objects.write(&self.files, output, others, settings)?;
         Ok(())

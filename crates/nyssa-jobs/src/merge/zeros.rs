@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::heuristics::merge;
 use nyssa_rntuple::encoding::Encoding;
 use nyssa_rntuple::page;
 use nyssa_rntuple::schema::{ColumnId, PageInfo};
@@ -11,8 +12,6 @@ use nyssa_root::error::{Error, Result, ResultExt};
 
 /// The largest number of elements in a page of zeros.
 const MAX_ELEMENTS: u64 = 1 << 16;
-/// The largest number of recorded pages. When there are more, all of them are dropped.
-const REMEMBERED: usize = 1 << 16;
 
 /// The maker of pages of zeros. Each kind of page is stored once.
 pub(super) struct Zeros {
@@ -74,7 +73,7 @@ impl Zeros {
         let stored = writer.store_pages(&[sealed])?;
         let page = *stored.first().ok_or_else(|| Error::invalid_argument("no page was stored"))?;
         self.stored += 1;
-        if self.known.len() >= REMEMBERED {
+        if self.known.len() >= merge::ZERO_PAGES {
             self.known.clear();
         }
         self.known.insert((id, elements), page);

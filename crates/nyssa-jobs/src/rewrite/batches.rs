@@ -8,23 +8,17 @@ use nyssa_data::dataset::Dataset;
 use nyssa_data::view::Selected;
 use nyssa_rntuple::page::SealedColumn;
 use nyssa_rntuple::schema::{Column, FieldId, Schema};
-use nyssa_rntuple::write::{SealSettings, Sealer, Writer};
+use nyssa_rntuple::seal::{SealSettings, Sealer};
+use nyssa_rntuple::write::Writer;
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::pipeline::{Next, Pipeline, Plan, Threads};
 
 use super::sizes::Sizes;
+use crate::heuristics::{job, rewrite};
 use crate::job::clusters::{Clusters, PlannedCluster};
 use crate::job::cutting::Cutter;
 use crate::job::largest_part::{LargestPart, entries_of};
-
-/// The number of batches that are made at the same time: one batch is read while another is sealed.
-const BATCHES: usize = 2;
-/// The number of clusters that may be planned before earlier clusters are written.
-const AHEAD: usize = 2;
-/// The memory divided by this is the maximum for the arrays of one batch. Two batches are in memory, one of them also
-/// in its sealed form, and compressors need memory, too.
-const BATCH_DIVISOR: u64 = 4;
 
 /// The input of a rewrite, and how its batches are made.
 pub(super) struct Batches<'a> {
@@ -77,7 +71,7 @@ impl Batches<'_> {
             column_bytes: vec![(0, 0); self.schema.columns.len()],
             notes: Vec::new(),
         };
-        let clusters = Clusters::new(cutter, AHEAD);
+        let clusters = Clusters::new(cutter, job::CLUSTERS_AHEAD);
         let plan = BatchPlan { batches: self, clusters, next: 0, queue: VecDeque::new() };
         let make = |batch: &Batch, (): &mut ()| {
             self.context.pool().install(|| {
@@ -107,8 +101,8 @@ impl Batches<'_> {
             Ok(total)
         };
         let pipeline = Pipeline {
-            threads: Threads::Beside(BATCHES),
-            bytes: self.memory / BATCH_DIVISOR * BATCHES as u64,
+            threads: Threads::Beside(rewrite::BATCHES),
+            bytes: self.memory / rewrite::BATCH_DIVISOR * rewrite::BATCHES as u64,
             context: self.context,
         };
         let plan = pipeline.run(plan, make, size, write)?;
@@ -118,7 +112,7 @@ impl Batches<'_> {
 
     /// Divides a cluster into batches that fit into the memory.
     fn cut(&self, entries: &Range<u64>, queue: &mut VecDeque<Batch>) {
-        let most = self.memory / BATCH_DIVISOR;
+        let most = self.memory / rewrite::BATCH_DIVISOR;
         let mut batch = Batch { entries: entries.clone(), first: true, ..Batch::default() };
         for (field, size) in self.bytes(entries).into_iter().enumerate() {
             if field > batch.fields.start && batch.bytes.saturating_add(size) > most {

@@ -4,11 +4,8 @@ use nyssa_data::dataset::Dataset;
 use nyssa_data::view::Selected;
 
 use super::sizes::Sizes;
+use crate::heuristics::rewrite;
 use crate::job::cutting::{Amounts, Cutter, Span};
-
-/// The memory divided by this is the maximum for one field of a cluster, since one field is read while another is
-/// sealed.
-const FIELD_DIVISOR: u64 = 4;
 
 /// Returns the cutter that divides the entries into clusters of `cluster_size` bytes on storage, in which no field
 /// takes too much memory. `ratios` contains the stored bytes of each field for one decoded byte.
@@ -33,5 +30,5 @@ pub(super) fn cutter(
         Span { end: cluster.end, amounts, is_cluster: true }
     });
     let spans: Vec<_> = spans.collect();
-    Cutter::new(0, spans, cluster_size, memory / FIELD_DIVISOR)
+    Cutter::new(0, spans, cluster_size, memory / rewrite::FIELD_DIVISOR)
 }

@@ -64,7 +64,7 @@ fn rewrite_paths(
 ) -> Result<Vec<RewriteReport>> {
     // All refusals happen before the output is created.
     Output::check(&[input.source().location()], output, options.output.force)?;
-    options.output.validate()?;
+    let options = &options.settled()?;
     let mut ntuples = Vec::with_capacity(paths.len());
     for path in paths {
         let ntuple = NTuple::new(input, path, options, context);

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use nyssa_data::dataset::{AnyDataset, ColumnInfo, Dataset};
 use nyssa_data::view::{Selected, SelectedRange, WithRules};
+use nyssa_rntuple::choose::{self, losses, precisions, set_requested_types};
 use nyssa_rntuple::format::ExtraType;
 use nyssa_rntuple::read::{self, Reader, StreamerForm};
 use nyssa_rntuple::schema::{FieldId, Schema};
-use nyssa_rntuple::write::loss::{losses, precisions};
-use nyssa_rntuple::write::{self, SealSettings, Writer};
+use nyssa_rntuple::write::{self, Writer};
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::rootfile::RootFile;
@@ -28,7 +28,7 @@ use crate::compare::diff;
 use crate::job::largest_entry::Search;
 use crate::job::largest_part::{Copies, LargestPart};
 use crate::job::output::Output;
-use crate::job::{OutputOptions, Reencoded, Written, report};
+use crate::job::{EntryRange, Reencoded, Written, report};
 
 /// An RNTuple that is rewritten.
 pub(crate) struct NTuple<'a> {
@@ -61,10 +61,11 @@ impl<'a> NTuple<'a> {
         let mut reader = Reader::open_with(input, path, raw_objects())?;
         let schema = reader.schema();
         let selection = Selection::new(schema, &options.include, &options.exclude)?;
-        let compressed = options.output.compression.setting() != 0;
+        let compressed = options.output.compression().setting() != 0;
         let mut target = OutputSchema::new(schema, &selection, compressed)?;
-        let OutputOptions { field_options: by_field, compression, .. } = &options.output;
-        write::choose_columns(&mut target.schema, by_field, *compression, 0)?;
+        let (by_field, compression) =
+            (&options.storage.field_options, options.output.compression());
+        set_requested_types(&mut target.schema, by_field, compression, 0)?;
         let dropped = schema.top_level().filter(|(id, _)| !selection.keeps(*id));
         let dropped = dropped.map(|(_, field)| field.name.clone()).collect();
         reader.retain(|id| selection.keeps(id));
@@ -72,10 +73,10 @@ impl<'a> NTuple<'a> {
         let mut shown: AnyDataset = Arc::<Reader>::clone(&reader);
         if !options.rules.is_empty() {
             shown = Arc::new(WithRules::new(shown, &options.rules)?);
-            target.add_made(&*shown, &options.rules, options.output.compression)?;
+            target.add_made(&*shown, &options.rules, compression)?;
         }
         readable(&*shown)?;
-        let entries = options.entry_range(reader.num_entries())?;
+        let entries = EntryRange::checked(options.entries, reader.num_entries(), "RNTuple")?;
         let pieces = match &options.cut {
             None => vec![SelectedRange { entries, mask: None }],
             // A cut may use fields that are not written.
@@ -92,7 +93,7 @@ impl<'a> NTuple<'a> {
     fn write_options(&self) -> write::RNTupleWriteOptions {
         write::RNTupleWriteOptions {
             description: self.reader.header().description.clone(),
-            ..self.options.output.write_options()
+            ..self.options.storage.write_options(&self.options.output)
         }
     }
 
@@ -133,27 +134,29 @@ impl<'a> NTuple<'a> {
         let mut notes = notes.clone();
         let mut schema = schema.clone();
         let write_options = self.write_options();
-        let mut settings = SealSettings::new(&schema, &write_options);
+        let mut settings = write_options.seal_settings(&schema);
         notes.extend(losses(&schema, &precisions(&schema, &settings)));
         let physical = self.fields.iter().map(|(_, id)| sources[id.0 as usize]);
         let sizes = Sizes::new(&self.reader, &physical.collect::<Vec<_>>())?;
         let selected = self.selected()?;
         let memory = self.options.output.memory();
         let largest = self.largest(memory);
-        let sampler = Sampler {
-            dataset: &*self.shown,
-            sizes: &sizes,
-            fields: &self.fields,
-            context: self.context,
+        let sampler = Sampler::new(&*self.shown, &sizes, &self.fields, self.context);
+        let (name, storage) = (self.ntuple(), &self.options.storage);
+        let requested = &self.options.output;
+        let mut earlier = storage.profile(requested)?;
+        let chosen = match storage.chooser(requested) {
+            Some(chooser) => {
+                let earlier = earlier.as_mut().map(|choices| (choices, name.as_str()));
+                sampler.choose(&chooser, earlier, &mut schema, &mut settings)?
+            }
+            None => Vec::new(),
         };
-        let chosen =
-            sampler.choose(&self.options.output, &self.ntuple(), &mut schema, &mut settings)?;
-        let requested = self.options.output.cluster_size;
-        let (cluster_size, note) = write::cluster_of(requested, schema.columns.len());
+        earlier.map_or(Ok(()), |choices| choices.save())?;
+        let (cluster_size, note) = write::cluster_of(storage.cluster_size(), schema.columns.len());
         notes.extend(note);
         let ratios = sampler.ratios(cluster_size, &schema, &settings)?;
         let cutter = cutter(&selected, &sizes, &ratios, (cluster_size, memory));
-        let name = self.ntuple();
         let mut writer =
             Writer::attach(&output.file, &name, schema.clone(), write_options.clone())?;
         writer.set_extra_types(self.extra_types())?;
@@ -169,8 +172,7 @@ impl<'a> NTuple<'a> {
         };
         let written = batches.run(cutter, &mut writer)?;
         notes.extend(written.notes);
-        let columns =
-            write::column_report::reports(&schema, &settings, &chosen, &written.column_bytes);
+        let columns = choose::reports(&schema, &settings, &chosen, &written.column_bytes);
         let sets =
             attributes::copy(&self.reader, &selected, &mut writer, &write_options, self.context)?;
         notes.extend(sets);
@@ -210,7 +212,7 @@ impl<'a> NTuple<'a> {
     pub(crate) fn verify(&self, file: &RootFile, report: &mut RewriteReport) -> Result<()> {
         let start = Instant::now();
         let written = Reader::open_with(file, &self.ntuple(), raw_objects())?;
-        let settings = SealSettings::new(&self.target.schema, &self.write_options());
+        let settings = self.write_options().seal_settings(&self.target.schema);
         let precisions = precisions(&self.target.schema, &settings);
         let tolerances = diff::Tolerance::of_fields(&self.target.schema, &precisions);
         let memory = self.options.output.memory();

@@ -1,14 +1,11 @@
 //! Defines the options of a rewrite.
 
-use std::ops::Range;
-
 use arrow_buffer::BooleanBuffer;
 use nyssa_data::cut::Cut;
 use nyssa_data::view::ReadRule;
 use nyssa_root::error::{Error, Result};
 
-use crate::job::OutputOptions;
-use crate::job::options::entry_range;
+use crate::job::{EntryRange, OutputOptions, StorageOptions};
 
 /// The selection of the entries that are written.
 #[derive(Clone, Debug)]
@@ -49,29 +46,46 @@ impl EntryCut {
 /// # }
 /// ```
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct RewriteOptions {
-    /// The options that all jobs share.
-    pub output: OutputOptions,
-    /// The globs of the paths of fields to write, such as `Muon_*` or `jets._0.pt`. An empty list takes all
-    /// fields.
+    /// Take only fields whose path matches a glob, such as 'Muon_*' or 'jets._0.pt' (repeatable).
+    #[cfg_attr(feature = "cli", arg(long, value_name = "GLOB"))]
     pub include: Vec<String>,
-    /// The globs of the paths of fields to leave out, even if `include` takes them.
+    /// Leave out fields whose path matches a glob (repeatable).
+    #[cfg_attr(feature = "cli", arg(long, value_name = "GLOB"))]
     pub exclude: Vec<String>,
-    /// The range of entries to write. `None` takes all entries.
-    pub entries: Option<Range<u64>>,
-    /// The selection of entries in the range. `None` selects all entries.
+    /// Take entries A up to, not including, B.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "A:B", allow_hyphen_values = true))]
+    pub entries: Option<EntryRange>,
+    /// Take only entries for which this is true, such as 'nMuon >= 2 && any(abs(Muon_eta) < 2.4)'.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "EXPRESSION", value_parser = expression))]
     pub cut: Option<EntryCut>,
+    /// The options that all jobs share.
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub output: OutputOptions,
+    /// The options that say how the RNTuple is stored.
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub storage: StorageOptions,
     /// The rules for the classes of the fields. The members that the rules add are written, too. Cuts do not
     /// see them.
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub rules: Vec<ReadRule>,
 }
 
+#[cfg(feature = "cli")]
+fn expression(text: &str) -> std::result::Result<EntryCut, String> {
+    Cut::parse(text).map(EntryCut::Expression).map_err(|error| error.message().to_owned())
+}
+
 impl RewriteOptions {
-    /// Returns the range of entries within an RNTuple of `total` entries.
+    /// Takes the options that the profile states, writes out the defaults, and checks the numbers.
     ///
     /// # Errors
-    /// `InvalidArgument` when it reaches beyond the end or runs backwards.
-    pub fn entry_range(&self, total: u64) -> Result<Range<u64>> {
-        entry_range(self.entries.as_ref(), total, "RNTuple")
+    /// `InvalidArgument` for options that are not allowed; an error if the profile cannot be read.
+    pub fn settled(&self) -> Result<Self> {
+        let mut settled = self.clone();
+        settled.storage.settle(&mut settled.output)?;
+        settled.storage.validate(&settled.output)?;
+        Ok(settled)
     }
 }

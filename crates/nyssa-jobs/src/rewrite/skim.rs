@@ -15,12 +15,7 @@ use rayon::prelude::*;
 
 use super::options::EntryCut;
 use super::sizes::Sizes;
-
-/// The memory divided by this is the maximum for the fields of the cut. One chunk is read while the cut is evaluated
-/// on another chunk, and its numbers are copied to 64 bits.
-const CHUNK_DIVISOR: u64 = 8;
-/// The smallest number of entries for which one thread evaluates the cut at a time.
-const SLICE_ENTRIES: usize = 4096;
+use crate::heuristics::rewrite;
 
 /// Returns which of `entries` are taken, cluster by cluster. Only the fields of the cut are read.
 ///
@@ -37,7 +32,7 @@ pub(super) fn pieces(
         EntryCut::Mask(mask) => masked(reader, entries, mask),
         EntryCut::Expression(cut) => {
             cut.check(reader.columns())?;
-            let chunks = chunks(reader, cut, entries, memory / CHUNK_DIVISOR)?;
+            let chunks = chunks(reader, cut, entries, memory / rewrite::CHUNK_DIVISOR)?;
             evaluate(reader, cut, &chunks, context)
         }
     }
@@ -120,11 +115,11 @@ fn evaluate(
 fn mask(cut: &Cut, arrays: &[ArrayRef], chunk: &Range<u64>) -> Result<BooleanBuffer> {
     let length = to_usize(chunk.end - chunk.start, "mask")?;
     let slice = |start: usize| {
-        let count = SLICE_ENTRIES.min(length - start);
+        let count = rewrite::SLICE_ENTRIES.min(length - start);
         let slices = arrays.iter().map(|array| array.slice(start, count)).collect::<Vec<_>>();
         cut.mask(&slices, count)
     };
-    let starts = (0..length).step_by(SLICE_ENTRIES).collect::<Vec<_>>();
+    let starts = (0..length).step_by(rewrite::SLICE_ENTRIES).collect::<Vec<_>>();
     let masks = starts.into_par_iter().map(slice).collect::<Result<Vec<_>>>()?;
     let mut all = BooleanBufferBuilder::new(length);
     masks.iter().for_each(|mask| all.append_buffer(mask));

@@ -1,11 +1,7 @@
 //! Defines the option for the choice of column types.
 
-use std::fmt;
-use std::str::FromStr;
-
 use nyssa_root::compression::Compression;
 use nyssa_root::effort::{Chooser, Effort};
-use nyssa_root::error::{Error, Result};
 
 /// The way in which the column types of a writer are chosen.
 ///
@@ -25,28 +21,7 @@ pub enum Encodings {
     Auto,
 }
 
-impl FromStr for Encodings {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "default" => Ok(Self::Default),
-            "auto" => Ok(Self::Auto),
-            _ => Err(Error::invalid_argument(format!(
-                "encoding {text:?} is not known: use default or auto"
-            ))),
-        }
-    }
-}
-
-impl fmt::Display for Encodings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Default => "default",
-            Self::Auto => "auto",
-        })
-    }
-}
+nyssa_root::named_variants!(Encodings, "encoding", Default = "default", Auto = "auto");
 
 impl Encodings {
     /// Returns the chooser for the options, or `None` if they leave nothing to choose.

@@ -1,97 +1,102 @@
-//! Sets the sizes of samples.
+//! Takes samples of columns, and sets their sizes.
 //!
 //! A sample is taken from the middle of the data. If time is more important than size, the sample is small,
 //! since compressing it takes time, too.
 
 use std::ops::Range;
 
-use nyssa_root::effort::Objective;
+use nyssa_root::effort::{Chooser, Goal};
 
-/// The number of elements of a page divided by this is the maximum size of a sample for [`Objective::Time`].
-const ELEMENTS_DIVISOR: usize = 4;
-/// The maximum number of elements of a sample for [`Objective::Time`].
-const ELEMENTS: usize = 8 << 10;
-/// For [`Objective::Size`], a sample has at most this number of bytes in memory,
-const BYTES: usize = 32 << 10;
-/// and more if values repeat, since a compressor then finds more in a larger page.
-const BYTES_OF_REPEATS: usize = 128 << 10;
+use crate::encoding::ColumnType;
+use crate::heuristics::choose;
+use crate::seal::{ColumnData, ColumnPlan};
+
+/// Returns the sample of a column: some of the first `count` elements of `data`.
+pub(crate) fn of_column(
+    chooser: &Chooser,
+    plan: &ColumnPlan<'_>,
+    data: &ColumnData,
+    count: usize,
+) -> Range<usize> {
+    let (goal, width) = (chooser.goal(), plan.encoding().native_size());
+    let of_size = |repeats| elements(goal, count, width, repeats);
+    let large = of_size(true);
+    let repeats = goal == Goal::Size && column_repeats(plan, data, large.clone());
+    if repeats { large } else { of_size(false) }
+}
 
 /// Returns the elements of a sample of a column with `count` elements, each of `width` bytes in memory. If values
 /// repeat (see [`repeats`]), the sample is larger.
-pub(crate) fn of_column(
-    objective: Objective,
-    count: usize,
-    width: usize,
-    repeats: bool,
-) -> Range<usize> {
-    let bytes = if repeats { BYTES_OF_REPEATS } else { BYTES };
-    let taken = match objective {
-        Objective::Time => (count / ELEMENTS_DIVISOR).min(ELEMENTS),
-        Objective::Size => count.min(bytes / width.max(1)),
+fn elements(goal: Goal, count: usize, width: usize, repeats: bool) -> Range<usize> {
+    let bytes = if repeats { choose::SAMPLE_BYTES_OF_REPEATS } else { choose::SAMPLE_BYTES };
+    let taken = match goal {
+        Goal::Time => (count / choose::SAMPLE_DIVISOR).min(choose::SAMPLE_ELEMENTS),
+        Goal::Size => count.min(bytes / width.max(1)),
     };
     let start = (count - taken) / 2;
     start..start + taken
 }
 
-/// A branch with fewer decoded bytes than this has no sample, since it cannot save enough. For
-/// [`Objective::Time`],
-const MIN_BRANCH_BYTES: u64 = 64 << 10;
-/// and for [`Objective::Size`].
-const MIN_BRANCH_BYTES_FOR_SIZE: u64 = 1 << 10;
-
-/// The bytes of a large branch divided by this are the bytes of its sample, within limits that depend on the objective.
-const LARGE_DIVISOR: u64 = 128;
-/// The largest sample of a branch with few columns.
-const LARGE: u64 = 128 << 10;
-/// For [`Objective::Size`], the bytes of a small branch divided by this are the bytes of its sample.
-const SMALL_DIVISOR: u64 = 16;
-/// The minimum and maximum number of bytes of this sample for each column.
-const SMALL: [u64; 2] = [4 << 10, BYTES as u64];
-
 /// Returns how many of the `bytes` of a branch are decoded for a sample, or `None` if the branch is too small. The
 /// branch becomes `columns` columns.
-pub fn of_branch(objective: Objective, bytes: u64, columns: u64) -> Option<u64> {
-    // For time, this is a few hundred entries, and at most an eighth of a page.
-    let (worth, least) = match objective {
-        Objective::Time => (MIN_BRANCH_BYTES, 8 << 10),
-        Objective::Size => {
-            let [few, many] = SMALL.map(|bytes| bytes.saturating_mul(columns.max(1)));
-            (MIN_BRANCH_BYTES_FOR_SIZE, (bytes / SMALL_DIVISOR).clamp(few, many))
+pub fn of_branch(goal: Goal, bytes: u64, columns: u64) -> Option<u64> {
+    let (worth, least) = match goal {
+        Goal::Time => (choose::MIN_BRANCH_BYTES, choose::MIN_BRANCH_SAMPLE),
+        Goal::Size => {
+            let columns = columns.max(1);
+            let [few, many] = choose::COLUMN_SAMPLE.map(|bytes| bytes.saturating_mul(columns));
+            let least = (bytes / choose::SMALL_BRANCH_DIVISOR).clamp(few, many);
+            (choose::MIN_BRANCH_BYTES_FOR_SIZE, least)
         }
     };
-    (bytes >= worth).then(|| (bytes / LARGE_DIVISOR).clamp(least, LARGE.max(least)))
+    let most = choose::MAX_BRANCH_SAMPLE.max(least);
+    (bytes >= worth).then(|| (bytes / choose::BRANCH_DIVISOR).clamp(least, most))
 }
-
-/// The number of values that are examined for repetitions.
-const LOOKED_AT: usize = 256;
-/// The minimum number of different values for which a larger sample is worth its time.
-const DIFFERENT: usize = 8;
 
 /// Returns whether whole values repeat often, like the angles of the cells of a detector. `values` are the values of
 /// a column, each of `width` bytes.
-pub(crate) fn repeats(values: &[u8], width: usize) -> bool {
+fn repeats(values: &[u8], width: usize) -> bool {
     let count = values.len() / width.max(1);
-    if count < LOOKED_AT {
+    if count < choose::EXAMINED {
         return false;
     }
     let value = |index: usize| values.get(index * width..(index + 1) * width);
-    let mut some: Vec<_> = (0..LOOKED_AT).map(|step| value(step * count / LOOKED_AT)).collect();
+    let mut some: Vec<_> =
+        (0..choose::EXAMINED).map(|step| value(step * count / choose::EXAMINED)).collect();
     some.sort_unstable();
     let runs = || some.chunk_by(|a, b| a == b).map(<[_]>::len);
     // Many columns have one value for unknown data, which even small samples show.
-    let others = LOOKED_AT - runs().max().unwrap_or(0);
+    let others = choose::EXAMINED - runs().max().unwrap_or(0);
     let different = runs().count() - 1;
-    different >= DIFFERENT && different * 2 <= others
+    different >= choose::MIN_DIFFERENT && different * 2 <= others
 }
 
-/// The factor by which the sample of a branch grows if values repeat.
-pub const LONGER: u64 = 16;
+/// Returns whether a column of floating-point numbers has values that repeat often in a range. Other columns with
+/// repeated values are small in any form.
+pub(super) fn column_repeats(
+    plan: &ColumnPlan<'_>,
+    data: &ColumnData,
+    range: Range<usize>,
+) -> bool {
+    let encoding = plan.encoding();
+    let is_real = matches!(
+        encoding.column_type.unsplit_form(),
+        ColumnType::Real16 | ColumnType::Real32 | ColumnType::Real64
+    );
+    let mut buffer = Vec::new();
+    is_real && repeats(data.native(range, &mut buffer), encoding.native_size())
+}
+
+/// Returns the number of entries of a sample of a branch whose values repeat, instead of `entries`.
+pub fn longer(entries: u64) -> u64 {
+    entries.saturating_mul(choose::LONGER)
+}
 
 /// Returns how many bytes of a field of an RNTuple, with its subfields, are decoded for a sample.
-pub fn of_field(objective: Objective) -> u64 {
-    match objective {
-        Objective::Time => 128 << 10,
-        Objective::Size => 512 << 10,
+pub fn of_field(goal: Goal) -> u64 {
+    match goal {
+        Goal::Time => 128 << 10,
+        Goal::Size => 512 << 10,
     }
 }
 
@@ -112,14 +117,14 @@ mod tests {
         // Every second value is zero.
         let halves = (0..1000_u32).flat_map(|index| (index % 2 * index).to_le_bytes());
         assert!(!repeats(&halves.collect::<Vec<u8>>(), 4));
-        assert_eq!(of_column(Objective::Size, 1 << 20, 4, false).len(), 8 << 10);
-        assert_eq!(of_column(Objective::Size, 1 << 20, 4, true).len(), 32 << 10);
+        assert_eq!(elements(Goal::Size, 1 << 20, 4, false).len(), 8 << 10);
+        assert_eq!(elements(Goal::Size, 1 << 20, 4, true).len(), 32 << 10);
     }
 
     #[test]
     fn samples_of_branches_grow_with_them() {
-        let of = |objective, kibibytes: u64, columns| {
-            of_branch(objective, kibibytes << 10, columns).map(|bytes| bytes >> 10)
+        let of = |goal, kibibytes: u64, columns| {
+            of_branch(goal, kibibytes << 10, columns).map(|bytes| bytes >> 10)
         };
         for (kibibytes, columns, time, size) in [
             (0, 1, None, None),
@@ -132,8 +137,8 @@ mod tests {
             (1 << 20, 1, Some(128), Some(128)),
             (1 << 20, 10, Some(128), Some(320)),
         ] {
-            assert_eq!(of(Objective::Time, kibibytes, columns), time, "{kibibytes} {columns}");
-            assert_eq!(of(Objective::Size, kibibytes, columns), size, "{kibibytes} {columns}");
+            assert_eq!(of(Goal::Time, kibibytes, columns), time, "{kibibytes} {columns}");
+            assert_eq!(of(Goal::Size, kibibytes, columns), size, "{kibibytes} {columns}");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Encodes and decodes whole pages of a column.
 
 use ColumnType as T;
+use nyssa_observe::{Stage, stage};
 use nyssa_root::error::{Error, Result};
-use tracing::span::EnteredSpan;
 
 use super::quantized::Quantizer;
 use super::split::{
@@ -111,7 +111,7 @@ impl Encoding {
     pub fn decode(&self, packed: &[u8], elements: usize, out: &mut [u8]) -> Result<()> {
         self.check()?;
         self.check_sizes(packed, elements, self.native_size(), out)?;
-        let _span = decode_span(packed, out);
+        let _stage = decoding(packed, out);
         dispatch::widest(
             #[inline(always)]
             || self.decode_checked(packed, out),
@@ -155,7 +155,7 @@ impl Encoding {
         match self.column_type {
             T::Real64 | T::SplitReal64 => self.decode(packed, elements, out),
             T::Real32Quant => {
-                let _span = decode_span(packed, out);
+                let _stage = decoding(packed, out);
                 self.quantizer().decode_f64(packed, of(out));
                 Ok(())
             }
@@ -180,8 +180,8 @@ impl Encoding {
     /// is outside a quantized range. Then `out` is unchanged.
     pub fn encode(&self, elements: &[u8], count: usize, out: &mut Vec<u8>) -> Result<()> {
         self.check()?;
-        let (bytes_in, bytes_out) = (elements.len() as u64, self.packed_size(count) as u64);
-        let _span = tracing::trace_span!("encode", bytes_in, bytes_out).entered();
+        let bytes_out = self.packed_size(count) as u64;
+        let _stage = stage!("encode", bytes_in = elements.len() as u64, bytes_out = bytes_out);
         if self.column_type == T::Real32Quant && count.checked_mul(8) == Some(elements.len()) {
             let (elements, _) = elements.as_chunks();
             let values = elements.iter().map(|element| f64::from_le_bytes(*element));
@@ -271,13 +271,12 @@ impl Encoding {
     }
 }
 
-/// Returns bytes as elements of `N` bytes. Their sizes were checked before.
-#[inline(always)]
-fn decode_span(packed: &[u8], out: &[u8]) -> EnteredSpan {
-    let (bytes_in, bytes_out) = (packed.len() as u64, out.len() as u64);
-    tracing::trace_span!("decode", bytes_in, bytes_out).entered()
+fn decoding(packed: &[u8], out: &[u8]) -> Stage {
+    stage!("decode", bytes_in = packed.len() as u64, bytes_out = out.len() as u64)
 }
 
+/// Returns bytes as elements of `N` bytes. Their sizes were checked before.
+#[inline(always)]
 fn of<const N: usize>(out: &mut [u8]) -> &mut [[u8; N]] {
     out.as_chunks_mut().0
 }

@@ -16,6 +16,6 @@ pub use unseal::{MAX_PAGE_SIZE, open, unseal, unseal_f64, verify};
 
 /// Returns the checksum of sealed bytes.
 fn checksum_of(bytes: &[u8]) -> u64 {
-    let _span = tracing::trace_span!("checksum", bytes_in = bytes.len() as u64).entered();
+    let _stage = nyssa_observe::stage!("checksum", bytes_in = bytes.len() as u64);
     xxhash_rust::xxh3::xxh3_64(bytes)
 }

@@ -68,7 +68,7 @@ impl Executor<'_> {
         let mut bits = plan.streams.iter().map(bit_pages).collect::<Vec<_>>();
         self.fill(plan, arena.bytes_mut(), &mut bits)?;
         let finish = |(stream, (words, bits)): (&StreamPlan, (&mut [u64], Vec<Vec<u8>>))| {
-            let _span = tracing::trace_span!("assemble", column = stream.field.as_str()).entered();
+            let _stage = nyssa_observe::stage!("assemble", column = stream.field.as_str());
             finish(stream, words, &bits)
                 .map_err(|error| error.at(|place| place.field = Some(stream.field.clone())))
         };
@@ -124,7 +124,7 @@ impl Executor<'_> {
     ) -> Result<()> {
         let Some(part) = plan.page(page) else { return Ok(()) };
         let column = plan.streams.get(page.stream).map_or("", |stream| stream.field.as_str());
-        let _span = tracing::trace_span!("page", column).entered();
+        let _stage = nyssa_observe::stage!("page", column = column);
         let decode = || {
             if let Some(known) = self.opened.as_ref().and_then(|opened| opened.find(page)) {
                 return self.task(plan, page, &[], false)?.take(known, out, scratch);

@@ -9,6 +9,7 @@ use nyssa_root::guard::to_usize;
 use super::blob::{Blob, read_blobs};
 use super::clusters::Clusters;
 use crate::format::{Anchor, ClusterGroup, EnvelopePosition, Footer, Header, PageList};
+use crate::heuristics::read;
 use crate::schema::{Cluster, Locator, Schema};
 
 /// All metadata of an RNTuple.
@@ -19,10 +20,6 @@ pub(super) struct Metadata {
     pub clusters: Clusters,
     pub entries: u64,
 }
-
-/// The size in bytes from which the page lists of a remote RNTuple are read only when they are needed. Fewer bytes
-/// take less time than another round trip.
-const LATER_BYTES: u64 = 64 << 10;
 
 impl Metadata {
     /// Reads header and footer with one request, and all page lists with another. Many page lists of a remote RNTuple
@@ -90,7 +87,7 @@ fn is_later(source: &dyn nyssa_io::Source, footer: &Footer) -> bool {
     let unknown = lists.filter(|locator| !is_known(locator)).map(|locator| locator.size);
     footer.cluster_groups.len() > 1
         && !source.limits().is_near()
-        && unknown.fold(0, u64::saturating_add) > LATER_BYTES
+        && unknown.fold(0, u64::saturating_add) > read::LATER_BYTES
 }
 
 /// Reads the clusters of some cluster groups with one request.

@@ -10,6 +10,7 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::element::Element;
+use crate::heuristics::read;
 
 /// A cluster and a range of its items, for each part.
 pub type Items = Vec<(usize, Range<u64>)>;
@@ -143,19 +144,12 @@ impl Plan {
         if !fetch.pages.is_empty() {
             self.fetches.push(fetch);
         }
-        for pages in there.chunks(KNOWN_PAGES) {
+        for pages in there.chunks(read::KNOWN_PAGES) {
             let pages = pages.iter().map(|(_, page)| *page).collect();
             self.fetches.push(Fetch { pages, ..Fetch::default() });
         }
     }
 }
-
-/// The maximum number of pages in a unit of work that fetches nothing.
-const KNOWN_PAGES: usize = 32;
-
-/// The size in bytes of a unit of work. It is so small that the bytes are still in the CPU cache when they are
-/// decompressed.
-pub(super) const FETCH_BYTES: u64 = 256 << 10;
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -23,13 +23,14 @@ use super::execute::{Data, Executor};
 use super::metadata::{Metadata, page_lists};
 use super::opened::Opened;
 use super::options::{RNTupleReadOptions, StreamerForm};
-use super::plan::{FETCH_BYTES, Plan};
+use super::plan::Plan;
 use super::planner::{Check, Parent, PlannedSchema, Planner, Span};
 use super::shape::Node;
 use super::sizes;
 use super::streamers::Streamers;
 use super::subfield;
 use crate::format::{Anchor, Footer, Header};
+use crate::heuristics::read;
 use crate::schema::{ColumnId, FieldId, PageInfo, Schema, is_cardinality};
 
 /// The class name of the key of an RNTuple's anchor.
@@ -81,7 +82,7 @@ impl Reader {
     }
 
     fn open_inner(file: &RootFile, path: &str, options: RNTupleReadOptions) -> Result<Self> {
-        let _span = tracing::trace_span!("open").entered();
+        let _stage = nyssa_observe::stage!("open");
         let key = file.find(path)?;
         if key.class != CLASS {
             return Err(Error::invalid_argument(format!(
@@ -265,7 +266,7 @@ impl Reader {
             planner.walk(node, &spans).in_file(self.file()).in_object(&self.path)?;
         }
         let mut plan = planner.plan;
-        plan.make_fetches(FETCH_BYTES, |_| false);
+        plan.make_fetches(read::FETCH_BYTES, |_| false);
         Ok(plan)
     }
 
@@ -331,7 +332,7 @@ impl Reader {
         let arrays = streams.and_then(|streams| {
             let length = to_usize(entries.end.saturating_sub(entries.start), "entry range")?;
             let array = |(node, name): (&Node, &&str)| {
-                let _span = tracing::trace_span!("assemble", column = *name).entered();
+                let _stage = nyssa_observe::stage!("assemble", column = *name);
                 assemble(node, &streams, length)
                     .map_err(|error| error.move_entry(|row| row.checked_add(entries.start)))
                     .in_field(name)
@@ -370,7 +371,7 @@ impl Reader {
                 |all| Opened::new(all, self.id, keeps_compressed(&self.source), layout, &plan);
             let opened = context.page_pool().map(opened);
             let known = |page| opened.as_ref().is_some_and(|opened| opened.has(page));
-            plan.make_fetches(context.fetch_bytes(FETCH_BYTES), known);
+            plan.make_fetches(context.fetch_bytes(read::FETCH_BYTES), known);
             executor.opened = opened;
             streams.extend(executor.run(&plan)?);
             checks.iter().try_for_each(|check| self.check_ends(check, &mut streams))?;

@@ -33,6 +33,12 @@ impl Column {
         self.bits = column_type.bits();
     }
 
+    /// Returns the type, the bits and the range of values, or `None` for an unknown type.
+    pub fn encoding(&self) -> Option<Encoding> {
+        let (bits, range) = (self.bits, self.value_range);
+        self.column_type.map(|column_type| Encoding { column_type, bits, range })
+    }
+
     /// Changes the type, the bits and the range of values.
     pub fn set_encoding(&mut self, encoding: Encoding) {
         self.set_type(encoding.column_type);

@@ -1,24 +1,15 @@
 //! Divides the memory of a writer between its parts.
 
+use std::sync::Arc;
+
+use nyssa_root::compression::Codec;
+use nyssa_root::effort::Chooser;
 use nyssa_root::error::{Error, Result};
 
-use super::{RNTupleWriteOptions, SealSettings};
+use super::RNTupleWriteOptions;
+use crate::heuristics::{seal, write};
 use crate::schema::Schema;
-
-/// The whole memory divided by this is the memory of the file: known pages, page lists, the write buffer.
-const FILE_DIVISOR: u64 = 8;
-/// The memory of a cluster builder divided by this is the maximum size of its pages.
-const PAGE_DIVISOR: u64 = 64;
-/// The memory of a cluster builder divided by this is the maximum memory for sealing one page. Pages become smaller
-/// if it takes more.
-const WORKER_DIVISOR: u64 = 2;
-/// The memory of a cluster builder divided by this is the maximum memory of all its sealing threads.
-const SEALING_DIVISOR: u64 = 4;
-/// The memory of a cluster builder divided by this is the maximum size of a batch of rows.
-const BATCH_DIVISOR: u64 = 16;
-/// The memory to seal one page, as a number of pages: its elements, the encoded page, the compressed page in
-/// the worst case, its exact copy, and a buffer that grows.
-const PAGES_PER_WORKER: u64 = 6;
+use crate::seal::{ColumnSettings, SealSettings};
 
 const MEBIBYTE: u64 = 1 << 20;
 
@@ -53,9 +44,10 @@ impl Budget {
     ) -> Result<Self> {
         let memory = (options.memory - file_memory(options)) / (builders as u64).max(1);
         let (page, worker) = page_and_worker(settings, options, memory);
-        let workers = usize::try_from(memory / SEALING_DIVISOR / worker).unwrap_or(usize::MAX);
+        let workers =
+            usize::try_from(memory / write::SEALING_DIVISOR / worker).unwrap_or(usize::MAX);
         let workers = workers.clamp(1, threads.max(1));
-        let batch = (memory / BATCH_DIVISOR).max(1);
+        let batch = (memory / write::BATCH_DIVISOR).max(1);
         // A batch may be in memory twice while it is sealed.
         let pages = memory.saturating_sub(workers as u64 * worker + batch);
         // Sealed pages may take half of this memory when the builder starts to seal open pages early.
@@ -64,17 +56,18 @@ impl Budget {
         if pages < least {
             let fits = |memory: &u64| {
                 let (_, worker) = page_and_worker(settings, options, *memory);
-                memory.saturating_sub(worker + memory / BATCH_DIVISOR) >= least
+                memory.saturating_sub(worker + memory / write::BATCH_DIVISOR) >= least
             };
             let larger = std::iter::successors(Some(least), |memory| Some(memory / 4 * 5 + 4096));
             let needed = larger.take(u64::BITS as usize * 4).find(fits).unwrap_or(u64::MAX);
-            let needed = needed.saturating_mul(builders as u64) / (FILE_DIVISOR - 1);
+            let needed = needed.saturating_mul(builders as u64) / (write::FILE_DIVISOR - 1);
             return Err(Error::limit(format!(
                 "{} bytes of memory cannot hold the pages of {columns} columns for {builders} fill \
                  contexts with {}: give at least {}, or use fewer contexts or a cheaper compression",
                 options.memory,
                 options.compression,
-                (needed.saturating_mul(FILE_DIVISOR) / MEBIBYTE + 1).saturating_mul(MEBIBYTE),
+                (needed.saturating_mul(write::FILE_DIVISOR) / MEBIBYTE + 1)
+                    .saturating_mul(MEBIBYTE),
             )));
         }
         let scale = if options.compression.setting() == 0 { 1 } else { 2 };
@@ -93,14 +86,15 @@ fn page_and_worker(
     options: &RNTupleWriteOptions,
     memory: u64,
 ) -> (usize, u64) {
-    let page = usize::try_from(memory / PAGE_DIVISOR).unwrap_or(usize::MAX);
+    let page = usize::try_from(memory / write::PAGE_DIVISOR).unwrap_or(usize::MAX);
     let least = options.initial_unzipped_page;
-    let mut page = page.clamp(least, settings.largest_page(options));
+    let largest = settings.columns.iter().map(|column| column.page_bytes).fold(least, usize::max);
+    let mut page = page.clamp(least, largest);
     let worker =
-        |page: usize| PAGES_PER_WORKER * page as u64 + compressors(settings, options, page);
+        |page: usize| write::PAGES_PER_WORKER * page as u64 + compressors(settings, options, page);
     // Pages are halved only while this saves memory: the tables of low levels do not depend on the page size.
     let helps = |page: usize| worker(page / 2) < worker(page) / 8 * 7;
-    while page / 2 >= least && worker(page) > memory / WORKER_DIVISOR && helps(page) {
+    while page / 2 >= least && worker(page) > memory / write::WORKER_DIVISOR && helps(page) {
         page /= 2;
     }
     (page, worker(page))
@@ -108,11 +102,20 @@ fn page_and_worker(
 
 /// Returns the memory of the file, in bytes.
 pub(super) fn file_memory(options: &RNTupleWriteOptions) -> u64 {
-    options.memory / FILE_DIVISOR
+    options.memory / write::FILE_DIVISOR
 }
 
 /// Returns the memory of the compressors that a thread keeps, in bytes.
 fn compressors(settings: &SealSettings, options: &RNTupleWriteOptions, page: usize) -> u64 {
-    let codecs = settings.codecs(options);
-    codecs.iter().map(|codec| codec.memory(page)).sum()
+    let chooser = options.encodings.chooser(options.compression, options.effort);
+    let mut codecs: Vec<&Arc<Codec>> = chooser.iter().flat_map(Chooser::codecs).collect();
+    let requested = |column: &&ColumnSettings| column.own_codec || chooser.is_none();
+    for column in settings.columns.iter().filter(requested) {
+        if !codecs.iter().any(|codec| Arc::ptr_eq(codec, &column.codec)) {
+            codecs.push(&column.codec);
+        }
+    }
+    // A thread has only a limited number of compressors, so the largest compressors count.
+    codecs.sort_by_key(|codec| std::cmp::Reverse(codec.memory(options.max_unzipped_page)));
+    codecs.iter().take(seal::MAX_COMPRESSORS).map(|codec| codec.memory(page)).sum()
 }

@@ -5,7 +5,7 @@
 //! open cluster would exceed the memory, the largest open pages are sealed early. When they would become too
 //! small, the cluster ends.
 
-mod choosing;
+mod first_pages;
 mod sealing;
 
 use std::ops::Range;
@@ -13,18 +13,16 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
 use nyssa_root::Context;
-use nyssa_root::effort::{Chooser, Objective};
+use nyssa_root::effort::{Chooser, Goal};
 use nyssa_root::error::{Error, Result, ResultExt};
 
 use super::budget::Budget;
 use super::cluster_target::{ClusterPage, ClusterTarget, FinishedColumn, SealedCluster};
-use super::column_data::ColumnData;
-use super::seal::ColumnPlan;
-use super::shred::{Shred, shred};
 use super::workers::Workers;
-use super::{RNTupleWriteOptions, SealSettings, cluster_of};
+use super::{RNTupleWriteOptions, cluster_of};
 use crate::choose::default_type;
 use crate::schema::{ColumnId, FieldId, Schema};
+use crate::seal::{ColumnData, ColumnPlan, SealSettings, Shred, shred};
 
 /// A builder of clusters, one after the other.
 pub(super) struct ClusterBuilder {
@@ -125,7 +123,7 @@ impl ClusterBuilder {
             .collect();
         let columns = schema.columns.iter().map(|_| OpenColumn::default()).collect();
         let chooser = options.encodings.chooser(options.compression, options.effort);
-        if chooser.as_ref().is_some_and(|chooser| chooser.objective() == Objective::Size) {
+        if chooser.as_ref().is_some_and(|chooser| chooser.goal() == Goal::Size) {
             let columns = &mut Arc::make_mut(&mut schema).columns;
             for (column, _) in
                 columns.iter_mut().zip(&settings.columns).filter(|(_, s)| !s.own_type)
@@ -332,8 +330,7 @@ impl ClusterBuilder {
         self.clusters += 1;
         // Codecs are chosen again less often, because other data rarely need another codec, and a wrong codec costs
         // little.
-        let types =
-            self.chooser.as_ref().is_some_and(|chooser| chooser.objective() == Objective::Size);
+        let types = self.chooser.as_ref().is_some_and(|chooser| chooser.goal() == Goal::Size);
         let often = types || self.clusters.trailing_zeros() % 4 == 2;
         if self.clusters.is_power_of_two() && often {
             self.columns.iter_mut().for_each(|column| column.chosen = false);

@@ -2,8 +2,8 @@
 
 use nyssa_root::error::Result;
 
+use super::RNTupleWriteOptions;
 use super::budget::{Budget, file_memory};
-use super::{RNTupleWriteOptions, SealSettings};
 use crate::schema::Schema;
 
 /// The maximum memory of a writer of one RNTuple, in bytes. The arrays of the caller (for one call in each thread)
@@ -36,7 +36,7 @@ pub fn estimate(
     threads: usize,
 ) -> Result<MemoryEstimate> {
     options.validate()?;
-    let settings = SealSettings::new(schema, options);
+    let settings = options.seal_settings(schema);
     let (builders, workers) = contexts.map_or((1, threads), |contexts| (contexts, 1));
     let budget = Budget::new(schema, &settings, options, builders, workers)?;
     let builders = builders as u64;

@@ -2,11 +2,6 @@
 
 use nyssa_root::error::{Error, Result};
 
-/// The minimum size of a page, in bytes.
-pub const MIN_UNZIPPED_PAGE: usize = 64;
-/// The maximum size of a page, in bytes. ROOT's limit of elements in a page would allow more for one-byte
-/// elements, but a page must fit into one key.
-pub const MAX_UNZIPPED_PAGE: usize = 512 << 20;
 /// The minimum compressed size of a cluster, in bytes.
 pub const MIN_CLUSTER: u64 = 256;
 /// The minimum compressed size of a cluster for each of its columns, in bytes. The page list needs about as
@@ -53,18 +48,5 @@ pub fn check_memory(bytes: u64) -> Result<()> {
     }
     Err(Error::invalid_argument(format!(
         "{bytes} bytes of memory are not enough: at least {MIN_MEMORY} are needed"
-    )))
-}
-
-/// Checks a page size.
-///
-/// # Errors
-/// `InvalidArgument` with the allowed range.
-pub fn check_page(bytes: usize) -> Result<()> {
-    if (MIN_UNZIPPED_PAGE..=MAX_UNZIPPED_PAGE).contains(&bytes) {
-        return Ok(());
-    }
-    Err(Error::invalid_argument(format!(
-        "a page size of {bytes} bytes is outside {MIN_UNZIPPED_PAGE} to {MAX_UNZIPPED_PAGE}"
     )))
 }

@@ -5,11 +5,12 @@ use nyssa_root::effort::Effort;
 use nyssa_root::error::{Error, Result};
 use nyssa_root::streamer::info::StreamerList;
 
-use super::FieldOptions;
 use super::blob::check_key_size;
-use super::limits::{check_cluster, check_memory, check_page};
-use crate::choose::Encodings;
+use super::limits::{check_cluster, check_memory};
+use crate::choose::{Encodings, FieldOptions};
 use crate::format::DEFAULT_MAX_KEY_SIZE;
+use crate::schema::Schema;
+use crate::seal::{SealSettings, check_page};
 
 /// The default compressed size of a cluster in bytes (the approximate zipped cluster size of ROOT).
 pub const DEFAULT_APPROX_ZIPPED_CLUSTER: u64 = 128 << 20;
@@ -128,6 +129,15 @@ impl Default for RNTupleWriteOptions {
 }
 
 impl RNTupleWriteOptions {
+    /// Returns the settings with which the columns of `schema` are sealed. They are equal for all columns, except for
+    /// [`Self::fields`].
+    pub fn seal_settings(&self, schema: &Schema) -> SealSettings {
+        let mut settings = SealSettings::new(schema, self.compression, self.max_unzipped_page);
+        settings.round_doubles = self.round_doubles;
+        self.fields.iter().for_each(|options| options.apply(schema, &mut settings.columns));
+        settings
+    }
+
     /// Checks that the numbers are in their ranges.
     ///
     /// # Errors

@@ -13,12 +13,12 @@ use nyssa_root::fill::{Order, Place, Turns, TurnsOptions, TurnsWriter};
 
 use super::cluster_builder::ClusterBuilder;
 use super::cluster_target::{ClusterPage, ClusterTarget, SealedCluster};
-use super::{RNTupleWriteOptions, SealSettings, SharedFile, WriteReport, Writer, choose_columns};
+use super::{RNTupleWriteOptions, SharedFile, WriteReport, Writer};
+use crate::choose::set_requested_types;
+use crate::heuristics::write;
 use crate::page::SealedPage;
 use crate::schema::Schema;
-
-/// The whole memory divided by this is the memory of queued clusters, in a fixed order.
-const WAITING_DIVISOR: u64 = 8;
+use crate::seal::SealSettings;
 
 /// The writer of one RNTuple from many threads.
 ///
@@ -99,7 +99,7 @@ impl ParallelWriter {
         order: Order,
         context: &Context,
     ) -> Result<Self> {
-        choose_columns(&mut schema, &options.fields, options.compression, 0)?;
+        set_requested_types(&mut schema, &options.fields, options.compression, 0)?;
         Self::over(Writer::attach(file, path, schema, options)?, order, context)
     }
 
@@ -114,7 +114,7 @@ impl ParallelWriter {
         }
         let settings = writer.seal_settings(&options);
         let max_contexts = options.contexts.unwrap_or_else(|| context.threads());
-        let memory = options.memory / WAITING_DIVISOR;
+        let memory = options.memory / write::WAITING_DIVISOR;
         let turns = Turns::new(writer, TurnsOptions { order, max_contexts, memory });
         let shared = Shared {
             settings,

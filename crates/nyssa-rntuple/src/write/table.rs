@@ -9,9 +9,8 @@ use nyssa_root::error::Result;
 use nyssa_root::fill::Order;
 
 use super::cluster_builder::ClusterBuilder;
-use super::{
-    Existing, ParallelWriter, RNTupleWriteOptions, SharedFile, WriteReport, Writer, choose_columns,
-};
+use super::{Existing, ParallelWriter, RNTupleWriteOptions, SharedFile, WriteReport, Writer};
+use crate::choose::set_requested_types;
 use crate::schema::{Schema, SchemaBuilder};
 
 /// A writer of rows of Arrow arrays as one RNTuple.
@@ -69,7 +68,7 @@ impl TableWriter {
         options: RNTupleWriteOptions,
         context: &Context,
     ) -> Result<Self> {
-        choose_columns(&mut schema, &options.fields, options.compression, 0)?;
+        set_requested_types(&mut schema, &options.fields, options.compression, 0)?;
         Self::over(Writer::attach(file, path, schema, options.clone())?, options, context)
     }
 
@@ -115,7 +114,7 @@ impl TableWriter {
         let value = self.writer.extend_schema(|builder| {
             let value = extend(builder)?;
             let schema = builder.schema_mut();
-            choose_columns(schema, &options.fields, options.compression, first)?;
+            set_requested_types(schema, &options.fields, options.compression, first)?;
             Ok(value)
         })?;
         let next = cluster_builder(&self.writer, self.cluster_builder.options(), &self.context)?;

@@ -6,7 +6,7 @@ use nyssa_root::Context;
 use nyssa_root::error::Result;
 use rayon::prelude::*;
 
-use super::Scratch;
+use crate::seal::Scratch;
 
 /// A limited number of threads, which limits the memory of their buffers. With one worker the thread of the
 /// caller does the work.

@@ -8,20 +8,22 @@ use nyssa_root::rootfile::{name_of, split};
 
 use super::blob::write_blob;
 use super::classes;
-use super::column_choice::not_written;
 use super::extension::{self, Progress};
 use super::known_pages::KnownPages;
 use super::open_cluster::{AddedColumn, OpenCluster, complete};
-use super::{FinishedSet, RNTupleWriteOptions, SealSettings, SharedFile, WriteReport};
+use super::{FinishedSet, RNTupleWriteOptions, SharedFile, WriteReport};
+use crate::choose::not_written;
 use crate::format::{
     Anchor, ClusterGroup, EnvelopePosition, ExtraType, Footer, FormatVersion, Header, PageList,
     SchemaDescription,
 };
+use crate::heuristics::write;
 use crate::page::SealedColumn;
 use crate::schema::{
     Cluster, Column, ColumnId, ColumnRange, FieldId, PageInfo, Schema, SchemaBuilder, check_name,
 };
 use crate::schema::{EnvelopeLink, Locator};
+use crate::seal::SealSettings;
 
 mod cluster_target;
 mod pages;
@@ -32,10 +34,6 @@ pub use resume::Existing;
 
 /// The class name of the anchor.
 const ANCHOR_CLASS: &str = "ROOT::RNTuple";
-/// The whole memory divided by this is the memory of known pages.
-pub(super) const KNOWN_PAGES_DIVISOR: u64 = 32;
-/// The whole memory divided by this is the memory of the page records of a cluster group.
-const PAGE_RECORDS_DIVISOR: u64 = 32;
 /// The size of a page record in bytes, in memory and in the page list.
 const PAGE_RECORD: u64 = 96;
 
@@ -155,7 +153,7 @@ impl Writer {
             clusters: Vec::new(),
             groups: Vec::new(),
             attribute_sets: Vec::new(),
-            known: KnownPages::within(options.memory / KNOWN_PAGES_DIVISOR),
+            known: KnownPages::within(options.memory / write::KNOWN_PAGES_DIVISOR),
             page_records: 0,
             compressor,
             options,
@@ -167,7 +165,7 @@ impl Writer {
 
     /// Returns the settings to seal the rows of this writer.
     pub(super) fn seal_settings(&self, options: &RNTupleWriteOptions) -> SealSettings {
-        let mut settings = SealSettings::new(&self.schema, options);
+        let mut settings = options.seal_settings(&self.schema);
         for (id, column) in (0u32..).map(ColumnId).zip(&mut settings.columns) {
             column.own_type |= self.keeps_type(id);
         }
@@ -353,7 +351,7 @@ impl Writer {
         self.page_records += cluster.columns.iter().map(|c| 1 + c.pages.len() as u64).sum::<u64>();
         self.clusters.push(cluster);
         if self.clusters.len() >= self.options.clusters_per_group
-            || self.page_records * PAGE_RECORD > self.options.memory / PAGE_RECORDS_DIVISOR
+            || self.page_records * PAGE_RECORD > self.options.memory / write::PAGE_RECORDS_DIVISOR
         {
             self.represent_rest()?;
             self.commit_group()?;
@@ -363,7 +361,7 @@ impl Writer {
 
     /// Writes the page list of the clusters without a page list.
     fn commit_group(&mut self) -> Result<()> {
-        let _span = tracing::trace_span!("commit").entered();
+        let _stage = nyssa_observe::stage!("commit");
         let clusters = std::mem::take(&mut self.clusters);
         self.page_records = 0;
         let Some(first) = clusters.first() else { return Ok(()) };
@@ -431,7 +429,7 @@ impl Writer {
 
     /// Writes everything except the anchor, which is returned.
     fn write_footer(&mut self) -> Result<Anchor> {
-        let _span = tracing::trace_span!("commit").entered();
+        let _stage = nyssa_observe::stage!("commit");
         if self.open.is_some() {
             return Err(Error::invalid_argument("a cluster is still open: commit it first"));
         }

@@ -1,7 +1,5 @@
 //! Compresses content to a block.
 
-use tracing::field::Empty;
-
 use super::frame::{CHUNK_HEADER_SIZE, ChunkHeader, MAX_CHUNK_SIZE, Method};
 use super::{Codec, Compression, lz4, lzma, zlib, zstd};
 use crate::error::{Error, Result};
@@ -148,8 +146,7 @@ impl Compressor {
             return Ok(false);
         }
         let before = out.len();
-        let bytes_in = input.len() as u64;
-        let span = tracing::trace_span!("zip", bytes_in, bytes_out = Empty).entered();
+        let mut stage = nyssa_observe::stage!("zip", bytes_in = input.len() as u64);
         for chunk in input.chunks(MAX_CHUNK_SIZE) {
             let header = out.len();
             out.extend_from_slice(&[0; CHUNK_HEADER_SIZE]);
@@ -170,7 +167,7 @@ impl Compressor {
             let Some(bytes) = bytes else { return Ok(false) };
             out[header..payload].copy_from_slice(&bytes);
         }
-        span.record("bytes_out", (out.len() - before) as u64);
+        stage.set_bytes_out(|| (out.len() - before) as u64);
         Ok(true)
     }
 }

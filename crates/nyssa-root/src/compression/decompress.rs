@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use tracing::span::EnteredSpan;
+use nyssa_observe::{Stage, stage};
 
 use super::frame::{CHUNK_HEADER_SIZE, ChunkHeader, MAX_CHUNK_SIZE, Method};
 use super::{lz4, lzma, zlib, zstd};
@@ -36,7 +36,7 @@ pub fn decompress(input: &[u8], out: &mut [u8]) -> Result<()> {
         out.copy_from_slice(input);
         return Ok(());
     }
-    let _span = unzip_span(input, out.len());
+    let _stage = unzipping(input, out.len());
     DECODERS.with_borrow_mut(|decoders| chunks(input, out, decoders))
 }
 
@@ -50,7 +50,7 @@ pub fn decompress_to_vec(input: &[u8], size: usize, what: &str) -> Result<Vec<u8
     if input.len() == size {
         return Ok(input.to_vec());
     }
-    let _span = unzip_span(input, size);
+    let _stage = unzipping(input, size);
     let mut out = Vec::new();
     DECODERS.with_borrow_mut(|decoders| {
         walk(input, size, |header, payload| {
@@ -86,9 +86,8 @@ pub fn decompress_metadata(input: &[u8], size: usize, what: &str) -> Result<Vec<
     decompress_to_vec(input, size, what)
 }
 
-fn unzip_span(input: &[u8], size: usize) -> EnteredSpan {
-    let (bytes_in, bytes_out) = (input.len() as u64, size as u64);
-    tracing::trace_span!("unzip", bytes_in, bytes_out).entered()
+fn unzipping(input: &[u8], size: usize) -> Stage {
+    stage!("unzip", bytes_in = input.len() as u64, bytes_out = size as u64)
 }
 
 fn chunks(input: &[u8], mut out: &mut [u8], decoders: &mut Decoders) -> Result<()> {

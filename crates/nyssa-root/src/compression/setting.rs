@@ -71,6 +71,14 @@ impl Compression {
     }
 }
 
+impl Default for Compression {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+crate::serde_as_text!(Compression);
+
 impl FromStr for Compression {
     type Err = Error;
 

@@ -4,33 +4,27 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::candidate::{Candidate, for_baskets, for_size, for_time};
+use super::priced_codec::{PricedCodec, for_baskets, for_size, for_time};
 use super::{Effort, level};
 use crate::compression::{Codec, Compression};
 use crate::error::Result;
+use crate::heuristics::effort;
 
-/// The fraction of the sample that another form must save at least, for [`Objective::Size`].
-const MIN_GAIN: f64 = 0.01;
-
-/// The hardest candidate is tried only if other candidates have saved at least this fraction of the price of their
-/// time.
-const SAVED_BEFORE: f64 = 0.5;
-
-/// The objective of a choice: time or size.
+/// The goal of a choice: time or size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Objective {
+pub enum Goal {
     /// Time: CPU time is spent only if it saves enough bytes.
     Time,
     /// The size counts more than time.
     Size,
 }
 
-impl Objective {
+impl Goal {
     /// Returns the number of bytes that one second of CPU time must save.
     fn bytes_per_second(self) -> f64 {
         match self {
-            Self::Time => 3.0e6,
-            Self::Size => 1.5e6,
+            Self::Time => effort::BYTES_PER_SECOND,
+            Self::Size => effort::BYTES_PER_SECOND_FOR_SIZE,
         }
     }
 
@@ -49,10 +43,9 @@ const TOO_SMALL: &str = "too little data to choose";
 /// A chooser of forms and codecs.
 #[derive(Clone, Debug)]
 pub struct Chooser {
-    objective: Objective,
-    /// The candidate that is tried first.
-    first: Candidate,
-    others: Vec<Candidate>,
+    goal: Goal,
+    /// The candidates, at least one. The first of them is tried first.
+    candidates: Vec<PricedCodec>,
     /// ROOT's own codec.
     root: Arc<Codec>,
 }
@@ -82,7 +75,7 @@ pub struct Best<'a> {
     /// The index of the form.
     pub form: usize,
     /// The candidate.
-    pub candidate: &'a Candidate,
+    pub candidate: &'a PricedCodec,
     /// The size of the sample.
     pub size: SampleSize,
     /// The choice, for reports.
@@ -97,12 +90,12 @@ pub struct Chosen {
     /// The reason of the choice.
     pub reason: &'static str,
     /// The forms and efforts that were tried.
-    pub tried: Vec<Trial>,
+    pub tried: Vec<TriedForm>,
 }
 
 /// The size of a sample that is stored in one form with one effort.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Trial {
+pub struct TriedForm {
     /// The form: `split` or `unsplit`. It is empty for types that have no such forms.
     pub form: &'static str,
     /// The name of the effort.
@@ -114,48 +107,37 @@ pub struct Trial {
 impl Chooser {
     /// Returns the chooser for which time is worth more than size, or `None` if there is nothing to choose.
     pub fn for_time(compression: Compression, effort: Effort) -> Option<Self> {
-        match effort {
-            Effort::Auto => Some(Self::new(compression, Objective::Time, for_time(compression)?)),
-            Effort::Full => None,
-        }
+        let codecs = for_time(compression).filter(|_| effort == Effort::Auto)?;
+        Some(Self::new(compression, Goal::Time, codecs))
     }
 
     /// Returns the chooser for which size is worth more than time, or `None` if nothing is compressed.
     pub fn for_size(compression: Compression, effort: Effort) -> Option<Self> {
-        Some(Self::new(compression, Objective::Size, for_size(compression, effort)?))
+        Some(Self::new(compression, Goal::Size, for_size(compression, effort)?))
     }
 
     /// Returns the chooser for the baskets of trees, or `None` if there is nothing to choose.
     pub fn for_baskets(compression: Compression, effort: Effort) -> Option<Self> {
-        match effort {
-            Effort::Auto => {
-                Some(Self::new(compression, Objective::Time, for_baskets(compression)?))
-            }
-            Effort::Full => None,
-        }
+        let codecs = for_baskets(compression).filter(|_| effort == Effort::Auto)?;
+        Some(Self::new(compression, Goal::Time, codecs))
     }
 
-    fn new(
-        compression: Compression,
-        objective: Objective,
-        (first, others): (Candidate, Vec<Candidate>),
-    ) -> Self {
+    fn new(compression: Compression, goal: Goal, candidates: Vec<PricedCodec>) -> Self {
         let named = level(compression.setting());
-        let all = std::iter::once(&first).chain(&others);
-        let root = all.filter(|candidate| candidate.name == named).map(|one| &one.codec).next();
-        let root = root.map_or_else(|| Arc::new(Codec::from(compression)), Arc::clone);
-        Self { objective, first, others, root }
+        let root = candidates.iter().find(|candidate| candidate.name == named);
+        let root = root.map_or_else(|| Codec::from(compression).into(), |it| Arc::clone(&it.codec));
+        Self { goal, candidates, root }
     }
 
     /// Returns a chooser with the same forms and only one codec.
     pub fn with_codec(&self, codec: &Arc<Codec>) -> Self {
-        let (objective, first) = (self.objective, Candidate::requested(codec));
-        Self { objective, first, others: Vec::new(), root: Arc::clone(codec) }
+        let candidates = vec![PricedCodec::requested(codec)];
+        Self { goal: self.goal, candidates, root: Arc::clone(codec) }
     }
 
-    /// Returns the objective of the choice.
-    pub fn objective(&self) -> Objective {
-        self.objective
+    /// Returns the goal of the choice.
+    pub fn goal(&self) -> Goal {
+        self.goal
     }
 
     /// Returns ROOT's own codec.
@@ -165,30 +147,32 @@ impl Chooser {
 
     /// Returns the codec of the candidate that is tried first.
     pub fn first_codec(&self) -> &Arc<Codec> {
-        &self.first.codec
+        &self.candidates[0].codec
     }
 
     /// Returns the candidate with this name.
-    pub fn candidate(&self, name: &str) -> Option<&Candidate> {
-        std::iter::once(&self.first).chain(&self.others).find(|candidate| candidate.name == name)
+    pub fn candidate(&self, name: &str) -> Option<&PricedCodec> {
+        self.candidates.iter().find(|candidate| candidate.name == name)
     }
 
     /// Returns whether there is more than one candidate.
     pub fn has_choice(&self) -> bool {
-        !self.others.is_empty()
+        self.candidates.len() > 1
     }
 
     /// Returns all codecs that can be chosen.
     pub fn codecs(&self) -> impl Iterator<Item = &Arc<Codec>> {
-        std::iter::once(&self.first).chain(&self.others).map(|candidate| &candidate.codec)
+        self.candidates.iter().map(|candidate| &candidate.codec)
     }
 
     /// Returns the choice if there is no sample: the first form and the first candidate.
     pub fn unseen(&self) -> Best<'_> {
-        let candidate = &self.first;
-        let chosen =
-            Chosen { effort: candidate.name.clone(), reason: TOO_SMALL, tried: Vec::new() };
-        let size = SampleSize { uncompressed: 1.0, compressed: 1 };
+        self.first(SampleSize { uncompressed: 1.0, compressed: 1 }, TOO_SMALL)
+    }
+
+    fn first(&self, size: SampleSize, reason: &'static str) -> Best<'_> {
+        let candidate = &self.candidates[0];
+        let chosen = Chosen { effort: candidate.name.clone(), reason, tried: Vec::new() };
         Best { form: 0, candidate, size, chosen }
     }
 
@@ -200,7 +184,7 @@ impl Chooser {
     pub fn choose(
         &self,
         forms: &[SplitForm],
-        mut seal: impl FnMut(usize, &Candidate) -> Result<SampleSize>,
+        mut seal: impl FnMut(usize, &PricedCodec) -> Result<SampleSize>,
     ) -> Result<Best<'_>> {
         let best = self.choose_form(forms, &mut seal)?;
         self.choose_codec(forms, best, seal)
@@ -214,19 +198,10 @@ impl Chooser {
     pub fn choose_form(
         &self,
         forms: &[SplitForm],
-        mut seal: impl FnMut(usize, &Candidate) -> Result<SampleSize>,
+        mut seal: impl FnMut(usize, &PricedCodec) -> Result<SampleSize>,
     ) -> Result<Best<'_>> {
-        let first = &self.first;
-        let mut best = Best {
-            form: 0,
-            candidate: first,
-            size: seal(0, first)?,
-            chosen: Chosen {
-                effort: first.name.clone(),
-                reason: self.objective.reason(),
-                tried: Vec::new(),
-            },
-        };
+        let first = &self.candidates[0];
+        let mut best = self.first(seal(0, first)?, self.goal.reason());
         best.note(forms, 0, first, best.size);
         for other in 1..forms.len() {
             // A form that would cost too much time, even if it took no bytes, is not tried.
@@ -238,7 +213,7 @@ impl Chooser {
             let size = seal(other, first)?;
             best.note(forms, other, first, size);
             let (now, before) = (size.compressed as f64, best.size.compressed as f64);
-            let gains = self.objective == Objective::Time || now < before * (1.0 - MIN_GAIN);
+            let gains = self.goal == Goal::Time || now < before * (1.0 - effort::MIN_GAIN);
             if gains && self.cost(first, &size, split(forms, other)) < cost {
                 (best.form, best.size) = (other, size);
             }
@@ -254,11 +229,11 @@ impl Chooser {
         &'a self,
         forms: &[SplitForm],
         mut best: Best<'a>,
-        mut seal: impl FnMut(usize, &Candidate) -> Result<SampleSize>,
+        mut seal: impl FnMut(usize, &PricedCodec) -> Result<SampleSize>,
     ) -> Result<Best<'a>> {
         let split = split(forms, best.form);
         let first = best.size.compressed;
-        for other in &self.others {
+        for other in &self.candidates[1..] {
             let cost = self.cost(best.candidate, &best.size, split);
             let none = SampleSize { compressed: 0, ..best.size };
             if best.candidate.for_noise || self.cost(other, &none, split) >= cost {
@@ -266,9 +241,9 @@ impl Chooser {
             }
             // The hardest candidate pays only if a less hard candidate has saved something.
             let seconds = other.seconds(split) - best.candidate.seconds(split);
-            let price = self.objective.bytes_per_second() * best.size.uncompressed * seconds;
+            let price = self.goal.bytes_per_second() * best.size.uncompressed * seconds;
             let saved = first.saturating_sub(best.size.compressed) as f64;
-            if other.is_hardest() && saved < price * SAVED_BEFORE {
+            if other.is_hardest() && saved < price * effort::SAVED_BEFORE {
                 continue;
             }
             let size = seal(best.form, other)?;
@@ -283,9 +258,9 @@ impl Chooser {
 
     /// Returns the size of a sample together with the price of the time that `candidate` takes for its elements, split
     /// or not.
-    pub fn cost(&self, candidate: &Candidate, size: &SampleSize, split: bool) -> f64 {
+    pub fn cost(&self, candidate: &PricedCodec, size: &SampleSize, split: bool) -> f64 {
         let seconds = size.uncompressed * candidate.seconds(split);
-        size.compressed as f64 + self.objective.bytes_per_second() * seconds
+        size.compressed as f64 + self.goal.bytes_per_second() * seconds
     }
 }
 
@@ -295,8 +270,14 @@ impl Best<'_> {
         self.size.compressed as f64 / self.size.uncompressed.max(1.0)
     }
 
-    fn note(&mut self, forms: &[SplitForm], form: usize, candidate: &Candidate, size: SampleSize) {
-        self.chosen.tried.push(Trial {
+    fn note(
+        &mut self,
+        forms: &[SplitForm],
+        form: usize,
+        candidate: &PricedCodec,
+        size: SampleSize,
+    ) {
+        self.chosen.tried.push(TriedForm {
             form: forms.get(form).map_or("", |form| form.name),
             effort: candidate.name.clone(),
             bytes: size.compressed,
@@ -317,14 +298,14 @@ mod tests {
 
     /// Returns the form and the effort that are chosen when a sample of 1 GB takes so many MB in each form with
     /// each effort.
-    fn choose(objective: Objective, sizes: &[(&str, &str, f64)]) -> (usize, String) {
-        let chooser = match objective {
-            Objective::Time => Chooser::for_time(Compression::DEFAULT, Effort::Auto),
-            Objective::Size => Chooser::for_size(Compression::DEFAULT, Effort::Auto),
+    fn choose(goal: Goal, sizes: &[(&str, &str, f64)]) -> (usize, String) {
+        let chooser = match goal {
+            Goal::Time => Chooser::for_time(Compression::DEFAULT, Effort::Auto),
+            Goal::Size => Chooser::for_size(Compression::DEFAULT, Effort::Auto),
         };
         let chooser = chooser.unwrap();
         let forms = [SPLIT, UNSPLIT];
-        let seal = |form: usize, candidate: &Candidate| {
+        let seal = |form: usize, candidate: &PricedCodec| {
             let known = |(name, effort, _): &&(&str, &str, f64)| {
                 *name == forms[form].name && *effort == candidate.name
             };
@@ -338,9 +319,8 @@ mod tests {
     #[test]
     fn effort_pays_by_bytes_per_second() {
         // For 1 GB, the strong codec takes 1.85 s more, which are worth 5.55 MB.
-        let of = |strong| {
-            choose(Objective::Time, &[("split", "fast", 500.0), ("split", "strong", strong)])
-        };
+        let of =
+            |strong| choose(Goal::Time, &[("split", "fast", 500.0), ("split", "strong", strong)]);
         assert_eq!(of(494.4), (0, "strong".to_owned()));
         assert_eq!(of(494.5), (0, "fast".to_owned()));
     }
@@ -349,19 +329,19 @@ mod tests {
     fn noise_is_not_searched_twice() {
         let sizes =
             [("split", "fast", 500.0), ("split", "entropy", 499.0), ("split", "strong", 1.0)];
-        assert_eq!(choose(Objective::Time, &sizes), (0, "entropy".to_owned()));
+        assert_eq!(choose(Goal::Time, &sizes), (0, "entropy".to_owned()));
     }
 
     #[test]
     fn another_form_has_to_be_worth_it() {
         // Unsplit elements take 1.35 s more, which are worth 4.05 MB.
         let time = |unsplit| {
-            choose(Objective::Time, &[("split", "fast", 500.0), ("unsplit", "fast", unsplit)]).0
+            choose(Goal::Time, &[("split", "fast", 500.0), ("unsplit", "fast", unsplit)]).0
         };
         assert_eq!((time(495.9), time(496.0)), (1, 0));
         // For size, the choice has to save one percent.
         let size = |unsplit| {
-            choose(Objective::Size, &[("split", "fast", 500.0), ("unsplit", "fast", unsplit)]).0
+            choose(Goal::Size, &[("split", "fast", 500.0), ("unsplit", "fast", unsplit)]).0
         };
         assert_eq!((size(494.9), size(495.1)), (1, 0));
     }
@@ -372,7 +352,7 @@ mod tests {
         let of = |strong, optimal| {
             let optimal = ("split", "optimal parsing", optimal);
             let sizes = [("split", "fast", 500.0), ("split", "strong", strong), optimal];
-            choose(Objective::Size, &sizes).1
+            choose(Goal::Size, &sizes).1
         };
         assert_eq!(of(470.0, 414.0), "optimal parsing");
         assert_eq!(of(470.0, 415.0), "strong");

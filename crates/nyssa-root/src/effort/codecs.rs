@@ -3,9 +3,7 @@
 use zstd::zstd_safe::{ParamSwitch, Strategy};
 
 use crate::compression::{Codec, Compression, ZstdParameter};
-
-/// The highest level of ROOT at which [`strong`] saves more than the level itself.
-pub(super) const STRONG_LEVEL: u8 = 6;
+use crate::heuristics::effort;
 
 /// Returns a codec that codes single bytes by their frequency and hardly searches for matches. In noise a match is
 /// found only by chance, and takes more space than the literals that it replaces. The search still finds repeated
@@ -39,10 +37,10 @@ pub(super) fn fast() -> Codec {
     }
 }
 
-/// Returns a codec that uses the best of several matches at each place, and no short matches. Above [`STRONG_LEVEL`]
-/// the codec is the level itself, which is stronger.
+/// Returns a codec that uses the best of several matches at each place, and no short matches. Above the level
+/// [`effort::STRONG_LEVEL`] the codec is the level itself, which is stronger.
 pub(super) fn strong(compression: Compression) -> Codec {
-    if compression.level > STRONG_LEVEL {
+    if compression.level > effort::STRONG_LEVEL {
         return Codec::from(compression);
     }
     Codec::Zstd {

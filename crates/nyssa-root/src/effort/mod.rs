@@ -8,15 +8,14 @@
 //! samples that [`Chooser::choose`] requests, one after the other. The times of the candidates are fixed numbers. So
 //! the choice depends only on the data, and the output is the same on every machine.
 
-mod candidate;
 mod chooser;
 mod codecs;
 mod options;
+mod priced_codec;
 
-pub use candidate::Candidate;
-pub use chooser::Trial;
-pub use chooser::{Best, Chooser, Chosen, Objective, SampleSize, SplitForm};
+pub use chooser::{Best, Chooser, Chosen, Goal, SampleSize, SplitForm, TriedForm};
 pub use options::{CompressionChoice, Effort};
+pub use priced_codec::PricedCodec;
 
 /// Returns the name of the effort of a compression setting of ROOT. It is empty if nothing is compressed.
 pub fn level(setting: u32) -> String {

@@ -17,33 +17,12 @@ pub enum Effort {
     Full,
 }
 
-impl FromStr for Effort {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            "full" => Ok(Self::Full),
-            _ => Err(Error::invalid_argument(format!(
-                "effort {text:?} is not known: use auto or full"
-            ))),
-        }
-    }
-}
-
-impl fmt::Display for Effort {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Auto => "auto",
-            Self::Full => "full",
-        })
-    }
-}
+crate::named_variants!(Effort, "effort", Auto = "auto", Full = "full");
 
 /// A compression that a user requests: an algorithm, with or without a level.
 ///
 /// If the user names a level, it is used exactly. Otherwise the effort is chosen for each column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CompressionChoice {
     /// The algorithm and the level. If the user names no level, it is the default level of the algorithm.
     pub compression: Compression,
@@ -58,9 +37,9 @@ impl CompressionChoice {
     }
 }
 
-impl Default for CompressionChoice {
-    fn default() -> Self {
-        Self { compression: Compression::DEFAULT, level_named: false }
+impl From<Compression> for CompressionChoice {
+    fn from(compression: Compression) -> Self {
+        Self { compression, level_named: true }
     }
 }
 

@@ -1,9 +1,5 @@
 //! Names the orders of clusters.
 
-use std::str::FromStr;
-
-use crate::error::Error;
-
 /// The order in which the clusters of fill contexts become entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
@@ -17,16 +13,4 @@ pub enum Order {
     RoundRobin,
 }
 
-impl FromStr for Order {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        match text {
-            "completion" => Ok(Self::Completion),
-            "round-robin" => Ok(Self::RoundRobin),
-            _ => Err(Error::invalid_argument(format!(
-                "order {text:?} is not known: use completion or round-robin"
-            ))),
-        }
-    }
-}
+crate::named_variants!(Order, "order", Completion = "completion", RoundRobin = "round-robin");

@@ -6,9 +6,7 @@ use bytes::Bytes;
 use nyssa_io::Spill;
 
 use crate::error::Result;
-
-/// The size of a temporary file after which a new file begins. A file is removed when nothing in it is needed.
-const FILE_BYTES: u64 = 16 << 20;
+use crate::heuristics::container;
 
 /// The temporary file to which compressed pages are appended.
 #[derive(Default)]
@@ -37,7 +35,7 @@ impl CompressedFile {
     /// `Io`, for example for a full disk.
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<CompressedPage> {
         let process = std::process::id();
-        let usable = |file: &Current| file.process == process && file.end < FILE_BYTES;
+        let usable = |file: &Current| file.process == process && file.end < container::FILE_BYTES;
         let new = || Current { spill: Arc::default(), end: 0, process };
         let current = match self.0.take().filter(usable) {
             Some(current) => self.0.insert(current),
@@ -80,7 +78,7 @@ mod tests {
     #[test]
     fn pages_come_back_from_one_file_and_from_the_next() {
         let mut file = CompressedFile::default();
-        let large = vec![7; FILE_BYTES as usize];
+        let large = vec![7; container::FILE_BYTES as usize];
         let first = file.append(b"abc").unwrap();
         let second = file.append(&large).unwrap();
         let third = file.append(b"defg").unwrap();

@@ -16,6 +16,7 @@ use nyssa_io::Source;
 
 use self::compressed::CompressedFile;
 pub use self::compressed::CompressedPage;
+use crate::heuristics::container;
 
 /// The identity of a page or basket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,9 +69,6 @@ struct CompressedEntry {
     page: CompressedPage,
     turn: u64,
 }
-
-/// The maximum number of bytes of compressed pages and baskets on the local disk.
-const COMPRESSED_BYTES: u64 = 4 << 30;
 
 /// Returns whether compressed pages of a source are kept on the local disk: fetching them again would wait for a
 /// server, and no cache has them.
@@ -197,8 +195,8 @@ impl PagePool {
         let mut inner = self.lock();
         let is_wanted = inner.all || needed_later == NeededLater::Yes;
         let stays = inner.pages.contains_key(&key) && !inner.shrinks;
-        let is_full =
-            inner.compressed_bytes.saturating_add(compressed.len() as u64) > COMPRESSED_BYTES;
+        let is_full = inner.compressed_bytes.saturating_add(compressed.len() as u64)
+            > container::COMPRESSED_BYTES;
         if !is_wanted || stays || is_full || inner.compressed.contains_key(&key) {
             return;
         }

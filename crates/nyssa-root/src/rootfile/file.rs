@@ -13,18 +13,12 @@ use crate::cursor::Cursor;
 use crate::error::{Error, Result, ResultExt};
 use crate::fetch::{in_order, read_all, read_one};
 use crate::guard;
+use crate::heuristics::container;
 use crate::rootfile::directory::{self, Directory, Lists};
 use crate::rootfile::free_segments::{self, FreeSegment};
 use crate::rootfile::header::Header;
 use crate::rootfile::key::KeyEntry;
 use crate::rootfile::scan::{self, Scan};
-
-/// The size of the first read of a file. It holds the header and, nearly always, the top directory record.
-const FIRST_READ: u64 = 1024;
-
-/// A streamer info record up to this size is fetched together with the top key list. This saves a request for
-/// every TTree.
-const EAGER_STREAMER_INFO: u64 = 256 * 1024;
 
 /// An open ROOT file. A clone is cheap; threads share it.
 #[derive(Clone)]
@@ -55,7 +49,7 @@ impl RootFile {
     /// `OutOfSpecification` when it is not a ROOT file, is truncated, was not closed and has no complete object, or
     /// its top directory is damaged; `Io` if the file cannot be read.
     pub fn open(source: Arc<dyn Source>) -> Result<Self> {
-        let _span = tracing::trace_span!("open").entered();
+        let _stage = nyssa_observe::stage!("open");
         let name = source.name().to_owned();
         Self::open_source(source).in_file(&name)
     }
@@ -63,7 +57,7 @@ impl RootFile {
     fn open_source(source: Arc<dyn Source>) -> Result<Self> {
         let source = with_ends(source)?;
         let size = source.size();
-        let start = read_one(&source, 0..size.min(FIRST_READ))?;
+        let start = read_one(&source, 0..size.min(container::FIRST_READ))?;
         let mut header = Header::parse(&start, size)?;
         let place = header.begin + u64::from(header.nbytes_name);
         let place = place..size.min(place + Directory::MAX_SIZE);
@@ -92,7 +86,7 @@ impl RootFile {
         let info = header.seek_info..header.seek_info + u64::from(header.nbytes_info);
         let eager = !info.is_empty()
             && info.end <= size
-            && u64::from(header.nbytes_info) <= EAGER_STREAMER_INFO;
+            && u64::from(header.nbytes_info) <= container::EAGER_STREAMER_INFO;
         let ranges = [keys_range.clone(), info];
         let mut read = read_all(&source, if eager { &ranges } else { &ranges[..1] })?.into_iter();
         let list = read.next().unwrap_or_default();
@@ -146,7 +140,7 @@ impl RootFile {
     /// # Errors
     /// `Io` if the file cannot be read.
     pub fn identity(source: &Arc<dyn Source>) -> Result<Option<[u8; 16]>> {
-        Ok(Header::uuid_of(&read_one(source, 0..source.size().min(FIRST_READ))?))
+        Ok(Header::uuid_of(&read_one(source, 0..source.size().min(container::FIRST_READ))?))
     }
 
     /// Returns an identity of this version of the file: the identity that its server states, or else its UUID and the

@@ -62,7 +62,7 @@ impl Files {
             return Err(format!("the baskets of the tree are in more than {MAX_FILES} files"));
         }
         let own = self.parts.first().and_then(|part| part.source.get());
-        let own = own.ok_or("only the tree was asked for")?;
+        let own = own.ok_or("only the tree was requested")?;
         let file = NamedFile::of(own.as_ref(), name).map_err(|error| error.to_string())?;
         let start = self.parts.len() as u64 * PART_BYTES;
         let name = name.to_owned();

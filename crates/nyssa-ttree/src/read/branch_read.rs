@@ -265,7 +265,7 @@ impl<'r> BranchRead<'r> {
         target: Target<'_>,
         skip: impl FnOnce(Range<u64>) -> Result<u64>,
     ) -> Result<()> {
-        let _span = tracing::trace_span!("decode", bytes_in = contents.data.len() as u64).entered();
+        let _stage = nyssa_observe::stage!("decode", bytes_in = contents.data.len() as u64);
         let basket = &self.branch.baskets[index];
         let part = self.part(index);
         let outs = match target {

@@ -64,7 +64,7 @@ impl Reader {
     /// `NotFound` with the nearest names; `InvalidArgument` when the object is not a TTree; `OutOfSpecification` or
     /// `Unsupported` if the tree cannot be read.
     pub fn open_with(file: &RootFile, path: &str, raw: bool) -> Result<Self> {
-        let _span = tracing::trace_span!("open").entered();
+        let _stage = nyssa_observe::stage!("open");
         let key = file.find(path)?;
         let mut files = Files::new(Some(Arc::clone(file.source())));
         let (tree, relations) = load_with(file, &key, &mut files, raw)?;
@@ -450,7 +450,7 @@ impl Reader {
     ) -> Result<ArrayRef> {
         let missing = || Error::invalid_argument("a branch was not read");
         let branch = self.branch_at(index).ok_or_else(missing)?;
-        let _span = tracing::trace_span!("assemble", column = branch.path.as_str()).entered();
+        let _stage = nyssa_observe::stage!("assemble", column = branch.path.as_str());
         let Some(split) = &branch.split else {
             return read.get(&index).cloned().ok_or_else(missing);
         };

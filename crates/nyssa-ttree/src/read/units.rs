@@ -146,7 +146,7 @@ impl Reader {
             .collect();
         let finish = |(column, decoded): (&BranchRead<'_>, Decoded)| {
             let name = column.branch.path.as_str();
-            let _span = tracing::trace_span!("assemble", column = name).entered();
+            let _stage = nyssa_observe::stage!("assemble", column = name);
             column.finish(decoded).map_err(|error| place(error, column))
         };
         match context {
@@ -278,7 +278,7 @@ impl Reader {
         let result = tasks.into_iter().try_for_each(|mut task| {
             let column = &columns[task.column];
             let name = column.branch.path.as_str();
-            let _span = tracing::trace_span!("basket", column = name).entered();
+            let _stage = nyssa_observe::stage!("basket", column = name);
             let basket = &column.branch.baskets[task.basket];
             let number = if is_fetched(columns, &task) { fetched.next() } else { None };
             task.page = number.and_then(|number| pages.take(number));

@@ -27,12 +27,12 @@ pub(super) struct BranchCodec {
     level: Arc<Codec>,
     /// The chooser, or `None` if all baskets have the codec of the level.
     chooser: Option<Arc<Chooser>>,
-    chosen: Option<Choice>,
+    chosen: Option<ChosenCodec>,
 }
 
-/// The choice for the baskets of a branch.
+/// The codec that a sample chose for the baskets of a branch.
 #[derive(Clone, Debug)]
-struct Choice {
+struct ChosenCodec {
     codec: Arc<Codec>,
     /// The entry after the basket that was sampled.
     end: u64,
@@ -52,10 +52,8 @@ impl BranchCodec {
     /// Returns the codec for options.
     pub(super) fn new(compression: Compression, effort: Effort) -> Self {
         let chooser = Chooser::for_baskets(compression, effort).map(Arc::new);
-        let level = match &chooser {
-            Some(chooser) => Arc::clone(chooser.root_codec()),
-            None => Arc::new(Codec::from(compression)),
-        };
+        let root = chooser.as_ref().map(|chooser| Arc::clone(chooser.root_codec()));
+        let level = root.unwrap_or_else(|| Arc::new(Codec::from(compression)));
         Self { level, chooser, chosen: None }
     }
 
@@ -79,7 +77,8 @@ impl BranchCodec {
                 .compress(sample, &mut out)?;
             Ok(SampleSize { uncompressed: sample.len() as f64, compressed: out.len() as u64 })
         })?;
-        self.chosen = Some(Choice { codec: Arc::clone(&best.candidate.codec), end: basket.end() });
+        self.chosen =
+            Some(ChosenCodec { codec: Arc::clone(&best.candidate.codec), end: basket.end() });
         Ok(())
     }
 

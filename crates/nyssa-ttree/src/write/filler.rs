@@ -265,7 +265,7 @@ impl Filler {
     ) -> Result<Vec<(usize, Basket)>> {
         let fill = |(branch, values): (&mut BranchFiller, &BranchValues)| {
             let name = branch.form.name.clone();
-            let _span = tracing::trace_span!("encode", column = name.as_str()).entered();
+            let _stage = nyssa_observe::stage!("encode", column = name.as_str());
             branch.fill(values, rows.clone()).in_field(&name)
         };
         let branches = &mut self.branches;
@@ -297,8 +297,7 @@ impl Filler {
         let chosen: Vec<_> =
             chosen.filter_map(|(branch, basket)| Some((branch, basket?))).collect();
         let choose = |(branch, basket): (&mut BranchFiller, &Basket)| {
-            let _span =
-                tracing::trace_span!("choose", column = branch.form.name.as_str()).entered();
+            let _stage = nyssa_observe::stage!("choose", column = branch.form.name.as_str());
             branch.codec.choose(basket).in_field(&branch.form.name)
         };
         match self.workers {

@@ -52,7 +52,7 @@ pub(super) fn compress_all(
 ) -> Result<()> {
     let compress = |full: Full| {
         let Full { branch, name, keylen, mut basket, codecs } = full;
-        let _span = tracing::trace_span!("seal", column = name.as_str()).entered();
+        let _stage = nyssa_observe::stage!("seal", column = name.as_str());
         let result = compressors.compress(&mut basket, keylen, &codecs).in_field(&name)?;
         Ok(Done { branch, basket, result })
     };

@@ -103,7 +103,7 @@ impl StoredTree {
                 let old = before_now.as_ref().map_or(0, |before| before.number_of_baskets(*at));
                 let bytes_in = payload.len() as u64;
                 let name = branch.form.name.as_str();
-                let _span = tracing::trace_span!("commit", column = name, bytes_in).entered();
+                let _stage = nyssa_observe::stage!("commit", column = name, bytes_in = bytes_in);
                 let stored = StoredBasket {
                     dir,
                     branch: name,

@@ -25,7 +25,7 @@ pub fn split_vector(body: &Bytes, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, M
         if offset != range.start || u64::from(length) != range.end - range.start {
             let asked = format!("{} to {}", range.start, range.end);
             let came = format!("{length} bytes at {offset}");
-            return Err(Malformed(format!("{came} where bytes {asked} were asked for")));
+            return Err(Malformed(format!("{came} where bytes {asked} were requested")));
         }
         let (start, end) = (at + HEADER, (at + HEADER).saturating_add(length as usize));
         if end > body.len() {

@@ -11,7 +11,7 @@ use nyssa_data::cut::Cut;
 use nyssa_data::dataset::Dataset;
 use nyssa_data::view::{Selected, SelectedRange};
 use nyssa_jobs::compare::diff;
-use nyssa_jobs::job::OutputOptions;
+use nyssa_jobs::job::{OutputOptions, StorageOptions};
 use nyssa_jobs::rewrite::{EntryCut, RewriteOptions, RewriteReport, rewrite, rewrite_all};
 use nyssa_rntuple::encoding::ColumnType;
 use nyssa_rntuple::read::Reader;
@@ -29,6 +29,10 @@ fn verified() -> RewriteOptions {
         output: OutputOptions { verify: true, reproducible: true, ..OutputOptions::default() },
         ..RewriteOptions::default()
     }
+}
+
+fn clusters_of(bytes: u64) -> StorageOptions {
+    StorageOptions { cluster_size: Some(bytes), ..StorageOptions::default() }
 }
 
 fn run(input: &Path, name: &str, folder: &Path, options: &RewriteOptions) -> Result<RewriteReport> {
@@ -77,7 +81,7 @@ fn everything_stays_but_the_encoding() {
         let folder = tempfile::tempdir().unwrap();
         let options = RewriteOptions {
             output: OutputOptions {
-                compression: compression.parse().unwrap(),
+                compression: Some(compression.parse().unwrap()),
                 ..verified().output
             },
             ..verified()
@@ -109,13 +113,13 @@ fn the_same_bytes_for_any_number_of_threads() {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("out.root");
         let chosen = OutputOptions {
-            cluster_size: 100_000,
             memory: Some(1 << 20),
             reproducible: true,
-            compression: "zstd:1".parse().unwrap(),
+            compression: Some("zstd:1".parse().unwrap()),
             ..OutputOptions::default()
         };
-        let options = RewriteOptions { output: chosen, ..RewriteOptions::default() };
+        let mut options = RewriteOptions { output: chosen, ..RewriteOptions::default() };
+        options.storage.cluster_size = Some(100_000);
         let report =
             rewrite(&open(&input), "EventData", &output, &options, &threads(count)).unwrap();
         assert!(report.written.clusters > 2, "{} clusters", report.written.clusters);
@@ -129,9 +133,10 @@ fn the_same_bytes_for_any_number_of_threads() {
 fn clusters_have_the_size_that_was_asked_for() {
     let input = data(STAFF);
     let folder = tempfile::tempdir().unwrap();
-    let none = "none".parse().unwrap();
+    let none = Some("none".parse().unwrap());
     let options = RewriteOptions {
-        output: OutputOptions { cluster_size: 20_000, compression: none, ..verified().output },
+        output: OutputOptions { compression: none, ..verified().output },
+        storage: clusters_of(20_000),
         ..verified()
     };
     let report = run(&input, "Staff", folder.path(), &options).unwrap();
@@ -151,13 +156,13 @@ fn clusters_have_the_size_that_was_asked_for() {
 fn a_range_of_entries() {
     let input = data(STAFF);
     let folder = tempfile::tempdir().unwrap();
-    let options = RewriteOptions { entries: Some(1000..1500), ..verified() };
+    let options = RewriteOptions { entries: Some((1000..1500).into()), ..verified() };
     let report = run(&input, "Staff", folder.path(), &options).unwrap();
     assert_eq!((report.written.entries, report.input_entries), (500, 3354));
     let written = ntuple(&folder.path().join("out.root"), "Staff");
     let pieces = vec![SelectedRange { entries: 1000..1500, mask: None }];
     same_entries(&ntuple(&input, "Staff"), pieces, &written);
-    let options = RewriteOptions { entries: Some(5..9999), ..verified() };
+    let options = RewriteOptions { entries: Some((5..9999).into()), ..verified() };
     let error = run(&input, "Staff", tempfile::tempdir().unwrap().path(), &options).unwrap_err();
     assert!(error.to_string().contains("entries 5..9999 are not within the 3354"), "{error}");
 }
@@ -363,9 +368,9 @@ fn a_cut_takes_entries() {
     ] {
         // Without the field that the cut looks at, in small clusters and with little memory.
         let drop = vec!["Grade".to_owned()];
-        let (cluster_size, memory) = (5_000, Some(1 << 20));
         let options = RewriteOptions {
-            output: OutputOptions { cluster_size, memory, ..verified().output },
+            output: OutputOptions { memory: Some(1 << 20), ..verified().output },
+            storage: clusters_of(5_000),
             exclude: drop,
             ..verified()
         };
@@ -385,9 +390,10 @@ fn a_cut_takes_entries() {
 #[ignore = "needs NYSSA_TEST_DATA"]
 fn clusters_of_a_skim_fill_up() {
     let folder = tempfile::tempdir().unwrap();
-    let none = "none".parse().unwrap();
+    let none = Some("none".parse().unwrap());
     let options = RewriteOptions {
-        output: OutputOptions { cluster_size: 20_000, compression: none, ..verified().output },
+        output: OutputOptions { compression: none, ..verified().output },
+        storage: clusters_of(20_000),
         ..verified()
     };
     let report = skim("Age % 5 == 0", folder.path(), options);
@@ -403,14 +409,14 @@ fn a_mask_takes_entries() {
     let folder = tempfile::tempdir().unwrap();
     let mask = BooleanBuffer::collect_bool(500, |index| index % 7 == 3);
     let cut = Some(EntryCut::Mask(mask.clone()));
-    let options = RewriteOptions { entries: Some(1000..1500), cut, ..verified() };
+    let options = RewriteOptions { entries: Some((1000..1500).into()), cut, ..verified() };
     run(&input, "Staff", folder.path(), &options).unwrap();
     let written = ntuple(&folder.path().join("out.root"), "Staff");
     let pieces = vec![SelectedRange { entries: 1000..1500, mask: Some(mask) }];
     same_entries(&ntuple(&input, "Staff"), pieces, &written);
     let options = RewriteOptions {
         output: OutputOptions { force: true, ..options.output },
-        entries: Some(0..10),
+        entries: Some((0..10).into()),
         ..options
     };
     let error = run(&input, "Staff", folder.path(), &options).unwrap_err().to_string();
@@ -440,9 +446,9 @@ fn every_kind_of_field_is_skimmed() {
     let input = data(PHYSLITE);
     let folder = tempfile::tempdir().unwrap();
     let cut = Some(EntryCut::Mask(BooleanBuffer::collect_bool(100, |index| index % 3 != 1)));
-    let output =
-        OutputOptions { cluster_size: 200_000, memory: Some(1 << 20), ..verified().output };
-    let options = RewriteOptions { output, cut, ..verified() };
+    let output = OutputOptions { memory: Some(1 << 20), ..verified().output };
+    let storage = clusters_of(200_000);
+    let options = RewriteOptions { output, storage, cut, ..verified() };
     let report = run(&input, "EventData", folder.path(), &options).unwrap();
     assert!(report.written.verified && report.written.clusters > 2);
     assert_eq!(report.written.entries, 67);

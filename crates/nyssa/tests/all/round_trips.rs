@@ -13,14 +13,16 @@ use nyssa_data::Dataset;
 use nyssa_data::view::{Chain, ChainOptions};
 use nyssa_io::testing::{Observed, SlowSource, WithVersion, serve, times_opened};
 use nyssa_io::{Cost, Limits, MemorySink, MemorySource, OpenOptions, Source};
-use nyssa_jobs::convert::{ConvertOptions, convert};
+use nyssa_jobs::convert::{ToRNTuple, convert};
 use nyssa_jobs::merge::{MergeOptions, merge};
 use nyssa_jobs::open::{link, open_dataset};
 use nyssa_jobs::rewrite::{RewriteOptions, rewrite};
 use nyssa_jobs::tune::inspect::inspect_ntuple;
 use nyssa_jobs::verify::verify;
 use nyssa_rntuple::read as rntuple;
-use nyssa_rntuple::write::{Encodings, RNTupleWriteOptions, SharedFile, TableWriter};
+use nyssa_rntuple::write::{
+    DEFAULT_APPROX_ZIPPED_CLUSTER, Encodings, RNTupleWriteOptions, SharedFile, TableWriter,
+};
 use nyssa_root::Context;
 use nyssa_root::arrow::{Number, field};
 use nyssa_root::compression::Compression;
@@ -273,7 +275,7 @@ fn a_merge_takes_few_round_trips() {
     }
 }
 
-/// Makes so many far files of one cluster each, behind one link.
+/// Makes so many remote files of one cluster each, behind one link.
 fn files(word: &str, count: usize) -> Vec<Arc<SlowSource>> {
     let link = slow("link.root", Vec::new(), far(1024));
     let files = (0..count).map(|number| {
@@ -295,7 +297,8 @@ fn a_merge_of_many_files_takes_few_round_trips() {
         let names: Vec<String> = inputs.iter().map(|input| input.name().to_owned()).collect();
         let output = folder.path().join(format!("{recluster}.root"));
         let open = OpenOptions::default();
-        let options = MergeOptions { recluster, open: open.clone(), ..MergeOptions::default() };
+        let mut options = MergeOptions { open: open.clone(), ..MergeOptions::default() };
+        options.storage.cluster_size = recluster.then_some(DEFAULT_APPROX_ZIPPED_CLUSTER);
         let report = merge(&names, &output, &options, &context()).unwrap();
         assert_eq!(report.written.entries, (FILES * VALUES) as u64);
         let seen = inputs[0].observed();
@@ -442,9 +445,10 @@ fn a_conversion_takes_few_round_trips() {
     let sizes = [(50_000_000, 1), (100_000, 5)];
     let both = |size| encodings.map(|encoding| (size, encoding));
     for ((cluster_size, clusters), (encoding, percent)) in sizes.into_iter().flat_map(both) {
-        let mut options = ConvertOptions::default();
-        options.output.encoding = Some(encoding);
-        (options.output.cluster_size, options.output.reproducible) = (cluster_size, true);
+        let mut options = ToRNTuple::default();
+        options.storage.encoding = Some(encoding);
+        options.storage.cluster_size = Some(cluster_size);
+        options.output.reproducible = true;
         // The name of the output is written into it.
         options.output.force = true;
         let convert = |source: Arc<dyn Source>| {

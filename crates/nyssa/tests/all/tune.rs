@@ -52,7 +52,7 @@ fn a_budget_that_is_used_up_ends_the_search() {
     assert!(report.notes.iter().any(|note| note == left), "{:?}", report.notes);
 }
 
-/// A sample of a few entries has small pages, which take more bytes for an entry than those of the whole dataset.
+/// A sample of a few entries has small pages, which take more bytes for an entry than the pages of the whole dataset.
 #[test]
 fn the_size_is_expected_from_small_pages() {
     let source = Arc::new(MemorySource::new("memory.root", ntuple(0..10)));
@@ -72,6 +72,6 @@ fn the_size_is_expected_from_small_pages() {
 
 fn written(file: &RootFile, output: &Path) -> u64 {
     let mut options = RewriteOptions::default();
-    (options.output.carry, options.output.reproducible) = (false, true);
+    (options.output.no_carry, options.output.reproducible) = (true, true);
     rewrite(file, "Events", output, &options, &context()).unwrap().written.output_bytes
 }

@@ -208,7 +208,7 @@ def _members(
     members: dict[str, Any],
     extra: dict[str, Any],
 ) -> dict[str, Any]:
-    """Return all members; `values` are those of the names in `order`."""
+    """Return all members; `values` belong to the names in `order`."""
     if len(values) > len(order):
         raise TypeError("give members after the axes by their names")
     given = dict(zip(order, values, strict=False)) | members
@@ -251,9 +251,9 @@ def as_TGraph(
 ) -> Graph:
     """Return a graph of the columns ``x`` and ``y``, with their ``_errors`` if there are some.
 
-    The y axis has the limits `minY` and `maxY`, or those of ``y`` and a tenth of them more on each
-    side. The errors are ``x_errors`` and ``y_errors``, or ``x_errors_low``, ``x_errors_high`` and
-    so on.
+    The y axis has the limits `minY` and `maxY`, or the limits of ``y`` and a tenth of them more on
+    each side. The errors are ``x_errors`` and ``y_errors``, or ``x_errors_low``, ``x_errors_high``
+    and so on.
     """
     del members  # Colors and markers are for drawing.
     columns = {name: to_numpy.plain(df[name], str(name)) for name in df}

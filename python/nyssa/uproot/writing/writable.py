@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Iterator, Mapping
-from types import TracebackType
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from typing_extensions import Self, TypedDict, Unpack
+from typing_extensions import TypedDict, Unpack
 
 import nyssa
 from nyssa._core import printable
@@ -18,6 +17,7 @@ from nyssa.arrays import from_types, libraries
 from nyssa.errors import OutputExistsError
 from nyssa.objects import Object
 from nyssa.read.file import DIRECTORIES
+from nyssa.uproot.any_directory import AnyDirectory
 from nyssa.uproot.compression import ZLIB, Compression, checked, of_setting, setting
 from nyssa.uproot.file import ReadOnlyDirectory, ReadOnlyFile, wrapped
 from nyssa.uproot.locations import opened, plain
@@ -129,11 +129,10 @@ def _refuse(options: Mapping[str, object]) -> None:
             raise TypeError(f"there is no option {name!r}")
 
 
-class WritableDirectory(Mapping[str, Any]):
+class WritableDirectory(AnyDirectory):
     """A directory of a file that is written: a mapping from names to objects."""
 
     _top: WritableFile
-    _path: str
 
     def __init__(self, top: WritableFile, path: str) -> None:
         self._top, self._path = top, path
@@ -147,16 +146,6 @@ class WritableDirectory(Mapping[str, Any]):
     def file_path(self) -> str:
         """Return the path of the file."""
         return self._top.writer.file_path
-
-    @property
-    def path(self) -> tuple[str, ...]:
-        """Return the names of the directories down to this one."""
-        return tuple(one for one in self._path.split("/") if one)
-
-    @property
-    def object_path(self) -> str:
-        """Return the path in the file."""
-        return "/".join(["", *self.path, ""])
 
     def _full(self, name: str) -> str:
         return "/".join([*self.path, name.strip("/")])
@@ -277,26 +266,6 @@ class WritableDirectory(Mapping[str, Any]):
         """Return the C++ class of an object."""
         return self._top._classes[self._top._known(self._full(name))]
 
-    def iterkeys(self, **filters: Unpack[KeyFilters]) -> Iterator[str]:
-        """Iterate over `keys`."""
-        return iter(self.keys(**filters))
-
-    def items(self, **filters: Unpack[KeyFilters]) -> list[tuple[str, Any]]:  # type: ignore[override]
-        """Return pairs of name and object."""
-        return [(name, self[name]) for name in self.keys(**filters)]
-
-    def values(self, **filters: Unpack[KeyFilters]) -> list[Any]:  # type: ignore[override]
-        """Return the objects."""
-        return [self[name] for name in self.keys(**filters)]
-
-    def __iter__(self) -> Iterator[str]:
-        """Iterate over `keys`."""
-        return iter(self.keys())
-
-    def __len__(self) -> int:
-        """Return the number of objects."""
-        return len(self.keys())
-
     def __contains__(self, name: object) -> bool:
         """Return whether there is such an object."""
         return isinstance(name, str) and self._top._key(self._full(name)) is not None
@@ -320,22 +289,13 @@ class WritableDirectory(Mapping[str, Any]):
         """Complete the file."""
         self._top._close()
 
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         """Complete the file; after an error it is left as it was."""
-        if kind is None:
+        if exception[0] is None:
             self._top._close()
         else:
             self._top._done = True
-            self._top.writer.__exit__(kind, error, trace)
+            self._top.writer.__exit__(*exception)
 
     def __repr__(self) -> str:
         """Return the path."""

@@ -174,7 +174,7 @@ class WritableTree(Written):
     def compression(self) -> Compression | dict[str, Compression | None] | None:
         """Return the compression of the next baskets, or a dict of branches that differ.
 
-        A compression that is set is that of all branches; a dict has those of some.
+        A compression that is set is for all branches; a dict is for some.
         """
         found = self._compressions
         first = next(iter(found.values()), self._made_with)

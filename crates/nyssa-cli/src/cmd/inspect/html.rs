@@ -57,7 +57,7 @@ struct Requests {
 /// Returns the page of a dataset on which the fields that match the globs are chosen.
 ///
 /// # Errors
-/// Those of [`Inspection::matching`].
+/// The fields of [`Inspection::matching`].
 pub fn page(inspection: &Inspection, map: &PageMap, fields: &[String]) -> Result<String> {
     let shown = &map.pages[..map.pages.len().min(MOST)];
     let data = Data {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nyssa_root::profile::{ColumnTime, StageTime, ThreadTime};
+use nyssa_observe::{ColumnTime, StageTime, ThreadTime};
 
 use crate::units::{count, size};
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use html_escape::encode_quoted_attribute as escaped;
-use nyssa_root::profile::{Flame, MemoryUse, ProfileReport};
+use nyssa_observe::{Flame, MemoryUse, ProfileReport};
 
 use super::cells;
 use super::table::{memory, summary};

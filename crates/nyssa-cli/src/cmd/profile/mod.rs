@@ -8,8 +8,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use nyssa_observe::{ProfileReport, Profiler};
 use nyssa_root::Error;
-use nyssa_root::profile::{ProfileReport, Profiler};
 
 pub use html::{body, page};
 pub use table::table;
@@ -47,8 +47,6 @@ enum Format {
     Html,
     /// Trace events (JSON), for <https://ui.perfetto.dev>
     Perfetto,
-    /// A flame graph of each thread (JSON), for <https://www.speedscope.app>
-    Speedscope,
 }
 
 /// A function that parses and runs a command.
@@ -63,7 +61,7 @@ pub fn run(args: &Profile, app: &mut App<'_>, run: &Runner<'_>) -> Result<u8> {
     // A file that cannot be made is refused before the command runs.
     let output = args.output.as_deref().map(|file| nyssa_io::create(file, true));
     let output = output.transpose().map_err(Error::from)?;
-    let profiler = Profiler::start()?;
+    let profiler = Profiler::start().map_err(Error::from)?;
     let result = match app.json {
         // The data of the command would be a second document.
         true => run(&args.command, &mut app.with_output(&mut std::io::sink())),
@@ -100,7 +98,6 @@ fn text(report: &ProfileReport, format: Format) -> Result<String> {
     Ok(match format {
         Format::Table => table(report),
         Format::Html => page(report),
-        Format::Perfetto => report.to_perfetto()?,
-        Format::Speedscope => report.to_speedscope()?,
+        Format::Perfetto => report.to_perfetto().map_err(Error::from)?,
     })
 }

@@ -1,6 +1,6 @@
 //! Prints a profile as tables.
 
-use nyssa_root::profile::{MemoryUse, ProfileReport};
+use nyssa_observe::{MemoryUse, ProfileReport};
 
 use super::cells::{self, percent};
 use crate::output::Columns;

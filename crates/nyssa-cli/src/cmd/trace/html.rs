@@ -43,18 +43,23 @@ pub fn page(name: &str, summary: &Summary, marks: &Marks) -> String {
     page
 }
 
-/// Begins a drawing with the labels of its axes.
-fn drawing(most: &str, seconds: f64) -> String {
+/// Begins a drawing with its axes and the label of the largest value.
+fn axes(most: &str) -> String {
     let (width, height) = (LEFT + WIDTH + 40.0, HEIGHT + BELOW);
     let right = LEFT + WIDTH;
-    let mut svg = format!(
+    format!(
         "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\">\
          <path d=\"M{LEFT} 0V{HEIGHT}H{right}\" fill=\"none\" stroke=\"#888\"/>\
-         <text x=\"{0}\" y=\"12\" text-anchor=\"end\">{1}</text>\
-         <text x=\"{0}\" y=\"{HEIGHT}\" text-anchor=\"end\">0</text>",
+         <text x=\"{}\" y=\"12\" text-anchor=\"end\">{}</text>",
         LEFT - 6.0,
         escaped(most)
-    );
+    )
+}
+
+/// Begins a drawing over time with the labels of its axes.
+fn drawing(most: &str, seconds: f64) -> String {
+    let mut svg = axes(most);
+    let _ = write!(svg, "<text x=\"{}\" y=\"{HEIGHT}\" text-anchor=\"end\">0</text>", LEFT - 6.0);
     for part in 0..=4_u32 {
         let x = LEFT + WIDTH * f64::from(part) / 4.0;
         let time = seconds * f64::from(part) / 4.0;
@@ -118,16 +123,7 @@ fn histogram(bins: &[SizeBin]) -> String {
     let width = (WIDTH / bins.len().max(1) as f64).min(80.0);
     // Labels do not overlap.
     let every = if width < LABEL { 2 } else { 1 };
-    let right = LEFT + WIDTH;
-    let mut svg = format!(
-        "<svg width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\">\
-         <path d=\"M{LEFT} 0V{HEIGHT}H{right}\" fill=\"none\" stroke=\"#888\"/>\
-         <text x=\"{2}\" y=\"12\" text-anchor=\"end\">{3}</text>",
-        LEFT + WIDTH + 40.0,
-        HEIGHT + BELOW,
-        LEFT - 6.0,
-        count(most)
-    );
+    let mut svg = axes(&count(most));
     for (number, bin) in bins.iter().enumerate() {
         let x = LEFT + number as f64 * width;
         for (shift, value, color) in [(0.05, bin.requests, "#2a78c2"), (0.5, bin.ranges, "#8ab8e0")]

@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use html_escape::{encode_quoted_attribute as quoted, encode_text as escaped};
-use nyssa_jobs::tune::trials::{Curve, Expected, TriedSettings, TuneReport};
+use nyssa_jobs::tune::trials::{Curve, Expected, TriedCandidate, TuneReport};
 
 use super::{HEADER, cells, numbers, time};
 use crate::units::{count, size};
@@ -113,7 +113,7 @@ fn plot(page: &mut String, report: &TuneReport, (name, quantity, shown): &Quanti
     let ends = [sizes.least, sizes.most].map(bytes);
     begin_plot(page, &format!("{name} over size"), &values, shown, &ends);
     // What counts most is drawn last.
-    let mut trials: Vec<&TriedSettings> = report.trials.iter().collect();
+    let mut trials: Vec<&TriedCandidate> = report.trials.iter().collect();
     trials.sort_by_key(|one| (one.recommended, one.pareto));
     for one in trials {
         let class = match (one.recommended, one.pareto) {
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn points_lie_where_their_numbers_are() {
-        let trial = |bytes, seconds, pareto, recommended| TriedSettings {
+        let trial = |bytes, seconds, pareto, recommended| TriedCandidate {
             expected: Expected {
                 bytes,
                 write_cpu_seconds: seconds,
@@ -235,7 +235,7 @@ mod tests {
             },
             pareto,
             recommended,
-            ..TriedSettings::default()
+            ..TriedCandidate::default()
         };
         let reason = Reason {
             option: "effort".into(),

@@ -9,13 +9,12 @@ use std::time::Duration;
 
 use clap::Args;
 use nyssa_jobs::tune::trials::{
-    BasketReport, CompressionChoice, Curve, CurvePoint, Expected, Link, Objective, TriedSettings,
-    TuneOptions, TuneReport, tune,
+    BasketReport, Candidate, CompressionChoice, Curve, CurvePoint, Expected, Link, Objective,
+    TriedCandidate, TuneOptions, TuneReport, tune,
 };
 use nyssa_root::Error;
 
 use crate::app::App;
-use crate::cmd::output_options::parse;
 use crate::data::{check_text_output, open_file};
 use crate::exit_code::FINE;
 use crate::failure::{Failure, Result};
@@ -37,14 +36,14 @@ pub struct Tune {
     data: String,
     /// size of the output; time to read it; CPU time to write it; memory of a writer; or balanced: size first, then
     /// times
-    #[arg(long, value_name = "size|read|write|memory|balanced", default_value_t = Objective::default(), value_parser = parse::<Objective>)]
+    #[arg(long, value_name = "size|read|write|memory|balanced", default_value_t = Objective::default())]
     objective: Objective,
     /// Time that the search may take, such as 60s or 5min
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
     budget: Duration,
     /// Compressions to try, as for `convert`, with both encodings [default: zstd, zstd:1, zstd:5, zstd:9, lz4:1, lz4:9,
     /// zlib:1, zlib:6, lzma:7]
-    #[arg(long, value_name = "ALGORITHM[:LEVEL],…", value_delimiter = ',', value_parser = parse::<CompressionChoice>)]
+    #[arg(long, value_name = "ALGORITHM[:LEVEL],…", value_delimiter = ',')]
     compression: Vec<CompressionChoice>,
     /// Columns of the analysis that will read the output [default: all]
     #[arg(long, value_name = "GLOB,…", value_delimiter = ',')]
@@ -259,17 +258,18 @@ const HEADER: [&str; 11] = [
 ];
 
 /// Returns the row of a trial.
-fn cells(one: &TriedSettings) -> [String; HEADER.len()] {
-    let settings = &one.settings;
+fn cells(one: &TriedCandidate) -> [String; HEADER.len()] {
+    let Candidate { compression, effort, encoding, streamer, cluster_size, page_size } =
+        one.candidate;
     let [bytes, write, read, memory] = numbers(&one.expected);
     [
         if one.recommended { "*" } else { "" }.to_owned(),
-        settings.compression.clone(),
-        settings.effort.clone(),
-        settings.encoding.clone(),
-        settings.streamer.clone().unwrap_or_default(),
-        size(settings.cluster_size),
-        size(settings.page_size),
+        compression.to_string(),
+        effort.to_string(),
+        encoding.to_string(),
+        streamer.map_or_else(String::new, |fields| fields.to_string()),
+        size(cluster_size),
+        size(page_size),
         bytes,
         write,
         read,
@@ -282,7 +282,7 @@ fn numbers(one: &Expected) -> [String; 4] {
     [size(one.bytes), time(one.write_cpu_seconds), time(one.read_seconds), size(one.memory)]
 }
 
-/// Returns a time as text. Those of small files are in milliseconds.
+/// Returns a time as text. Times of small files are in milliseconds.
 fn time(seconds: f64) -> String {
     if seconds < 0.0995 { format!("{:.2} ms", seconds * 1e3) } else { format!("{seconds:.3} s") }
 }

@@ -40,7 +40,7 @@ impl Container {
     /// Requests the credentials.
     ///
     /// # Errors
-    /// The errors of the request and of the file of the token.
+    /// The file of the token cannot be read, or the request fails.
     pub(super) fn fetch(&self) -> io::Result<Fetched> {
         let place = format!("the service of the container at {}", self.url);
         self.answer().map_err(|error| failed(&place, &error))

@@ -16,7 +16,7 @@ const OUTPUT_BYTES: u64 = 1 << 20;
 /// Runs the process, and reads the credentials that it prints.
 ///
 /// # Errors
-/// The errors of the system; `TimedOut`; `Other` if it ends with an error.
+/// The process cannot be started; `TimedOut`; `Other` if it ends with an error.
 pub(super) fn fetch(command: &str) -> io::Result<Fetched> {
     fetch_from("the credential_process of the profile", command)
 }
@@ -24,7 +24,7 @@ pub(super) fn fetch(command: &str) -> io::Result<Fetched> {
 /// Asks the command line of AWS for the keys of a profile that has another source: SSO, or another profile.
 ///
 /// # Errors
-/// The errors of [`fetch`].
+/// The command `aws` cannot be started; `TimedOut`; `Other` if it ends with an error.
 pub(super) fn fetch_by_aws(profile: &str) -> io::Result<Fetched> {
     let command =
         format!("aws configure export-credentials --profile '{profile}' --format process");

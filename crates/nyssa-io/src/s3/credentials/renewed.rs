@@ -44,7 +44,7 @@ static STORED: PerProcess<Mutex<HashMap<String, Stored>>> = PerProcess::new();
 /// renewal that fails is an error only if the old credentials have expired.
 ///
 /// # Errors
-/// The errors of `fetch`.
+/// `fetch` fails.
 pub(super) fn renewed(
     key: &str,
     fetch: impl FnOnce() -> io::Result<Option<Fetched>>,

@@ -77,7 +77,7 @@ impl WebIdentity {
     /// programs renew it.
     ///
     /// # Errors
-    /// The errors of the file and of the request.
+    /// The file of the token cannot be read, or the request fails.
     pub(super) fn fetch(&self) -> io::Result<Fetched> {
         let place = format!("the token service {} for the role {}", self.service, self.role);
         self.answer().map_err(|error| failed(&place, &error))

@@ -2,52 +2,77 @@
 
 use std::path::Path;
 
+use nyssa_rntuple::write::check_memory;
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Kind, Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 
+use super::other_trees::CopiedTrees;
 use super::tree::Tree;
-use crate::convert::options::{ConvertOptions, To};
-use crate::convert::other_trees::CopiedTrees;
+use crate::convert::direction::Direction;
+use crate::convert::options::{InputOptions, To, ToTTree};
 use crate::convert::others;
 use crate::convert::report::{ConvertReport, Skipped};
+use crate::job::OutputOptions;
 use crate::job::others::OtherObjects;
 use crate::job::output::Output;
 use crate::job::report;
 use crate::job::run::{self, Job};
 
-/// Converts the RNTuples at `paths` of `input`, each to a tree of its path in `output`. It starts again without
-/// fields whose data are damaged, if the options allow that.
-///
-/// # Errors
-/// `NotFound` for the input; `InvalidArgument` for options or an output that are not allowed; `Unsupported` with a
-/// list of all fields that cannot be converted; `Cancelled`; an error if the input is damaged or cannot be read.
-pub(in crate::convert) fn convert_paths(
-    input: &RootFile,
-    paths: &[String],
-    output: &Path,
-    options: &ConvertOptions,
-    context: &Context,
-) -> Result<Vec<ConvertReport>> {
-    let mut damaged = vec![Vec::new(); paths.len()];
-    loop {
-        let (trees, refused) = plan(input, paths, &damaged, options, context)?;
-        match attempt(input, (&trees, &refused), output, options, context) {
-            Err(error) if options.skip_unreadable && error.kind().is_damage() => {
-                let mut found = false;
-                for (path, damaged) in paths.iter().zip(&mut damaged) {
-                    let Some(tree) = trees.iter().find(|tree| tree.name() == path) else {
-                        continue;
-                    };
-                    let more = tree.damaged()?;
-                    found |= !more.is_empty();
-                    damaged.extend(more);
+impl Direction for ToTTree {
+    const TO: To = To::TTree;
+
+    fn input(&self) -> &InputOptions {
+        &self.input
+    }
+
+    fn input_mut(&mut self) -> &mut InputOptions {
+        &mut self.input
+    }
+
+    fn output(&self) -> &OutputOptions {
+        &self.output
+    }
+
+    fn output_mut(&mut self) -> &mut OutputOptions {
+        &mut self.output
+    }
+
+    fn settled(&self) -> Result<Self> {
+        let mut settled = self.clone();
+        settled.output.settle();
+        settled.output.memory.map_or(Ok(()), check_memory)?;
+        Ok(settled)
+    }
+
+    /// Starts again without fields whose data are damaged, if the options allow that.
+    fn convert_paths(
+        &self,
+        input: &RootFile,
+        paths: &[String],
+        output: &Path,
+        context: &Context,
+    ) -> Result<Vec<ConvertReport>> {
+        let mut damaged = vec![Vec::new(); paths.len()];
+        loop {
+            let (trees, refused) = plan(input, paths, &damaged, self, context)?;
+            match attempt(input, (&trees, &refused), output, self, context) {
+                Err(error) if self.input.skip_unreadable && error.kind().is_damage() => {
+                    let mut found = false;
+                    for (path, damaged) in paths.iter().zip(&mut damaged) {
+                        let Some(tree) = trees.iter().find(|tree| tree.name() == path) else {
+                            continue;
+                        };
+                        let more = tree.damaged()?;
+                        found |= !more.is_empty();
+                        damaged.extend(more);
+                    }
+                    if !found {
+                        return Err(error);
+                    }
                 }
-                if !found {
-                    return Err(error);
-                }
+                done => return done,
             }
-            done => return done,
         }
     }
 }
@@ -61,17 +86,16 @@ fn plan<'a>(
     input: &RootFile,
     paths: &[String],
     damaged: &[Vec<Skipped>],
-    options: &'a ConvertOptions,
+    options: &'a ToTTree,
     context: &'a Context,
 ) -> Result<(Vec<Tree<'a>>, Vec<Refused>)> {
-    options.output.validate()?;
     let (mut trees, mut refused, mut first) = (Vec::new(), Vec::new(), None);
     for (path, damaged) in paths.iter().zip(damaged) {
         let tree = Tree::new(input, path, damaged, options, context);
         match tree.in_file(input.name()).in_object(path) {
             // If no field is left, the argument is wrong, but other RNTuples can still be converted.
             Err(error)
-                if options.skip_unsupported
+                if options.input.skip_unsupported
                     && matches!(error.kind(), Kind::Unsupported | Kind::InvalidArgument) =>
             {
                 refused.push((path.clone(), error.message().to_owned()));
@@ -90,7 +114,7 @@ fn attempt(
     input: &RootFile,
     (trees, refused): (&[Tree<'_>], &[Refused]),
     output: &Path,
-    options: &ConvertOptions,
+    options: &ToTTree,
     context: &Context,
 ) -> Result<Vec<ConvertReport>> {
     let keys = trees.iter().map(|tree| input.find(tree.name())).collect::<Result<Vec<_>>>()?;
@@ -98,7 +122,7 @@ fn attempt(
     for (path, reason) in refused {
         others.leave_out(&input.find(path)?, reason);
     }
-    if !options.output.carry {
+    if options.output.no_carry {
         other_trees.iter().for_each(|key| others.leave_behind(key));
         other_trees.clear();
     }
@@ -119,7 +143,7 @@ struct Conversion<'a> {
     trees: &'a [Tree<'a>],
     /// The trees of the input, which are copied.
     other_trees: Vec<KeyEntry>,
-    options: &'a ConvertOptions,
+    options: &'a ToTTree,
     context: &'a Context,
     copied: CopiedTrees,
     /// One report for each tree that is written.
@@ -133,7 +157,7 @@ impl Job for Conversion<'_> {
         for tree in self.trees {
             self.done.push(tree.write(output)?);
         }
-        let settings = (self.options.output.compression, self.context);
+        let settings = (self.options.output.compression(), self.context);
         self.copied = CopiedTrees::write(&self.other_trees, self.input, output, others, settings)?;
         Ok(())
     }

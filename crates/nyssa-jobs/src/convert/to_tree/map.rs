@@ -20,7 +20,7 @@ use nyssa_root::error::{Error, Result};
 use nyssa_ttree::write::{ColumnOptions, TreeWriteOptions, branches_of};
 
 use super::fields::{FieldChain, Fields, is_backing};
-use crate::convert::options::ConvertOptions;
+use crate::convert::options::InputOptions;
 use crate::convert::report::Skipped;
 
 /// A field that fills a branch.
@@ -58,7 +58,7 @@ impl TreeMap {
     }
 }
 
-/// Maps the fields of `reader`. `options` are the options of the tree that do not depend on it, and `damaged` are
+/// Maps the fields of `reader`. `tree` are the options of the tree that do not depend on it, and `damaged` are
 /// fields that cannot be read.
 ///
 /// # Errors
@@ -66,7 +66,7 @@ impl TreeMap {
 /// they are skipped; `InvalidArgument` if no field is left.
 pub(super) fn map(
     reader: &Reader,
-    options: &ConvertOptions,
+    options: &InputOptions,
     tree: &TreeWriteOptions,
     damaged: &[Skipped],
 ) -> Result<TreeMap> {
@@ -106,7 +106,7 @@ pub(super) fn map(
 fn select(
     fields: &Fields<'_>,
     chains: &[FieldChain],
-    options: &ConvertOptions,
+    options: &InputOptions,
 ) -> Result<Vec<FieldChain>> {
     let schema = fields.schema;
     let names = |chain: &FieldChain| {

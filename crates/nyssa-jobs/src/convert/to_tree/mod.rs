@@ -10,8 +10,7 @@
 mod fields;
 mod job;
 mod map;
+mod other_trees;
 mod projected;
 mod stored_bytes;
 mod tree;
-
-pub(super) use job::convert_paths;

@@ -23,16 +23,13 @@ use super::projected::Projected;
 use super::stored_bytes::stored_bytes;
 use crate::compare::diff::{self, DiffOptions};
 use crate::compare::digest::{self, ColumnHasher};
-use crate::convert::options::{ConvertOptions, To};
+use crate::convert::options::{To, ToTTree};
 use crate::convert::report::{ConvertReport, FieldReport, Renamed, Skipped};
+use crate::heuristics::convert;
 use crate::job::largest_entry::Search;
 use crate::job::largest_part::{Copies, LargestPart, entries_of};
 use crate::job::output::Output;
-use crate::job::{self, Reencoded, report};
-
-/// The memory divided by this is for the arrays that are read. The other half is for open baskets and their
-/// compressed form.
-const READ_DIVISOR: u64 = 2;
+use crate::job::{self, EntryRange, Reencoded, report};
 
 /// An RNTuple that becomes a tree.
 pub(super) struct Tree<'a> {
@@ -44,7 +41,7 @@ pub(super) struct Tree<'a> {
     notes: Vec<String>,
     /// Whether this is the first attempt.
     is_first: bool,
-    options: &'a ConvertOptions,
+    options: &'a ToTTree,
     context: &'a Context,
 }
 
@@ -58,17 +55,17 @@ impl<'a> Tree<'a> {
         input: &RootFile,
         path: &str,
         damaged: &[Skipped],
-        options: &'a ConvertOptions,
+        options: &'a ToTTree,
         context: &'a Context,
     ) -> Result<Self> {
         let reader = Arc::new(Reader::open(input, path)?);
         let mut tree_options = options.tree_options()?;
-        let mut map = map::map(&reader, options, &tree_options, damaged)?;
+        let mut map = map::map(&reader, &options.input, &tree_options, damaged)?;
         tree_options.title = reader.header().description.clone();
         tree_options.columns = std::mem::take(&mut map.options);
         tree_options.aliases = std::mem::take(&mut map.aliases);
         write::check(&map.schema(), &tree_options)?;
-        let entries = options.entry_range(reader.num_entries())?;
+        let entries = EntryRange::checked(options.input.entries, reader.num_entries(), "RNTuple")?;
         let shown = Arc::new(Projected::new(Arc::clone(&reader), &map.columns));
         let notes = notes(&reader, &tree_options);
         let is_first = damaged.is_empty();
@@ -160,7 +157,7 @@ impl<'a> Tree<'a> {
         let parts: Parts = Arc::new(move |number, _, _| Ok((number == 0).then(|| part.clone())));
         let finish: Finish<Vec<ArrayRef>> = Arc::new(|_, arrays, _, _| Ok((arrays, 0)));
         let names = self.map.columns.iter().map(|column| column.branch.clone()).collect();
-        let size = StepSize::Memory(self.options.output.memory() / READ_DIVISOR);
+        let size = StepSize::Memory(self.options.output.memory() / convert::READ_DIVISOR);
         Steps::new(parts, names, false, size, finish, Arc::new(AtomicBool::new(false)))
     }
 

@@ -12,20 +12,8 @@ use nyssa_root::rootfile::KeyEntry;
 use nyssa_ttree::{Basket, Branch, Reader};
 use serde::{Deserialize, Serialize};
 
+use crate::heuristics::tune;
 use crate::tune::inspect::Inspection;
-
-/// How many baskets are joined, to measure larger baskets.
-const MERGED: [usize; 2] = [4, 16];
-/// The number of baskets of a branch that are measured: enough for the largest joined basket.
-const OF_BRANCH: usize = 16;
-/// The maximum number of decompressed bytes.
-const MOST_BYTES: usize = 32 << 20;
-
-/// How often a basket is decompressed. The shortest time counts, since a single measurement is often too long by
-/// chance.
-const TIMES: usize = 3;
-/// With fewer baskets of a branch in a cluster than these, on average, most baskets end with the cluster.
-const ONE_BASKET: f64 = 1.5;
 
 /// The baskets of a TTree.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -104,7 +92,7 @@ pub(super) fn baskets(
     let mut sums = Sums::default();
     for branch in &branches {
         context.check()?;
-        if start.elapsed() > time || sums.read >= MOST_BYTES {
+        if start.elapsed() > time || sums.read >= tune::BASKET_BYTES {
             break;
         }
         sums.add(reader, branch, &mut compressor)?;
@@ -119,7 +107,7 @@ pub(super) fn baskets(
     let is_tried = |(factor, sum): &(&usize, Sum)| {
         sums.single.bytes > 0 && 2 * sums.single.count > **factor as u64 * sum.count
     };
-    let larger = MERGED.iter().zip(sums.merged).filter(is_tried);
+    let larger = tune::MERGED.iter().zip(sums.merged).filter(is_tried);
     let larger = larger.map(|(&factor, sum)| LargerBaskets {
         factor: factor as u64,
         mean_uncompressed_bytes: uncompressed * factor as u64,
@@ -133,7 +121,8 @@ pub(super) fn baskets(
         clusters,
         cluster_entries,
         per_cluster,
-        ended_by: if per_cluster < ONE_BASKET { "AutoFlush" } else { "basket size" }.to_owned(),
+        ended_by: if per_cluster < tune::ONE_BASKET { "AutoFlush" } else { "basket size" }
+            .to_owned(),
         cluster_bytes: inspection.stored_bytes / clusters,
         mean_bytes: inspection.stored_bytes / baskets.max(1),
         mean_uncompressed_bytes: uncompressed,
@@ -164,8 +153,8 @@ struct Sums {
     read: usize,
     /// The current baskets.
     single: Sum,
-    /// Joined baskets, for each of [`MERGED`].
-    merged: [Sum; MERGED.len()],
+    /// Joined baskets, for each of [`tune::MERGED`].
+    merged: [Sum; tune::MERGED.len()],
 }
 
 /// The size and the time of some baskets.
@@ -186,7 +175,7 @@ impl Sum {
         self.bytes += out.len().min(content.len()) as u64 + key_bytes;
         if out.len() < content.len() {
             let mut shortest = f64::INFINITY;
-            for _ in 0..TIMES {
+            for _ in 0..tune::BASKET_TIMES {
                 let begun = Instant::now();
                 decompress_to_vec(&out, content.len(), "basket")?;
                 shortest = shortest.min(begun.elapsed().as_secs_f64());
@@ -203,8 +192,8 @@ impl Sums {
     fn add(&mut self, reader: &Reader, branch: &Branch, codec: &mut Compressor) -> Result<()> {
         let on_disk: Vec<&Basket> =
             branch.baskets.iter().filter(|one| one.embedded.is_none() && one.bytes > 0).collect();
-        let first = on_disk.len().saturating_sub(OF_BRANCH) / 2;
-        let chosen = on_disk.iter().skip(first).take(OF_BRANCH);
+        let first = on_disk.len().saturating_sub(tune::BASKETS_OF_BRANCH) / 2;
+        let chosen = on_disk.iter().skip(first).take(tune::BASKETS_OF_BRANCH);
         let end = on_disk.first().map_or(Ok(0..0), |one| reader.extent(one.seek))?.end;
         let ranges: Vec<_> = chosen
             .map(|one| one.seek.min(end)..one.seek.saturating_add(one.bytes).min(end))
@@ -226,7 +215,7 @@ impl Sums {
         for content in &contents {
             self.single.add(content, key_bytes, codec)?;
         }
-        for (sum, factor) in self.merged.iter_mut().zip(MERGED) {
+        for (sum, factor) in self.merged.iter_mut().zip(tune::MERGED) {
             for some in contents.chunks(factor) {
                 sum.add(&some.concat(), key_bytes, codec)?;
             }

@@ -1,16 +1,17 @@
 //! Lists the options that a search tries.
 
 use nyssa_data::dataset::Format;
+use nyssa_rntuple::choose::Encodings;
 use nyssa_rntuple::write::{
-    DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Encodings, RNTupleWriteOptions,
-    default_memory,
+    DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, RNTupleWriteOptions, default_memory,
 };
 use nyssa_root::compression::{Algorithm, Compression};
 use nyssa_root::effort::{CompressionChoice, Effort};
 use serde::{Deserialize, Serialize};
 
 use crate::convert::default_encoding;
-use crate::job::OutputOptions;
+use crate::heuristics::tune;
+use crate::job::{OutputOptions, StorageOptions};
 
 /// The compressions that are tried if users name none. The most promising compressions come first, since time may be
 /// short.
@@ -38,44 +39,42 @@ pub(super) fn thread_counts(most: usize) -> impl Iterator<Item = usize> {
         .chain(std::iter::once(most))
 }
 
-/// The options of an output for which the search looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Candidate {
+/// The options of an output that a search tries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// The compression algorithm and level.
     pub compression: Compression,
+    /// The CPU time that compression may take.
     pub effort: Effort,
+    /// The way in which column types are chosen.
     pub encoding: Encodings,
+    /// The stored size of a cluster in bytes.
     pub cluster_size: u64,
+    /// The largest size of a page before compression, in bytes.
     pub page_size: u64,
     /// The option `streamer` of a conversion. `None` stores objects of classes in columns.
-    pub streamer: Option<&'static str>,
+    pub streamer: Option<StreamerFields>,
 }
+
+/// The branches of classes that become streamer fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamerFields {
+    /// The branches that are smaller as streamer fields.
+    Auto,
+}
+
+nyssa_root::named_variants!(StreamerFields, "streamer", Auto = "auto");
 
 /// ROOT's column types, with a chosen effort.
 impl Default for Candidate {
     fn default() -> Self {
-        let OutputOptions { compression, effort, .. } = OutputOptions::default();
+        let output = OutputOptions::default();
+        let (compression, effort) = (output.compression(), output.effort());
         let encoding = Encodings::Default;
         let (cluster_size, page_size) =
             (DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE as u64);
         Self { compression, effort, encoding, cluster_size, page_size, streamer: None }
     }
-}
-
-/// The options of an output that were tried, in the form of the command line.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Settings {
-    /// The compression algorithm and level, such as `zstd:5`.
-    pub compression: String,
-    /// The effort: `auto` or `full`.
-    pub effort: String,
-    /// The way in which column types are chosen: `default` or `auto`.
-    pub encoding: String,
-    /// The stored size of a cluster in bytes.
-    pub cluster_size: u64,
-    /// The largest size of a page before compression, in bytes.
-    pub page_size: u64,
-    /// The option `streamer` of a conversion: `auto`, or `None` if objects of classes are stored in columns.
-    pub streamer: Option<String>,
 }
 
 impl Candidate {
@@ -114,6 +113,13 @@ impl Candidate {
         found
     }
 
+    /// Returns whether users name a level of zstd that has large tables, and looks further back in larger pages.
+    pub(super) fn has_large_tables(&self) -> bool {
+        let Compression { algorithm, level } = self.compression;
+        let named = algorithm == Algorithm::Zstd && self.effort == Effort::Full;
+        named && level >= tune::TABLE_LEVEL
+    }
+
     /// Returns the approximate time of a trial, compared with the default options.
     pub(super) fn price(&self) -> f64 {
         let hard = f64::from(self.compression.level) / 9.0;
@@ -129,46 +135,35 @@ impl Candidate {
     }
 
     /// Returns the options of a job.
-    pub(super) fn output_options(&self, profile: Option<String>) -> OutputOptions {
-        OutputOptions {
-            compression: self.compression,
-            effort: self.effort,
-            encoding: Some(self.encoding),
-            profile,
-            cluster_size: self.cluster_size,
-            page_size: usize::try_from(self.page_size).unwrap_or(usize::MAX),
-            carry: false,
+    pub(super) fn job_options(&self, profile: Option<String>) -> (OutputOptions, StorageOptions) {
+        let output = OutputOptions {
+            compression: Some(self.compression.into()),
+            effort: Some(self.effort),
+            no_carry: true,
             reproducible: true,
             ..OutputOptions::default()
-        }
+        };
+        let storage = StorageOptions {
+            encoding: Some(self.encoding),
+            profile,
+            cluster_size: Some(self.cluster_size),
+            page_size: Some(self.page_size),
+            ..StorageOptions::default()
+        };
+        (output, storage)
     }
 
     /// Returns the options of a writer.
     pub(super) fn write_options(&self) -> RNTupleWriteOptions {
-        let OutputOptions { compression, effort, page_size, .. } = self.output_options(None);
-        let default = RNTupleWriteOptions::default();
+        let (output, storage) = self.job_options(None);
+        let options = storage.write_options(&output);
         RNTupleWriteOptions {
-            compression,
-            effort,
+            effort: self.effort,
             encodings: self.encoding,
             approx_zipped_cluster: self.cluster_size,
-            max_unzipped_cluster: default.max_unzipped_cluster.max(self.cluster_size * 10),
-            initial_unzipped_page: default.initial_unzipped_page.min(page_size),
-            max_unzipped_page: page_size,
+            max_unzipped_cluster: options.max_unzipped_cluster.max(self.cluster_size * 10),
             memory: default_memory(self.cluster_size),
-            ..default
-        }
-    }
-
-    /// Returns the options as text and numbers.
-    pub(super) fn settings(&self) -> Settings {
-        Settings {
-            compression: self.compression.to_string(),
-            effort: self.effort.to_string(),
-            encoding: self.encoding.to_string(),
-            cluster_size: self.cluster_size,
-            page_size: self.page_size,
-            streamer: self.streamer.map(str::to_owned),
+            ..options
         }
     }
 }

@@ -17,12 +17,12 @@ use crate::job::OutputOptions;
 use crate::rewrite::{RewriteOptions, rewrite};
 
 /// The entries and the fields of a copy.
-type Part = (Range<u64>, Vec<String>);
+type Copied = (Range<u64>, Vec<String>);
 
 /// The copies that were made.
 #[derive(Default)]
 pub(super) struct Copies {
-    made: Mutex<HashMap<Part, RootFile>>,
+    made: Mutex<HashMap<Copied, RootFile>>,
 }
 
 impl Copies {
@@ -40,20 +40,20 @@ impl Copies {
         context: &Context,
     ) -> Result<RootFile> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let part: Part = (range.clone(), include.to_vec());
+        let part: Copied = (range.clone(), include.to_vec());
         if let Some(copy) = made.get(&part) {
             return Ok(copy.clone());
         }
         let output = folder.file(&format!("copy-{}.root", made.len()));
         let output_options = OutputOptions {
-            compression: Compression::NONE,
-            carry: false,
+            compression: Some(Compression::NONE.into()),
+            no_carry: true,
             ..OutputOptions::default()
         };
         let options = RewriteOptions {
             output: output_options,
             include: include.to_vec(),
-            entries: Some(range.clone()),
+            entries: Some(range.clone().into()),
             ..RewriteOptions::default()
         };
         rewrite(file, path, &output, &options, context)?;

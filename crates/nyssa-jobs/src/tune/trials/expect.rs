@@ -9,12 +9,7 @@ use super::pages::{PageCosts, extrapolate};
 use super::reading::Reading;
 use super::sample::Population;
 use super::trial::Subject;
-
-/// The fraction of the correction for small pages that counts as not known.
-const UNSURE: f64 = 0.25;
-
-/// The fraction of the size that is not known from a sample, however large its pages are.
-const MODEL: f64 = 0.005;
+use crate::heuristics::tune;
 
 /// The expectation for the whole dataset. Times apply to this machine, with its number of threads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -74,7 +69,7 @@ pub(super) fn expect(
                 extrapolate(measured, &overhead.pages, candidate, all.entries, overhead.file);
             let spread = spread(measured, all.entries);
             let unseen = 1.0 - entries as f64 / (all.entries as f64).max(1.0);
-            let model = (UNSURE * found.corrected).hypot(MODEL * unseen * found.bytes);
+            let model = (tune::UNSURE * found.corrected).hypot(tune::MODEL * unseen * found.bytes);
             let error = spread.hypot(model);
             let more = measured.growth.map_or(0.0, |growth| growth.bytes * all.entries as f64);
             (overhead.file as f64 + (found.bytes + more).max(0.0), error, found.clusters)

@@ -20,30 +20,19 @@ use super::pages::{PageCosts, extrapolate};
 use super::sample::halves;
 use super::trial::Subject;
 use super::tried::Tried;
+use crate::heuristics::tune;
 use crate::open::open_dataset;
 use crate::tune::inspect::Inspection;
 
-/// The factor by which full pages take longer if the time of a codec grows, as a guess before it is measured.
-const GUESS: f64 = 2.0;
-/// The largest number of parts of a cluster that are written with small pages.
-const PIECES: u64 = 8;
-/// The lowest level of zstd whose time grows with the pages.
-const ZSTD_LEVEL: u8 = 5;
-
 /// Returns whether the time of a codec grows with the size of pages.
 fn grows(candidate: &Candidate) -> bool {
-    let named = candidate.effort == Effort::Full;
-    let zstd = candidate.compression.level >= ZSTD_LEVEL;
-    match candidate.compression.algorithm {
-        Algorithm::Zstd => named && zstd,
-        Algorithm::Lzma => named,
-        Algorithm::Zlib | Algorithm::Lz4 => false,
-    }
+    let is_lzma = candidate.compression.algorithm == Algorithm::Lzma;
+    candidate.has_large_tables() || is_lzma && candidate.effort == Effort::Full
 }
 
 /// Returns the factor by which full pages take longer than pages of a sample, as a guess before it is measured.
 pub(super) fn guess(candidate: &Candidate) -> f64 {
-    if grows(candidate) { GUESS } else { 1.0 }
+    if grows(candidate) { tune::GUESS } else { 1.0 }
 }
 
 /// Returns the fields or branches that can be read, with their bytes before compression.
@@ -91,14 +80,14 @@ pub(super) fn growth(
     if include.is_empty() || length == 0 || full.end - full.start <= length {
         return Ok(None);
     }
-    let part = Part { subject, tried, include, weight, profile: copied(subject, tried)? };
-    part.growth(full, length).map(Some)
+    let some = SomeFields { subject, tried, include, weight, profile: copied(subject, tried)? };
+    some.growth(full, length).map(Some)
 }
 
 /// Returns pieces of `length` entries that are spread evenly over a range.
 fn pieces(range: &Range<u64>, length: u64) -> Vec<Range<u64>> {
     let entries = range.end - range.start;
-    let count = (entries / length.max(1)).clamp(1, PIECES);
+    let count = (entries / length.max(1)).clamp(1, tune::PIECES);
     let start = |piece: u64| range.start + entries * piece / count;
     (0..count).map(|piece| start(piece)..(start(piece) + length).min(range.end)).collect()
 }
@@ -112,7 +101,7 @@ fn copied(subject: &Subject<'_>, tried: &Tried) -> Result<Option<PathBuf>> {
 }
 
 /// Some fields, which are written in small and in full pages.
-struct Part<'a> {
+struct SomeFields<'a> {
     subject: &'a Subject<'a>,
     tried: &'a Tried,
     include: Vec<String>,
@@ -121,7 +110,7 @@ struct Part<'a> {
     profile: Option<PathBuf>,
 }
 
-impl Part<'_> {
+impl SomeFields<'_> {
     fn growth(&self, full: Range<u64>, length: u64) -> Result<Growth> {
         let pieces = pieces(&full, length);
         // Data outside the sample is decompressed first. The first range may take samples.
@@ -182,7 +171,7 @@ mod tests {
         assert_eq!(pieces(&(10..40), 10), [10..20, 20..30, 30..40]);
         assert_eq!(pieces(&(10..39), 10), [10..20, 24..34]);
         assert_eq!(pieces(&(0..5), 10), vec![0..5; 1]);
-        assert_eq!(pieces(&(0..10_000), 10).len() as u64, PIECES);
+        assert_eq!(pieces(&(0..10_000), 10).len() as u64, tune::PIECES);
     }
 
     #[test]

@@ -3,9 +3,7 @@
 use nyssa_rntuple::schema::Schema;
 
 use crate::convert::Skipped;
-
-/// The minimum number of elements of a page whose byte planes have separate blocks.
-const PLANE_ELEMENTS: u64 = 1024;
+use crate::heuristics::tune;
 
 /// The size of a column in a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -23,7 +21,7 @@ pub(super) struct StoredColumn {
 impl StoredColumn {
     /// Returns whether the byte planes of a page have separate blocks, on average.
     pub(super) fn has_planes(&self) -> bool {
-        self.elements >= PLANE_ELEMENTS.saturating_mul(self.pages)
+        self.elements >= tune::PLANE_ELEMENTS.saturating_mul(self.pages)
     }
 }
 

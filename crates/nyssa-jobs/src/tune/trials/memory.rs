@@ -9,38 +9,17 @@
 use std::collections::BTreeMap;
 
 use nyssa_data::dataset::Format;
+use nyssa_rntuple::choose::Encodings;
 use nyssa_rntuple::schema::{FieldId, Schema};
-use nyssa_rntuple::write::Encodings;
-use nyssa_root::compression::{Algorithm, Compression};
-use nyssa_root::effort::Effort;
 
 use super::candidate::Candidate;
 use super::measured::{JobMemory, Measured};
 use super::trial::Subject;
+use crate::heuristics::{convert, job, rewrite, tune};
 use crate::job::DEFAULT_MEMORY;
 
-/// The number of clusters that a job plans ahead, and the number of units up to which a conversion plans more.
-const AHEAD: usize = 2;
-const UNITS_AHEAD: usize = 64;
-/// The jobs of a rewrite that are made at the same time, and the part of the memory that each may take.
-const BATCHES: usize = 2;
-const BATCH_BYTES: f64 = DEFAULT_MEMORY as f64 / 4.0;
-/// The maximum number of bytes of a job besides its units, and of each thread: samples, compressors, baskets that are
-/// decompressed, and memory that the allocator holds. From conversions of 100,000 NanoAOD events with 1, 2 and 8
-/// threads.
-const JOB_BYTES: f64 = 14e6;
-const THREAD_BYTES: f64 = 14e6;
-/// The additional bytes of each thread if columns are narrower or have stronger codecs.
-const AUTO_BYTES: f64 = 13e6;
-/// The numbers for a rewrite, for any encoding. Its values are in blocks that return to the system, and its samples
-/// are freed before the first batch, so the allocator holds less. From rewrites of 30,000 and 60,000 NanoAOD events
-/// and of 20,000 AOD-like events with 1, 2, 4 and 8 threads.
-const REWRITE_BYTES: f64 = 10e6;
-const REWRITE_THREAD_BYTES: f64 = 5.5e6;
-/// The additional bytes of each thread if users name a level of zstd that has large tables, and the lowest such
-/// level.
-const TABLE_BYTES: f64 = 18e6;
-const TABLE_LEVEL: u8 = 5;
+/// The bytes of the memory of a rewrite that a batch may take.
+const BATCH_BYTES: f64 = (DEFAULT_MEMORY / rewrite::BATCH_DIVISOR) as f64;
 
 /// A unit of work in one cluster: its bytes before and after compression.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -68,20 +47,17 @@ pub(super) fn needed(
     (all + besides) as u64
 }
 
-/// Returns the bytes of the tables of a thread if users name a high level of zstd. Pages of a sample may be too small
-/// for tables of this size.
+/// Returns the bytes of the tables of a thread. Pages of a sample may be too small for tables of this size.
 fn tables(candidate: &Candidate) -> f64 {
-    let Compression { algorithm, level } = candidate.compression;
-    let named = algorithm == Algorithm::Zstd && candidate.effort == Effort::Full;
-    if named && level >= TABLE_LEVEL { TABLE_BYTES } else { 0.0 }
+    if candidate.has_large_tables() { tune::TABLE_BYTES } else { 0.0 }
 }
 
 /// Returns the maximum number of bytes that a job with this number of threads takes besides its units.
 fn most_besides(candidate: &Candidate, format: Format, threads: usize) -> f64 {
-    let auto = if candidate.encoding == Encodings::Auto { AUTO_BYTES } else { 0.0 };
+    let auto = if candidate.encoding == Encodings::Auto { tune::AUTO_BYTES } else { 0.0 };
     let (job, thread) = match format {
-        Format::TTree => (JOB_BYTES, THREAD_BYTES + auto),
-        Format::RNTuple => (REWRITE_BYTES, REWRITE_THREAD_BYTES),
+        Format::TTree => (tune::JOB_BYTES, tune::THREAD_BYTES + auto),
+        Format::RNTuple => (tune::REWRITE_BYTES, tune::REWRITE_THREAD_BYTES),
     };
     job + threads as f64 * (thread + tables(candidate))
 }
@@ -109,15 +85,15 @@ fn planned(measured: &Measured, (entries, clusters): (u64, u64), subject: &Subje
     let clusters = usize::try_from(clusters).unwrap_or(usize::MAX);
     match subject.format {
         Format::TTree => {
-            let ahead = AHEAD.max(UNITS_AHEAD / units.len().max(1));
+            let ahead = job::CLUSTERS_AHEAD.max(convert::UNITS_AHEAD / units.len().max(1));
             let threads = subject.context.threads();
-            peak(&units, clusters, (threads, ahead), (2.0, DEFAULT_MEMORY as f64))
+            peak(&units, clusters, (threads, ahead), (convert::COPIES, DEFAULT_MEMORY as f64))
         }
         Format::RNTuple => {
-            let most = BATCH_BYTES * BATCHES as f64;
+            let most = BATCH_BYTES * rewrite::BATCHES as f64;
             // A batch is made by a thread of the pool, with the help of the other threads.
-            let together = BATCHES.min(subject.context.threads());
-            peak(&batches(&units), clusters, (together, AHEAD), (1.0, most))
+            let together = rewrite::BATCHES.min(subject.context.threads());
+            peak(&batches(&units), clusters, (together, job::CLUSTERS_AHEAD), (1.0, most))
         }
     }
 }
@@ -201,6 +177,9 @@ fn peak(
 
 #[cfg(test)]
 mod tests {
+    use nyssa_root::compression::{Algorithm, Compression};
+    use nyssa_root::effort::Effort;
+
     use super::*;
 
     const fn unit(values: f64, pages: f64) -> Unit {

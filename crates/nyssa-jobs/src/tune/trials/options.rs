@@ -1,7 +1,5 @@
 //! Defines the requests of users for a search for the best options.
 
-use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
 
 use nyssa_root::effort::CompressionChoice;
@@ -26,33 +24,15 @@ pub enum Objective {
     Balanced,
 }
 
-const OBJECTIVES: [(Objective, &str); 5] = [
-    (Objective::Size, "size"),
-    (Objective::Read, "read"),
-    (Objective::Write, "write"),
-    (Objective::Memory, "memory"),
-    (Objective::Balanced, "balanced"),
-];
-
-impl FromStr for Objective {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let found = OBJECTIVES.iter().find(|(_, name)| *name == text);
-        found.map(|(objective, _)| *objective).ok_or_else(|| {
-            Error::invalid_argument(format!(
-                "objective {text:?} is not known: use size, read, write, memory or balanced"
-            ))
-        })
-    }
-}
-
-impl fmt::Display for Objective {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let found = OBJECTIVES.iter().find(|(objective, _)| objective == self);
-        f.write_str(found.map_or("", |(_, name)| name))
-    }
-}
+nyssa_root::named_variants!(
+    Objective,
+    "objective",
+    Size = "size",
+    Read = "read",
+    Write = "write",
+    Memory = "memory",
+    Balanced = "balanced"
+);
 
 /// A link over which the output will be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,6 +1,6 @@
 //! Describes in words why an option is recommended.
 
-use super::candidate::Candidate;
+use super::candidate::{Candidate, StreamerFields};
 use super::expect::Expected;
 use super::options::Objective;
 use super::report::Reason;
@@ -39,7 +39,9 @@ pub(super) fn reasons(objective: Objective, chosen: &Tried, all: &[Tried]) -> Ve
         let option = String::from(option);
         Reason { option, value, reason: compared(objective, chosen, others, name) }
     };
-    let streamer_name = |streamer: Option<&str>| streamer.unwrap_or(COLUMNS).to_owned();
+    let streamer_name = |streamer: Option<StreamerFields>| {
+        streamer.map_or_else(|| COLUMNS.to_owned(), |fields| fields.to_string())
+    };
     let mut objects =
         one("streamer", streamer_name(streamer), &streamed, &|one| streamer_name(one.streamer));
     if !all.iter().any(|one| one.candidate.streamer.is_some()) {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::baskets::BasketReport;
-use super::candidate::Settings;
+use super::candidate::Candidate;
 use super::expect::Expected;
 
 /// The report of a search for the best options.
@@ -22,7 +22,7 @@ pub struct TuneReport {
     /// The quantity to optimise.
     pub objective: String,
     /// The options that are recommended.
-    pub recommended: Settings,
+    pub recommended: Candidate,
     /// The expectation for the whole dataset with these options.
     pub expected: Expected,
     /// The expectation for the whole dataset with the default options, from the same sample.
@@ -30,7 +30,7 @@ pub struct TuneReport {
     /// The reason of each recommended option.
     pub reasons: Vec<Reason>,
     /// The trials of one sample, smallest first.
-    pub trials: Vec<TriedSettings>,
+    pub trials: Vec<TriedCandidate>,
     /// The changes with one option while the other options stay: the sizes of clusters and of pages, and the number
     /// of threads.
     pub curves: Vec<Curve>,
@@ -61,10 +61,10 @@ pub struct Reason {
 
 /// One trial, and the expectation for the whole dataset.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct TriedSettings {
+pub struct TriedCandidate {
     /// The options.
     #[serde(flatten)]
-    pub settings: Settings,
+    pub candidate: Candidate,
     /// The expectation.
     #[serde(flatten)]
     pub expected: Expected,
@@ -81,6 +81,17 @@ pub struct Curve {
     pub option: String,
     /// The values that were tried, smallest first.
     pub points: Vec<CurvePoint>,
+}
+
+impl Curve {
+    /// Makes the curve of an option, from its values in any order.
+    pub(super) fn new(option: &str, recommended: u64, points: Vec<(u64, Expected)>) -> Self {
+        let point =
+            |(value, expected)| CurvePoint { value, expected, recommended: value == recommended };
+        let mut points: Vec<CurvePoint> = points.into_iter().map(point).collect();
+        points.sort_by_key(|point| point.value);
+        Self { option: option.to_owned(), points }
+    }
 }
 
 /// One value of an option, and the expectation for the whole dataset.

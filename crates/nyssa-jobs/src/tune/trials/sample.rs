@@ -1,14 +1,7 @@
 //! Chooses the entries that trials write.
 
+use crate::heuristics::tune;
 use std::ops::Range;
-
-/// The stored bytes that a place of the sample has for each column, so that a page is large enough to compress nearly
-/// as well as a full page.
-const COLUMN_BYTES: u64 = 4 << 10;
-/// The smallest and the largest number of stored bytes of a place, before more places are taken.
-const PLACE_BYTES: [u64; 2] = [1 << 20, 16 << 20];
-/// The largest number of places.
-const PLACES: u64 = 8;
 
 /// The dataset from which samples are taken.
 #[derive(Clone, Debug)]
@@ -36,8 +29,8 @@ impl Population {
 
     /// Returns the stored bytes of a place.
     pub(super) fn place_bytes(&self) -> u64 {
-        let [least, most] = PLACE_BYTES;
-        self.columns.saturating_mul(COLUMN_BYTES).clamp(least, most)
+        let [least, most] = tune::PLACE_BYTES;
+        self.columns.saturating_mul(tune::COLUMN_BYTES).clamp(least, most)
     }
 
     /// Returns about `wanted` entries, in ranges that are spread evenly over the dataset. If clusters are not larger
@@ -47,7 +40,7 @@ impl Population {
         if wanted.saturating_mul(4) >= self.entries.saturating_mul(3) {
             return std::iter::once(0..self.entries).collect();
         }
-        let places = (self.bytes_of(wanted) as u64 / self.place_bytes()).clamp(1, PLACES);
+        let places = (self.bytes_of(wanted) as u64 / self.place_bytes()).clamp(1, tune::PLACES);
         let length = (wanted / places).max(1);
         let mut ranges: Vec<Range<u64>> = Vec::new();
         for place in 0..places {

@@ -2,27 +2,21 @@
 
 use super::expect::Expected;
 use super::options::Objective;
-
-/// Sizes that differ less than this fraction count as equal.
-const SAME_SIZE: f64 = 0.003;
-/// Times that differ less than this fraction count as equal: measurements are not more precise.
-const SAME_TIME: f64 = 0.03;
-/// The fraction by which an output may be larger than the smallest output, if memory counts.
-const LARGER: f64 = 0.05;
+use crate::heuristics::tune;
 
 /// Returns the index of the best expectation, or `None` if there is none. Of equals, the first is taken.
 pub(super) fn best(objective: Objective, all: &[&Expected]) -> Option<usize> {
     let bytes = |one: &Expected| one.bytes as f64;
     let write = |one: &Expected| one.write_cpu_seconds;
     match objective {
-        Objective::Size => nearly_least(all, bytes, SAME_SIZE, write),
-        Objective::Read => nearly_least(all, |one| one.read_seconds, SAME_TIME, bytes),
-        Objective::Write => nearly_least(all, write, SAME_TIME, bytes),
+        Objective::Size => nearly_least(all, bytes, tune::SAME_SIZE, write),
+        Objective::Read => nearly_least(all, |one| one.read_seconds, tune::SAME_TIME, bytes),
+        Objective::Write => nearly_least(all, write, tune::SAME_TIME, bytes),
         Objective::Memory => {
             let memory = |one: &Expected| one.memory as f64 + 1e-3 * one.writer_memory as f64;
-            nearly_least(all, bytes, LARGER, |one| memory(one) + 1e-9 * bytes(one))
+            nearly_least(all, bytes, tune::LARGER, |one| memory(one) + 1e-9 * bytes(one))
         }
-        Objective::Balanced => nearly_least(all, balance, SAME_SIZE, bytes),
+        Objective::Balanced => nearly_least(all, balance, tune::SAME_SIZE, bytes),
     }
 }
 
@@ -31,8 +25,8 @@ pub(super) fn best(objective: Objective, all: &[&Expected]) -> Option<usize> {
 pub(super) fn fewest_threads(objective: Objective, all: &[&Expected]) -> Option<usize> {
     let (time, memory) = (|one: &Expected| one.write_seconds, |one: &Expected| one.memory as f64);
     match objective {
-        Objective::Memory => nearly_least(all, memory, SAME_TIME, time),
-        _ => nearly_least(all, time, SAME_TIME, memory),
+        Objective::Memory => nearly_least(all, memory, tune::SAME_TIME, time),
+        _ => nearly_least(all, time, tune::SAME_TIME, memory),
     }
 }
 

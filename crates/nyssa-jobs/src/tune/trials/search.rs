@@ -8,60 +8,31 @@ use std::time::Instant;
 
 use nyssa_data::dataset::{Dataset, check_patterns};
 use nyssa_io::ScratchFolder;
-use nyssa_rntuple::write::profile::{Profile, StatedOptions};
+use nyssa_observe::resident_bytes;
+use nyssa_rntuple::choose::{StatedOptions, StorageChoices};
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result, ResultExt};
-use nyssa_root::monitor::resident_bytes;
 use nyssa_root::rootfile::RootFile;
 use nyssa_ttree::{Branch, Shape};
 
 use super::baskets::baskets;
 use super::budget::Budget;
 use super::cached::with_cache;
-use super::candidate::{CLUSTERS, Candidate, PAGES, thread_counts};
+use super::candidate::{CLUSTERS, Candidate, PAGES, StreamerFields, thread_counts};
 use super::copies::Copies;
-use super::curve::curve;
 use super::expect::{Expected, Overhead, expect};
 use super::growth::{fields_of, guess};
 use super::measured::Measured;
 use super::options::{Objective, TuneOptions};
 use super::reason::reasons;
-use super::report::{Curve, TriedSettings, TuneReport, TunedSample};
+use super::report::{Curve, TriedCandidate, TuneReport, TunedSample};
 use super::sample::{Population, count};
 use super::score::{best, fewest_threads, pareto};
 use super::trial::Subject;
 use super::tried::Tried;
+use crate::heuristics::tune;
 use crate::open::{Opened, find_dataset, path_of};
 use crate::tune::inspect::inspect;
-
-/// The maximum fraction of the dataset on which all candidates are tried.
-const FIRST_SHARE: f64 = 1.0 / 16.0;
-/// The fraction of the budget for the first trials of all candidates.
-const FIRST_TIME: f64 = 0.3;
-/// The minimum and maximum factor by which the second sample is larger.
-const LEAST_SECOND: f64 = 1.5;
-const SECOND: f64 = 4.0;
-/// The maximum fraction of the dataset in the second sample.
-const SECOND_SHARE: f64 = 1.0 / 8.0;
-/// The fraction of the budget that is spent after the second sample.
-const SECOND_TIME: f64 = 0.5;
-/// The number of codecs and encodings that are tried on the second sample.
-const BEST: usize = 4;
-/// The fraction of the budget in which options are searched. The rest is for the last sample.
-const SEARCH_TIME: f64 = 0.6;
-/// The fraction of the budget that is spent after numbers of threads were tried.
-const THREADS_TIME: f64 = 0.7;
-/// The fraction of the rest of the budget for the last trials, if they write a part of the dataset, and if they write
-/// all of it.
-const LAST_TIME: [f64; 2] = [0.4, 0.9];
-/// The fraction of the budget for full pages of some fields, for each of the last trials.
-const GROWTH_TIME: f64 = 0.08;
-/// The fraction of the budget for a cluster as large as in the whole dataset.
-const LARGE_TIME: f64 = 0.1;
-/// The maximum number of stored bytes of the input that are stored decompressed.
-const MAX_CACHED: f64 = 1e9;
-/// The fraction of the budget for the measurement of baskets.
-const BASKETS_TIME: f64 = 0.1;
 
 /// Finds the options that store the dataset at `path` of `file` best. Without a path, the file has only one dataset.
 ///
@@ -134,7 +105,7 @@ pub fn tune(
     report.input_bytes = inspection.stored_bytes;
     report.baskets = match &opened {
         Opened::Tree(reader) => {
-            Some(baskets(reader, &inspection, options.budget.mul_f64(BASKETS_TIME), context)?)
+            Some(baskets(reader, &inspection, options.budget.mul_f64(tune::BASKETS_TIME), context)?)
         }
         Opened::NTuple(_) => None,
     };
@@ -238,8 +209,8 @@ impl Search<'_> {
         self.rate = begun.elapsed().as_secs_f64() / self.all.bytes_of(count(&ranges)).max(1.0);
         let price: f64 = candidates.iter().map(Candidate::price).sum();
         let total = self.budget.total().as_secs_f64();
-        let affordable = total * FIRST_TIME / (price * self.rate).max(1e-12);
-        let wanted = affordable.min(self.all.bytes as f64 * FIRST_SHARE).max(least);
+        let affordable = total * tune::FIRST_TIME / (price * self.rate).max(1e-12);
+        let wanted = affordable.min(self.all.bytes as f64 * tune::FIRST_SHARE).max(least);
         let wanted = self.all.spread(self.all.entries_of(wanted));
         self.fill(&wanted)?;
         Ok(wanted)
@@ -248,20 +219,21 @@ impl Search<'_> {
     /// Returns a larger sample for the best candidates, if the budget allows it.
     fn second_sample(&self, first: &[Range<u64>], best: &[Candidate]) -> Vec<Range<u64>> {
         let price: f64 = best.iter().map(Candidate::price).sum();
-        let time = self.budget.total().mul_f64(SECOND_TIME).saturating_sub(self.budget.spent());
+        let time =
+            self.budget.total().mul_f64(tune::SECOND_TIME).saturating_sub(self.budget.spent());
         let affordable = time.as_secs_f64() / (price * self.rate).max(1e-12);
-        let wanted = affordable.min(self.all.bytes as f64 * SECOND_SHARE);
+        let wanted = affordable.min(self.all.bytes as f64 * tune::SECOND_SHARE);
         let times = wanted / self.all.bytes_of(count(first)).max(1.0);
-        if times < LEAST_SECOND {
+        if times < tune::LEAST_SECOND {
             return first.to_vec();
         }
-        self.all.spread((count(first) as f64 * times.min(SECOND)) as u64)
+        self.all.spread((count(first) as f64 * times.min(tune::MOST_SECOND)) as u64)
     }
 
     /// Returns whether a trial ends while options are still searched.
     fn affords(&self, candidate: &Candidate, ranges: &[Range<u64>]) -> bool {
         let seconds = self.rate * candidate.price() * self.all.bytes_of(count(ranges));
-        self.budget.affords(seconds, SEARCH_TIME)
+        self.budget.affords(seconds, tune::SEARCH_TIME)
     }
 
     /// Tries candidates until the budget is used up, and at least the first candidate.
@@ -338,7 +310,7 @@ impl Search<'_> {
         let default = Candidate::default_for(self.subject.format);
         let mut candidates = vec![default];
         let mut left: Vec<&Tried> = tried.iter().collect();
-        while candidates.len() <= BEST {
+        while candidates.len() <= tune::BEST {
             let expected: Vec<&Expected> = left.iter().map(|one| &one.expected).collect();
             let Some(index) = best(self.objective, &expected) else { break };
             let candidate = left.remove(index).candidate;
@@ -358,7 +330,8 @@ impl Search<'_> {
 
     /// Tries to store classes as streamer fields if this is smaller, if the input has objects of classes.
     fn try_streamer(&mut self, ranges: &[Range<u64>], tried: &mut Vec<Tried>) -> Result<()> {
-        let candidate = Candidate { streamer: Some("auto"), ..self.best(tried)?.candidate };
+        let candidate =
+            Candidate { streamer: Some(StreamerFields::Auto), ..self.best(tried)?.candidate };
         if !self.subject.has_objects {
             return Ok(());
         }
@@ -374,7 +347,7 @@ impl Search<'_> {
             let seconds = self.rate * candidate.price() * self.all.bytes_of(count(ranges));
             // Fewer threads take more time.
             let seconds = seconds * most as f64 / threads as f64;
-            if !self.budget.affords(seconds, THREADS_TIME) {
+            if !self.budget.affords(seconds, tune::THREADS_TIME) {
                 self.notes
                     .push(format!("threads: {threads} were not tried: the budget was used up"));
                 continue;
@@ -392,7 +365,7 @@ impl Search<'_> {
         let expected: Vec<&Expected> = points.iter().map(|(_, expected)| expected).collect();
         let best = fewest_threads(self.objective, &expected);
         let value = best.and_then(|index| points.get(index)).map_or(0, |(threads, _)| *threads);
-        Ok(curve("threads", value, points))
+        Ok(Curve::new("threads", value, points))
     }
 
     /// Tries other sizes of clusters, and then other sizes of pages with the best clusters. Returns both curves.
@@ -437,7 +410,7 @@ impl Search<'_> {
             let points = tried.iter().filter(|one| one.candidate == alike(&one.candidate));
             let points = points.map(|one| (value(&one.candidate), one.expected.clone())).collect();
             let option = if is_page { "page_size" } else { "cluster_size" };
-            curves.push(curve(option, value(&self.best(tried)?.candidate), points));
+            curves.push(Curve::new(option, value(&self.best(tried)?.candidate), points));
         }
         self.sampled("sizes of clusters and pages", ranges, trials);
         Ok(curves)
@@ -456,8 +429,8 @@ impl Search<'_> {
         let affordable = |seconds: f64, part: f64| {
             self.budget.left().as_secs_f64() * part / seconds.max(1e-9) * count(second) as f64
         };
-        let [of_part, of_all] = LAST_TIME;
-        let most = self.all.entries_of(MAX_CACHED).max(count(second));
+        let [of_part, of_all] = tune::LAST_TIME;
+        let most = self.all.entries_of(tune::MAX_CACHED).max(count(second));
         let in_full_pages = chosen * guess(candidate) + default;
         if affordable(in_full_pages, of_all) >= self.all.entries as f64 && most >= self.all.entries
         {
@@ -499,7 +472,7 @@ impl Search<'_> {
             }
             last = last.into_iter().map(|one| self.again(one)).collect();
         }
-        let seconds = self.budget.total().as_secs_f64() * GROWTH_TIME;
+        let seconds = self.budget.total().as_secs_f64() * tune::GROWTH_TIME;
         let full = last.into_iter().map(|one| self.in_full_pages(one, seconds));
         let last = full.collect::<Result<Vec<_>>>()?;
         let profile = last.first().and_then(|one| one.profile.clone());
@@ -514,13 +487,13 @@ impl SearchResult {
     fn report(self, search: &Search<'_>) -> Result<TuneReport> {
         let Self { tried, chosen, expected, by_default, profile, curves } = self;
         let all: Vec<&Expected> = tried.iter().map(|one| &one.expected).collect();
-        let trials = tried.iter().zip(pareto(&all)).map(|(one, pareto)| TriedSettings {
-            settings: one.candidate.settings(),
+        let trials = tried.iter().zip(pareto(&all)).map(|(one, pareto)| TriedCandidate {
+            candidate: one.candidate,
             expected: one.expected.clone(),
             pareto,
             recommended: one.candidate == chosen.candidate,
         });
-        let mut trials: Vec<TriedSettings> = trials.collect();
+        let mut trials: Vec<TriedCandidate> = trials.collect();
         trials.sort_by_key(|one| one.expected.bytes);
         let Candidate { compression, effort, encoding, cluster_size, page_size, streamer } =
             chosen.candidate;
@@ -530,17 +503,17 @@ impl SearchResult {
             encoding: Some(encoding),
             cluster_size: Some(cluster_size),
             page_size: Some(page_size),
-            streamer: streamer.map(|one| vec![one.to_owned()]),
+            streamer: streamer.map(|fields| vec![fields.to_string()]),
         };
         let skipped = chosen.measured.skipped.iter().map(|one| {
             format!("{} is left out of what is measured and expected: {}", one.branch, one.reason)
         });
         let notes = search.notes.iter().cloned().chain(skipped).collect();
         let profile = profile.unwrap_or_else(|| search.subject.folder.file("none.toml"));
-        let choices = Profile::open(&profile.display().to_string(), compression)?;
+        let choices = StorageChoices::open(&profile.display().to_string(), compression)?;
         Ok(TuneReport {
             objective: search.objective.to_string(),
-            recommended: chosen.candidate.settings(),
+            recommended: chosen.candidate,
             expected,
             expected_by_default: by_default,
             reasons: reasons(search.objective, &chosen, &tried),

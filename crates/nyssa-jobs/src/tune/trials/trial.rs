@@ -6,30 +6,25 @@ use std::time::Instant;
 
 use nyssa_data::dataset::{Format, select_columns};
 use nyssa_io::ScratchFolder;
+use nyssa_observe::{MemorySampler, resident_bytes};
 use nyssa_rntuple::read::Reader;
 use nyssa_rntuple::write::estimate;
 use nyssa_root::Context;
 use nyssa_root::arena::give_back;
 use nyssa_root::error::Result;
-use nyssa_root::monitor::resident_bytes;
 use nyssa_root::process::UsageAtStart;
-use nyssa_root::profile::memory::Sampler;
 use nyssa_root::rootfile::RootFile;
 
 use super::candidate::Candidate;
 use super::copies::Copies;
 use super::measured::{JobMemory, Measured, StoredColumn};
 use super::options::Link;
-use crate::convert::{ConvertOptions, Skipped, Streamer, convert};
+use crate::convert::{InputOptions, Skipped, ToRNTuple, convert};
+use crate::heuristics::tune;
 use crate::job::{Reencoded, Written};
 use crate::open::open_dataset;
 use crate::rewrite::{RewriteOptions, rewrite};
 use crate::tune::inspect::inspect_ntuple;
-
-/// The bytes of one request over a link.
-const REQUEST_BYTES: u64 = 64 << 20;
-/// The requests that open an RNTuple.
-const OPEN_REQUESTS: u64 = 3;
 
 /// The dataset that trials write again.
 pub(super) struct Subject<'a> {
@@ -49,12 +44,6 @@ pub(super) struct Subject<'a> {
     pub memory: u64,
     pub context: Context,
 }
-
-/// The minimum and maximum number of reads of an output, and the seconds after which the minimum is enough. The
-/// shortest time counts, since a single measurement is often too long by chance. The first read does not count: it
-/// takes memory that the process never had.
-const READS: [usize; 2] = [3, 5];
-const READ_SECONDS: f64 = 0.5;
 
 impl Subject<'_> {
     /// Writes and reads `ranges`. With the name of a profile, it defines how columns are stored; it is made if it
@@ -176,19 +165,22 @@ impl Subject<'_> {
         (output, include): (&Path, &[String]),
     ) -> Result<(Written, Reencoded, Vec<Skipped>)> {
         let profile = profile.map(|path| path.display().to_string());
-        let mut shared = candidate.output_options(profile);
+        let (mut shared, storage) = candidate.job_options(profile);
         shared.force = true;
-        let (path, context, entries) = (&self.path, &self.context, Some(range));
+        let (path, context, entries) = (&self.path, &self.context, Some(range.into()));
         Ok(match self.format {
             Format::TTree => {
-                let words: Vec<String> = candidate.streamer.iter().map(|&one| one.into()).collect();
-                let options = ConvertOptions {
+                let options = ToRNTuple {
+                    input: InputOptions {
+                        include: include.to_vec(),
+                        entries,
+                        skip_unsupported: true,
+                        ..InputOptions::default()
+                    },
                     output: shared,
-                    streamer: Streamer::of(&words)?,
-                    include: include.to_vec(),
-                    entries,
-                    skip_unsupported: true,
-                    ..ConvertOptions::default()
+                    storage,
+                    streamer: candidate.streamer.iter().map(ToString::to_string).collect(),
+                    ..ToRNTuple::default()
                 };
                 let report = convert(&file, path, output, &options, context)?;
                 (report.written, report.reencoded, report.skipped)
@@ -197,6 +189,7 @@ impl Subject<'_> {
                 let include = include.to_vec();
                 let options = RewriteOptions {
                     output: shared,
+                    storage,
                     include,
                     entries,
                     ..RewriteOptions::default()
@@ -209,11 +202,11 @@ impl Subject<'_> {
 
     /// Reads the output cluster by cluster, several times.
     fn read(&self, output: &Path, measured: &mut Measured) -> Result<()> {
-        let [least, most] = READS;
+        let [least, most] = tune::READS;
         let (_, bytes) = self.read_once(output)?;
         let (mut shortest, mut all) = (f64::INFINITY, 0.0);
         for count in 0..most {
-            if count >= least && all > READ_SECONDS {
+            if count >= least && all > tune::READ_SECONDS {
                 break;
             }
             let (seconds, _) = self.read_once(output)?;
@@ -247,8 +240,8 @@ impl Subject<'_> {
     /// Returns the seconds to fetch this number of bytes and clusters over the link.
     pub(super) fn link_seconds(&self, clusters: u64, bytes: u64) -> f64 {
         let Some(link) = self.link else { return 0.0 };
-        let of_cluster = (bytes / clusters.max(1)).div_ceil(REQUEST_BYTES).max(1);
-        link.seconds(OPEN_REQUESTS + clusters * of_cluster, bytes)
+        let of_cluster = (bytes / clusters.max(1)).div_ceil(tune::REQUEST_BYTES).max(1);
+        link.seconds(tune::OPEN_REQUESTS + clusters * of_cluster, bytes)
     }
 }
 
@@ -277,9 +270,9 @@ fn with_memory<T>(work: impl FnOnce() -> T) -> (T, Option<u64>) {
     // Memory that was freed before would hide the memory of the work.
     give_back();
     let before = resident_bytes();
-    let sampler = Sampler::start(Instant::now());
+    let sampler = MemorySampler::start(Instant::now());
     let done = work();
-    let samples = sampler.map(Sampler::finish).unwrap_or_default();
+    let samples = sampler.map(MemorySampler::finish).unwrap_or_default();
     let peak = samples.into_iter().map(|(_, bytes)| bytes).max();
     (done, peak.zip(before).map(|(peak, before)| peak.saturating_sub(before)))
 }

@@ -5,16 +5,11 @@ use std::sync::Arc;
 use nyssa_root::error::Result;
 
 use super::{ClusterBuilder, SealTask, plans};
+use crate::choose::ColumnStorage;
+use crate::heuristics::write;
 use crate::schema::ColumnId;
-use crate::write::choosing::ColumnStorage;
+use crate::seal::ColumnPlan;
 use crate::write::cluster_target::{ClusterPage, ClusterTarget};
-use crate::write::seal::ColumnPlan;
-
-/// The memory of all pages divided by this is the limit of sealed pages. When they exceed it, the cluster ends,
-/// and no page is sealed early.
-const SEALED_DIVISOR: u64 = 2;
-/// The number of quarters of the open pages that remain open when pages are sealed early.
-const KEPT_QUARTERS: u64 = 3;
 
 impl ClusterBuilder {
     /// Seals the pages that are full.
@@ -60,12 +55,12 @@ impl ClusterBuilder {
         if held <= limit(self) {
             return Ok(false);
         }
-        if self.sealed > self.budget.pages / SEALED_DIVISOR {
+        if self.sealed > self.budget.pages / write::SEALED_DIVISOR {
             return Ok(true);
         }
         let mut largest = (0..self.columns.len()).collect::<Vec<_>>();
         largest.sort_by_key(|&column| std::cmp::Reverse(self.columns[column].data.grown()));
-        let mut too_much = held - limit(self) / 4 * KEPT_QUARTERS;
+        let mut too_much = held - limit(self) / 4 * write::KEPT_QUARTERS;
         let count = largest.iter().take_while(|&&column| {
             let goes_on = too_much > 0;
             too_much = too_much.saturating_sub(self.columns[column].data.grown() as u64);

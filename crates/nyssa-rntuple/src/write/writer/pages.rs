@@ -49,7 +49,7 @@ impl Writer {
     /// Stores the pages that are not in the file yet. Returns the offsets of all pages.
     fn store(&mut self, pages: &[SealedPage]) -> Result<Vec<u64>> {
         let bytes_in = pages.iter().map(|page| page.bytes.len() as u64).sum::<u64>();
-        let _span = tracing::trace_span!("commit", bytes_in).entered();
+        let _stage = nyssa_observe::stage!("commit", bytes_in = bytes_in);
         let merging = self.options.same_page_merging;
         let keys = pages
             .iter()

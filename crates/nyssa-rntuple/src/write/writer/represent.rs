@@ -13,14 +13,9 @@ use nyssa_root::error::{Error, Kind, Result};
 use super::Writer;
 use crate::choose::default_type;
 use crate::encoding::ColumnType;
+use crate::heuristics::choose;
 use crate::schema::{Column, ColumnId};
 use crate::write::cluster_target::{ClusterPage, FinishedColumn};
-
-/// The size of the pages of a cluster divided by this is the minimum that a new representation in another type than
-/// ROOT's must save.
-const SWITCH_GAIN: u64 = 10;
-/// The minimum number of bytes in a cluster that a new representation in another type than ROOT's must save.
-const SWITCH_BYTES: u64 = 1 << 10;
 
 /// The columns with another type than ROOT's, by the column of the first representation.
 #[derive(Default)]
@@ -86,7 +81,7 @@ impl Writer {
             let saved = self.represented.saved.get(&base).copied().unwrap_or(0);
             let keep = if ours <= theirs {
                 let saves = theirs - ours;
-                let pays = saves >= SWITCH_BYTES && saves >= theirs / SWITCH_GAIN;
+                let pays = saves >= choose::SWITCH_BYTES && saves >= theirs / choose::SWITCH_GAIN;
                 self.represented_as(base, column.column_type).is_some()
                     || pays && self.representation(base, column.column_type)?.is_some()
             } else {

@@ -5,8 +5,9 @@ use nyssa_root::compression::Compressor;
 use nyssa_root::error::{Error, Result, ResultExt};
 
 use super::super::{FinishedSet, RNTupleWriteOptions, SharedFile};
-use super::{KNOWN_PAGES_DIVISOR, KnownPages, Resumed, Writer, validate};
+use super::{KnownPages, Resumed, Writer, validate};
 use crate::format::{Anchor, DEFAULT_MAX_KEY_SIZE, Footer, Header};
+use crate::heuristics::write;
 use crate::schema::{Cluster, Schema};
 use crate::write::WriteReport;
 
@@ -72,7 +73,7 @@ impl Writer {
             clusters: Vec::new(),
             groups: footer.cluster_groups.clone(),
             attribute_sets: sets.map(FinishedSet::known).collect(),
-            known: KnownPages::within(options.memory / KNOWN_PAGES_DIVISOR),
+            known: KnownPages::within(options.memory / write::KNOWN_PAGES_DIVISOR),
             page_records: 0,
             compressor: Compressor::new(options.compression)?,
             options,

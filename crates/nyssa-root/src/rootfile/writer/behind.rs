@@ -8,14 +8,7 @@ use std::thread::{Builder, JoinHandle};
 use nyssa_io::Sink;
 
 use crate::error::{Error, Kind, Result};
-
-/// The size of blocks in bytes.
-pub(super) const BLOCK: usize = 1 << 20;
-/// The largest number of blocks that wait: 32 MiB, so that a cluster of TTrees (30 MB) does not wait for the sink.
-const WAITING: usize = 32;
-
-/// The number of bytes after which the sink makes them durable, so that the commit waits for only a few bytes.
-const SYNCED: usize = 32 << 20;
+use crate::heuristics::container;
 
 /// Bytes and their place in the file.
 struct Block {
@@ -37,7 +30,7 @@ pub(super) struct Behind {
 impl Behind {
     /// Starts the thread. Returns the sink if the system has no thread for it.
     pub(super) fn start(sink: Box<dyn Sink>) -> std::result::Result<Self, Box<dyn Sink>> {
-        let (blocks, received) = sync_channel(WAITING);
+        let (blocks, received) = sync_channel(container::WAITING);
         let (freed, free) = channel();
         // The sink waits here until the thread takes it.
         let (give, take) = channel::<Box<dyn Sink>>();
@@ -63,7 +56,9 @@ impl Behind {
     pub(super) fn write(&mut self, offset: u64, bytes: Vec<u8>) -> Result<Vec<u8>> {
         let block = Block { offset, bytes };
         match self.blocks.as_ref().map(|blocks| blocks.send(block)) {
-            Some(Ok(())) => Ok(self.free.try_recv().unwrap_or_else(|_| Vec::with_capacity(BLOCK))),
+            Some(Ok(())) => {
+                Ok(self.free.try_recv().unwrap_or_else(|_| Vec::with_capacity(container::BLOCK)))
+            }
             _ => Err(self.end().err().unwrap_or_else(ended)),
         }
     }
@@ -102,9 +97,9 @@ fn write(
         }
         write_at(sink.as_mut(), offset, &bytes)?;
         written += bytes.len();
-        if written >= SYNCED {
+        if written >= container::SYNCED {
             written = 0;
-            let _span = tracing::trace_span!("write").entered();
+            let _stage = nyssa_observe::stage!("write");
             sink.sync_early()?;
         }
         bytes.clear();
@@ -116,7 +111,7 @@ fn write(
 
 /// Writes bytes on this thread.
 pub(super) fn write_at(sink: &mut dyn Sink, offset: u64, bytes: &[u8]) -> Result<()> {
-    let _span = tracing::trace_span!("write", bytes_in = bytes.len() as u64).entered();
+    let _stage = nyssa_observe::stage!("write", bytes_in = bytes.len() as u64);
     Ok(sink.write_at(offset, bytes)?)
 }
 

@@ -3,8 +3,9 @@
 
 use nyssa_io::Sink;
 
-use super::behind::{BLOCK, Behind, write_at};
+use super::behind::{Behind, write_at};
 use crate::error::{Error, Kind, Result};
+use crate::heuristics::container;
 
 /// A sink with a buffer, and the position of its end.
 pub(super) struct Buffered {
@@ -55,16 +56,17 @@ impl Buffered {
         while !bytes.is_empty() {
             if let Output::Here(sink) = &mut self.output
                 && self.buffer.is_empty()
-                && bytes.len() >= BLOCK
+                && bytes.len() >= container::BLOCK
             {
                 write_at(sink.as_mut(), self.start, bytes)?;
                 self.start += bytes.len() as u64;
                 return Ok(());
             }
-            let (now, later) = bytes.split_at(bytes.len().min(BLOCK - self.buffer.len()));
+            let (now, later) =
+                bytes.split_at(bytes.len().min(container::BLOCK - self.buffer.len()));
             self.buffer.extend_from_slice(now);
             bytes = later;
-            if self.buffer.len() == BLOCK {
+            if self.buffer.len() == container::BLOCK {
                 self.flush()?;
             }
         }
@@ -92,7 +94,7 @@ impl Buffered {
     pub(super) fn sync(&mut self) -> Result<()> {
         self.flush()?;
         let mut sink = self.output.take()?;
-        let _span = tracing::trace_span!("write").entered();
+        let _stage = nyssa_observe::stage!("write");
         let synced = sink.sync();
         self.output = Output::Here(sink);
         Ok(synced?)
@@ -102,7 +104,7 @@ impl Buffered {
     pub(super) fn commit(mut self) -> Result<()> {
         self.flush()?;
         let sink = self.output.take()?;
-        let _span = tracing::trace_span!("write").entered();
+        let _stage = nyssa_observe::stage!("write");
         Ok(sink.commit()?)
     }
 

@@ -6,9 +6,9 @@ use std::path::Path;
 use crate::support::jobs::{ntuple, open, run, threads, verified};
 use nyssa_data::dataset::Dataset;
 use nyssa_jobs::compare::diff;
-use nyssa_jobs::convert::{ConvertOptions, Layout, convert_all};
-use nyssa_jobs::job::OutputOptions;
-use nyssa_rntuple::write::Encodings;
+use nyssa_jobs::convert::{InputOptions, Layout, ToRNTuple, convert_all};
+use nyssa_jobs::job::{OutputOptions, StorageOptions};
+use nyssa_rntuple::choose::Encodings;
 use nyssa_root::effort::Effort;
 use nyssa_testdata::{data, testdata};
 use nyssa_ttree as ttree;
@@ -52,18 +52,19 @@ const OWN: &[(&str, &str, u64, usize)] = &[
     ("members99.root", "vector_Derived", 7, 1),
 ];
 
-fn all_options() -> [ConvertOptions; 3] {
-    let compression = "none".parse().unwrap();
-    let (cluster_size, page_size) = (20_000, 4096);
+fn all_options() -> [ToRNTuple; 3] {
+    let compression = Some("none".parse().unwrap());
+    let (cluster_size, page_size) = (Some(20_000), Some(4096));
     [
         verified(),
-        ConvertOptions {
-            output: OutputOptions { effort: Effort::Full, ..verified().output },
+        ToRNTuple {
+            output: OutputOptions { effort: Some(Effort::Full), ..verified().output },
             layout: Layout::Vectors,
             ..verified()
         },
-        ConvertOptions {
-            output: OutputOptions { cluster_size, page_size, compression, ..verified().output },
+        ToRNTuple {
+            output: OutputOptions { compression, ..verified().output },
+            storage: StorageOptions { cluster_size, page_size, ..StorageOptions::default() },
             ..verified()
         },
     ]
@@ -74,7 +75,7 @@ fn convert_and_verify(
     tree: &str,
     entries: u64,
     branches: usize,
-    options: &ConvertOptions,
+    options: &ToRNTuple,
 ) {
     let folder = tempfile::tempdir().unwrap();
     let file = input.display();
@@ -110,10 +111,8 @@ fn real_trees_keep_their_values() {
 fn small_clusters_are_many() {
     let input = testdata("ttree/events-zlib.root");
     let folder = tempfile::tempdir().unwrap();
-    let options = ConvertOptions {
-        output: OutputOptions { cluster_size: 1_000, ..verified().output },
-        ..verified()
-    };
+    let mut options = verified();
+    options.storage.cluster_size = Some(1_000);
     let report = run(&input, "Events", folder.path(), &options).unwrap();
     let ntuple = ntuple(&folder.path().join("out.root"), "Events");
     assert_eq!(report.written.clusters, ntuple.clusters().len() as u64);
@@ -124,20 +123,15 @@ fn small_clusters_are_many() {
 fn a_range_of_entries_is_converted() {
     let input = testdata("ttree/events-zlib.root");
     let folder = tempfile::tempdir().unwrap();
-    let options = ConvertOptions {
-        output: OutputOptions { cluster_size: 5_000, ..verified().output },
-        entries: Some(50..184),
-        ..verified()
-    };
+    let mut options = verified();
+    options.storage.cluster_size = Some(5_000);
+    options.input.entries = Some((50..184).into());
     let report = run(&input, "Events", folder.path(), &options).unwrap();
     assert!(report.written.verified);
     assert_eq!(report.written.entries, 134);
-    let beyond = ConvertOptions {
-        output: OutputOptions { force: true, ..options.output },
-        entries: Some(5..9999),
-        ..options
-    };
-    let error = run(&input, "Events", folder.path(), &beyond).unwrap_err();
+    options.output.force = true;
+    options.input.entries = Some((5..9999).into());
+    let error = run(&input, "Events", folder.path(), &options).unwrap_err();
     assert!(error.to_string().contains("entries 5..9999 are not within the 250"), "{error}");
 }
 
@@ -146,7 +140,9 @@ fn branches_are_chosen_by_globs() {
     let input = testdata("ttree/events-zlib.root");
     let folder = tempfile::tempdir().unwrap();
     let include = vec!["Muon_*".to_owned(), "t*".to_owned()];
-    let options = ConvertOptions { include, exclude: vec!["*_eta".to_owned()], ..verified() };
+    let input_options =
+        InputOptions { include, exclude: vec!["*_eta".to_owned()], ..InputOptions::default() };
+    let options = ToRNTuple { input: input_options, ..verified() };
     let report = run(&input, "Events", folder.path(), &options).unwrap();
     let names: Vec<_> = report.fields.iter().map(|field| field.field.as_str()).collect();
     assert_eq!(names, ["nMuon", "Muon_pt", "Muon_charge", "Muon_tight", "trigger", "text"]);
@@ -162,7 +158,8 @@ fn unsupported_branches_are_all_named_or_skipped() {
     assert!(error.to_string().contains("\n  ESDfriend./"), "{error}");
     assert!(error.to_string().contains("its baskets are in another file"));
     assert!(crate::support::jobs::files(folder.path()).is_empty());
-    let options = ConvertOptions { skip_unsupported: true, ..verified() };
+    let mut options = verified();
+    options.input.skip_unsupported = true;
     let report = run(&input, "esdTree", folder.path(), &options).unwrap();
     assert!(report.written.verified && !report.skipped.is_empty() && !report.fields.is_empty());
     assert!(report.skipped.iter().all(|skipped| skipped.branch.starts_with("ESDfriend./")));
@@ -196,7 +193,8 @@ fn all_trees_of_a_file_keep_their_paths() {
 fn trees_in_directories_keep_their_paths() {
     let input = data("ttree/uproot-issue64.root");
     let folder = tempfile::tempdir().unwrap();
-    let options = ConvertOptions { skip_unsupported: true, ..verified() };
+    let mut options = verified();
+    options.input.skip_unsupported = true;
     let report = run(&input, "events/events", folder.path(), &options).unwrap();
     assert_eq!(report.written.ntuple, "events/events");
     assert_eq!(ntuple(&folder.path().join("out.root"), "events/events").num_entries(), 500);
@@ -208,7 +206,7 @@ fn effort_is_chosen_for_every_column_of_a_branch() {
     let folder = tempfile::tempdir().unwrap();
     let file = testdata("ttree/objects99.root");
     let mut options = verified();
-    options.output.encoding = Some(Encodings::Default);
+    options.storage.encoding = Some(Encodings::Default);
     let report = run(&file, "TClonesArray_vectors", folder.path(), &options).unwrap();
     let columns = &report.reencoded.columns;
     assert!(columns.len() > 5, "{columns:?}");

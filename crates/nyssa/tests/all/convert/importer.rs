@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use crate::support::jobs::{ntuple, open, run};
-use nyssa_jobs::convert::{ConvertOptions, inputs};
+use nyssa_jobs::convert::{ToRNTuple, inputs};
 use nyssa_jobs::job::OutputOptions;
 use nyssa_rntuple::schema::{BACKING_PREFIX, FieldId, Schema};
 use nyssa_root::effort::Effort;
@@ -53,9 +53,9 @@ fn nanoaod_maps_as_the_importer_did_it() {
     let tree = data("ttree/nanoAOD_2015_CMS_Open_Data_ttbar.root");
     let imported = data(&format!("rntuple/{imported}"));
     let folder = tempfile::tempdir().unwrap();
-    let options = ConvertOptions {
-        output: OutputOptions { effort: Effort::Full, ..OutputOptions::default() },
-        ..ConvertOptions::default()
+    let options = ToRNTuple {
+        output: OutputOptions { effort: Some(Effort::Full), ..OutputOptions::default() },
+        ..ToRNTuple::default()
     };
     run(&tree, "Events", folder.path(), &options).unwrap();
     let ours = ntuple(&folder.path().join("out.root"), "Events");

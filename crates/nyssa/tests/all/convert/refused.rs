@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::support::jobs::{files, open, run, threads, verified};
-use nyssa_jobs::convert::{ConvertOptions, convert};
+use nyssa_jobs::convert::{ToRNTuple, convert};
 use nyssa_jobs::job::OutputOptions;
 use nyssa_root::Kind;
 use nyssa_testdata::{data, testdata};
@@ -25,10 +25,7 @@ fn an_existing_output_is_replaced_only_by_force() {
         &input,
         "Events",
         folder.path(),
-        &ConvertOptions {
-            output: OutputOptions { force: true, ..verified().output },
-            ..verified()
-        },
+        &ToRNTuple { output: OutputOptions { force: true, ..verified().output }, ..verified() },
     )
     .unwrap();
     assert_eq!(files(folder.path()), ["out.root"]);
@@ -44,7 +41,7 @@ fn refuses_itself(output: impl Fn(&Path) -> std::path::PathBuf) {
     let output = output(&copy);
     let before = files(folder.path());
     let options =
-        ConvertOptions { output: OutputOptions { force: true, ..verified().output }, ..verified() };
+        ToRNTuple { output: OutputOptions { force: true, ..verified().output }, ..verified() };
     let error = convert(&open(&copy), "Events", &output, &options, &threads(1)).unwrap_err();
     assert!(error.to_string().contains("the output is the input file"), "{error}");
     assert_eq!(std::fs::read(&copy).unwrap(), std::fs::read(&original).unwrap());
@@ -96,7 +93,7 @@ fn progress_ends_with_all_bytes() {
     let context = threads(2)
         .with_progress(Arc::new(move |done, total| *seen.lock().unwrap() = (done, total)));
     let output = folder.path().join("out.root");
-    convert(&open(&input), "Events", &output, &ConvertOptions::default(), &context).unwrap();
+    convert(&open(&input), "Events", &output, &ToRNTuple::default(), &context).unwrap();
     let (done, total) = *last.lock().unwrap();
     assert!(done == total && total > 10_000, "{done} of {total}");
 }
@@ -105,15 +102,18 @@ fn progress_ends_with_all_bytes() {
 fn no_branch_is_an_error() {
     let input = testdata("ttree/events-zlib.root");
     let folder = tempfile::tempdir().unwrap();
-    let options = ConvertOptions { include: vec!["nothing*".to_owned()], ..verified() };
+    let mut options = verified();
+    options.input.include = vec!["nothing*".to_owned()];
     let error = run(&input, "Events", folder.path(), &options).unwrap_err();
     assert_eq!(error.kind(), Kind::NotFound);
     assert!(error.to_string().contains("no branch matches \"nothing*\""), "{error}");
-    let options = ConvertOptions { exclude: vec!["*".to_owned()], ..verified() };
+    let mut options = verified();
+    options.input.exclude = vec!["*".to_owned()];
     let error = run(&input, "Events", folder.path(), &options).unwrap_err();
     assert_eq!(error.kind(), Kind::InvalidArgument);
     assert!(error.to_string().contains("no branch is left to convert"), "{error}");
-    let options = ConvertOptions { exclude: vec!["Jett*".to_owned()], ..verified() };
+    let mut options = verified();
+    options.input.exclude = vec!["Jett*".to_owned()];
     let error = run(&input, "Events", folder.path(), &options).unwrap_err();
     assert!(error.to_string().contains("no branch matches \"Jett*\""), "{error}");
     let error = run(&input, "absent", folder.path(), &verified()).unwrap_err();

@@ -3,12 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use crate::support::jobs::{open, threads};
-use nyssa_jobs::convert::{ConvertOptions, convert};
-use nyssa_jobs::job::OutputOptions;
+use nyssa_jobs::convert::{ToRNTuple, convert};
+use nyssa_jobs::job::{OutputOptions, StorageOptions};
 use nyssa_root::effort::Effort;
 use nyssa_testdata::data;
 
-fn bytes(file: &str, tree: &str, count: usize, options: &ConvertOptions) -> Vec<u8> {
+fn bytes(file: &str, tree: &str, count: usize, options: &ToRNTuple) -> Vec<u8> {
     let input = data(&format!("ttree/{file}"));
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("out.root");
@@ -23,14 +23,14 @@ fn threads_do_not_change_the_output() {
         for (file, tree) in
             [("nanoAOD_2015_CMS_Open_Data_ttbar.root", "Events"), ("uproot-HZZ.root", "events")]
         {
-            let options = ConvertOptions {
+            let options = ToRNTuple {
                 output: OutputOptions {
                     reproducible: true,
-                    effort,
-                    cluster_size: 50_000,
+                    effort: Some(effort),
                     ..OutputOptions::default()
                 },
-                ..ConvertOptions::default()
+                storage: StorageOptions { cluster_size: Some(50_000), ..StorageOptions::default() },
+                ..ToRNTuple::default()
             };
             let one = bytes(file, tree, 1, &options);
             for count in [2, 4] {

@@ -2,16 +2,17 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use nyssa_data::dataset::Dataset;
-use nyssa_jobs::convert::{ConvertOptions, Layout, To, convert_all};
-use nyssa_jobs::job::OutputOptions;
+use nyssa_jobs::convert::{To, ToTTree, convert_all};
 use nyssa_root::Kind;
 use nyssa_testdata::testdata;
 use nyssa_ttree::Reader;
 
 use crate::support::jobs::{files, open, run, threads, verified};
 
-fn to_tree() -> ConvertOptions {
-    ConvertOptions { to: To::TTree, ..verified() }
+fn to_tree() -> ToTTree {
+    let mut options = ToTTree::default();
+    options.output.verify = true;
+    options
 }
 
 #[test]
@@ -21,7 +22,8 @@ fn every_tree_of_an_ntuple_is_verified() {
     let input = open(&testdata("ttree/events-zlib.root"));
     let made = convert_all(&input, &ntuple, &verified(), &threads(2)).unwrap();
     let tree = folder.path().join("tree.root");
-    let options = ConvertOptions { skip_unsupported: true, ..to_tree() };
+    let mut options = to_tree();
+    options.input.skip_unsupported = true;
     let back = convert_all(&open(&ntuple), &tree, &options, &threads(2)).unwrap();
     assert_eq!(back.len(), made.len());
     for (report, made) in back.iter().zip(&made) {
@@ -35,18 +37,11 @@ fn every_tree_of_an_ntuple_is_verified() {
 }
 
 #[test]
-fn options_of_the_other_format_are_refused() {
+fn a_tree_does_not_become_a_tree() {
     let folder = tempfile::tempdir().unwrap();
     let input = testdata("ttree/events-zlib.root");
-    let options = ConvertOptions { layout: Layout::Vectors, ..to_tree() };
-    let error = run(&input, "Events", folder.path(), &options).unwrap_err();
-    assert_eq!(error.kind(), Kind::InvalidArgument);
-    assert!(error.to_string().contains("does not write: layout"), "{error}");
-    let output = OutputOptions { page_size: 4096, ..verified().output };
-    let options = ConvertOptions { output, ..to_tree() };
-    let error = run(&input, "Events", folder.path(), &options).unwrap_err();
-    assert!(error.to_string().contains("does not write: page_size"), "{error}");
     let error = run(&input, "Events", folder.path(), &to_tree()).unwrap_err();
+    assert_eq!(error.kind(), Kind::InvalidArgument);
     assert!(error.to_string().contains("it is a TTree already"), "{error}");
     assert!(files(folder.path()).is_empty());
 }

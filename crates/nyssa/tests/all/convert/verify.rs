@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::support::jobs::{ntuple, open, run, threads};
 use nyssa_data::dataset::Filter;
 use nyssa_jobs::convert::{
-    Classes, ConvertOptions, Failures, Layout, Rules, StreamerBranches, check, compare, inputs, map,
+    Classes, Failures, Layout, Rules, StreamerBranches, ToRNTuple, check, compare, inputs, map,
 };
 use nyssa_root::Kind;
 use nyssa_testdata::data;
@@ -18,7 +18,8 @@ use nyssa_ttree as ttree;
 fn other_values_are_named() {
     let input = data("ttree/uproot-Zmumu.root");
     let folder = tempfile::tempdir().unwrap();
-    let options = ConvertOptions { entries: Some(1152..2304), ..ConvertOptions::default() };
+    let mut options = ToRNTuple::default();
+    options.input.entries = Some((1152..2304).into());
     run(&input, "events", folder.path(), &options).unwrap();
     let written = ntuple(&folder.path().join("out.root"), "events");
     let tree = ttree::Reader::open(&open(&input), "events").unwrap();
@@ -28,7 +29,7 @@ fn other_values_are_named() {
         inputs.iter().map(|input| check(input.branch, Layout::Importer, &classes)).collect();
     let rules = Rules {
         layout: Layout::Importer,
-        compression: options.output.compression,
+        compression: options.output.compression(),
         filter: &Filter::default(),
         skip_unsupported: false,
         skip_unreadable: false,

@@ -1,4 +1,4 @@
-//! Compares the metadata of the test files with those of ROOT 6.40 (`RNTupleInspector`, `RNTupleDescriptor`).
+//! Compares the metadata of the test files with what ROOT 6.40 reads (`RNTupleInspector`, `RNTupleDescriptor`).
 
 /// The file, RNTuple, and the numbers of: fields, physical columns, alias columns, clusters, cluster groups,
 /// entries.

@@ -62,7 +62,7 @@ pub fn write_ntuple(
     write_within(file, (dir, name), values, compression, DEFAULT_MAX_KEY_SIZE);
 }
 
-/// Does the same as [`write_ntuple`] with keys of another size.
+/// Writes an RNTuple like [`write_ntuple`], with keys of another size.
 fn write_within(
     file: &mut RootFileWriter,
     (dir, name): (&str, &str),

@@ -1,4 +1,4 @@
-//! Reading an entry range gives the same as cutting it out of everything.
+//! Reading an entry range gives the values that a cut out of everything gives.
 
 use std::sync::LazyLock;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::support::reading::{context, readable};
 use nyssa_data::Dataset;
-use nyssa_io::{Counters, RecordingSource};
+use nyssa_io::testing::{Counters, RecordingSource};
 use nyssa_rntuple::read::Reader;
 use nyssa_root::rootfile::RootFile;
 use nyssa_testdata::data;

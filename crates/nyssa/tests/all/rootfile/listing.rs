@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nyssa_io::RecordingSource;
+use nyssa_io::testing::RecordingSource;
 use nyssa_root::Kind;
 use nyssa_root::rootfile::RootFile;
 

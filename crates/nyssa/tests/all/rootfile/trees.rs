@@ -219,7 +219,7 @@ fn shapes_of_other_branches() {
             "esdTree",
             "ESDfriend.",
             no(
-                "its baskets are in another file, \"AliESDfriends.root\": only the tree was asked for",
+                "its baskets are in another file, \"AliESDfriends.root\": only the tree was requested",
             ),
         ),
     ] {
@@ -228,7 +228,7 @@ fn shapes_of_other_branches() {
     }
 }
 
-/// Compares the cluster starts with those of ROOT's `TTree::GetClusterIterator`.
+/// Compares the cluster starts with the starts in ROOT's `TTree::GetClusterIterator`.
 #[test]
 #[ignore = "needs NYSSA_TEST_DATA"]
 fn clusters_of_flushed_trees() {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use nyssa_jobs::convert::{ConvertOptions, ConvertReport, convert};
+use nyssa_jobs::convert::{ConvertReport, Direction, ToRNTuple, convert};
 use nyssa_jobs::job::OutputOptions;
 use nyssa_rntuple::read;
 use nyssa_root::rootfile::RootFile;
@@ -18,10 +18,10 @@ pub fn threads(count: usize) -> Context {
 }
 
 /// Returns the options with verification.
-pub fn verified() -> ConvertOptions {
-    ConvertOptions {
+pub fn verified() -> ToRNTuple {
+    ToRNTuple {
         output: OutputOptions { verify: true, ..OutputOptions::default() },
-        ..ConvertOptions::default()
+        ..ToRNTuple::default()
     }
 }
 
@@ -30,7 +30,7 @@ pub fn run(
     input: &Path,
     tree: &str,
     folder: &Path,
-    options: &ConvertOptions,
+    options: &impl Direction,
 ) -> Result<ConvertReport> {
     convert(&open(input), tree, &folder.join("out.root"), options, &threads(2))
 }

@@ -7,9 +7,8 @@ use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use nyssa_rntuple::page::SealedColumn;
 use nyssa_rntuple::schema::{ColumnId, FieldId, Schema};
-use nyssa_rntuple::write::{
-    RNTupleWriteOptions, Scratch, SealSettings, TableWriter, Writer, seal_field, seal_offsets,
-};
+use nyssa_rntuple::seal::{Scratch, SealSettings, seal_field, seal_offsets};
+use nyssa_rntuple::write::{RNTupleWriteOptions, TableWriter, Writer};
 use nyssa_root::Kind;
 
 use crate::support::writing::*;
@@ -110,7 +109,7 @@ impl Lists {
         let arrow = ArrowSchema::new(vec![Field::new("v", list_type(DataType::Int8), false)]);
         let options = RNTupleWriteOptions::default();
         let schema = Schema::from_arrow(&arrow, options.compression).unwrap();
-        let settings = SealSettings::new(&schema, &options);
+        let settings = options.seal_settings(&schema);
         Self { schema, settings, scratch: Scratch::new() }
     }
 

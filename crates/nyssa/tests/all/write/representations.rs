@@ -7,7 +7,8 @@ use arrow_array::*;
 use nyssa_rntuple::encoding::ColumnType;
 use nyssa_rntuple::read::Reader;
 use nyssa_rntuple::schema::{Column, ColumnId, ColumnRange, FieldId, FieldType, Leaf, Schema};
-use nyssa_rntuple::write::{RNTupleWriteOptions, Scratch, SealSettings, Writer, seal_field};
+use nyssa_rntuple::seal::{Scratch, seal_field};
+use nyssa_rntuple::write::{RNTupleWriteOptions, Writer};
 
 use crate::support::writing::*;
 
@@ -34,7 +35,7 @@ fn cluster(writer: &mut Writer, arrays: &[(FieldId, ArrayRef)], renamed: &[(u32,
         let column = schema.column(ColumnId(to)).column_type.unwrap();
         schema.columns[from as usize].set_type(column);
     }
-    let settings = SealSettings::new(&schema, &RNTupleWriteOptions::default());
+    let settings = RNTupleWriteOptions::default().seal_settings(&schema);
     writer.begin_cluster(arrays[0].1.len() as u64).unwrap();
     for (field, array) in arrays {
         for mut column in
@@ -232,7 +233,7 @@ fn refused() {
 fn a_cluster_has_one_representation() {
     let (mut writer, _handle) = started(&[("x", floats(0..1))], &RNTupleWriteOptions::default());
     writer.add_representation(FieldId(0), plain(0, ColumnType::Real32)).unwrap();
-    let settings = SealSettings::new(writer.schema(), &RNTupleWriteOptions::default());
+    let settings = RNTupleWriteOptions::default().seal_settings(writer.schema());
     let schema = writer.schema().clone();
     let array = floats(0..2);
     let sealed = seal_field(&schema, FieldId(0), &array, &settings, &mut Scratch::new()).unwrap();

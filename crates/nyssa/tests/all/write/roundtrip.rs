@@ -138,7 +138,7 @@ proptest! {
     }
 }
 
-/// Tests that arrays of 32-bit offsets and sliced arrays mean the same as their whole, 64-bit twins.
+/// Tests that arrays of 32-bit offsets and sliced arrays have the values of their whole, 64-bit twins.
 #[test]
 fn small_offsets_and_slices() {
     use arrow_array::*;

@@ -7,7 +7,8 @@ use nyssa_root::error::Result;
 use nyssa_root::process::UsageAtStart;
 use nyssa_root::rootfile::RootFile;
 
-use super::{LARGE_TIME, Search};
+use super::Search;
+use crate::heuristics::tune;
 use crate::open::open_dataset;
 use crate::tune::trials::cached::read;
 use crate::tune::trials::growth::growth;
@@ -79,7 +80,8 @@ impl Search<'_> {
 
     /// Measures the costs for which the parts of a sample are too small: decompression, and reading a large cluster.
     pub(super) fn measure_large(&mut self, default: &Tried, ranges: &[Range<u64>]) -> Result<()> {
-        let affordable = self.budget.total().as_secs_f64() * LARGE_TIME / self.rate.max(1e-12);
+        let affordable =
+            self.budget.total().as_secs_f64() * tune::LARGE_TIME / self.rate.max(1e-12);
         let of_cluster = self.all.entries.div_ceil(default.expected.clusters.max(1));
         let entries = of_cluster.min(self.all.entries_of(affordable));
         let longest = ranges.iter().map(|range| range.end - range.start).max();

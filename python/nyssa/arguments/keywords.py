@@ -1,0 +1,93 @@
+"""Turns the keywords of jobs into the words of the command line, which the core parses.
+
+A `TypedDict` declares the keywords of a job and their types. The text of its type says how a value
+becomes words, and what its default is.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from nyssa.arguments.by_glob import branch_options, field_options, text_of
+from nyssa.arguments.sizes import auto_flush_of, bytes_of
+
+__all__ = ["default_of", "kinds_of", "texts_of", "words_of"]
+
+#: The flags that are on by default. Their words say that they are off.
+_ON = frozenset({"carry", "checksums"})
+
+# Values are whatever users give: `Any`.
+_Texts = Callable[[str, Any], Iterable[str]]
+
+
+def kinds_of(declared: type) -> dict[str, str]:
+    """Return the types of the keywords that a `TypedDict` declares, as texts."""
+    types = declared.__annotations__.items()
+    return {name: getattr(one, "__forward_arg__", str(one)) for name, one in types}
+
+
+def default_of(name: str, kind: str) -> Any:
+    """Return the default of a keyword of this type."""
+    if kind == "bool":
+        return name in _ON
+    if kind.startswith("Literal"):
+        return ast.literal_eval(kind.removeprefix("Literal"))[0]
+    return () if "Iterable" in kind else None
+
+
+def words_of(declared: type, given: Mapping[str, Any]) -> list[str]:
+    """Return the words for keywords. A value that is `None`, or the default, has none.
+
+    A word has the form ``--name=value``, so that a value may look like an option.
+    """
+    words = []
+    kinds = kinds_of(declared)
+    for name, value in given.items():
+        kind = kinds[name]
+        word = "--" + name.replace("_", "-")
+        if value is None:
+            continue
+        if kind == "bool":
+            if bool(value) != (name in _ON):
+                words.append(word.replace("--", "--no-") if name in _ON else word)
+        elif not (kind.startswith("Literal") and value == default_of(name, kind)):
+            texts = _TEXTS.get(kind.removesuffix(" | None"))
+            found = [text_of(value)] if texts is None else texts(name, value)
+            words += [f"{word}={text}" for text in found]
+    return words
+
+
+def texts_of(given: str | Iterable[str]) -> list[str]:
+    """Return one text, or several, as a list."""
+    return [text_of(one) for one in ([given] if isinstance(given, str) else given)]
+
+
+def _pairs(_name: str, value: Mapping[str, str]) -> list[str]:
+    return [f"{_escaped(glob)}:{_escaped(other)}" for glob, other in value.items()]
+
+
+def _by_glob(globs: Iterable[tuple[str, list[tuple[str, str]]]]) -> list[str]:
+    def pairs(options: list[tuple[str, str]]) -> str:
+        named = ((name.replace("_", "-"), value) for name, value in options)
+        return ",".join(f"{_escaped(name)}={_escaped(value)}" for name, value in named)
+
+    return [f"{_escaped(glob)}:{pairs(options)}" for glob, options in globs]
+
+
+def _escaped(text: str) -> str:
+    """Put a backslash before the separators of a word."""
+    return re.sub(r"[\\,:=]", r"\\\g<0>", text_of(text))
+
+
+#: The texts of a value, by the type of its keyword. Other types have one text.
+_TEXTS: dict[str, _Texts] = {
+    "Size": lambda name, value: [str(bytes_of(value, name))],
+    "AutoFlush": lambda _name, value: [str(auto_flush_of(value))],
+    "str | Iterable[str]": lambda _name, value: texts_of(value),
+    "Mapping[str, str]": _pairs,
+    "FieldOptions": lambda _name, value: _by_glob(field_options(value)),
+    "BranchOptions": lambda _name, value: _by_glob(branch_options(value)),
+}

@@ -1,0 +1,76 @@
+//! Reads the keywords of jobs. Python makes the words of the command line of them, which are parsed by the same
+//! declaration.
+
+use clap::{Args, Command};
+use nyssa_jobs::job::EntryRange;
+use nyssa_root::{Error, Result};
+use pyo3::prelude::*;
+
+/// The keywords of a job, from a `nyssa.jobs.job.Keywords`.
+#[derive(FromPyObject)]
+pub struct Keywords {
+    words: Vec<String>,
+    entry_start: Option<i64>,
+    entry_stop: Option<i64>,
+    /// The identity (UUID) of the output.
+    pub identity: Option<[u8; 16]>,
+}
+
+impl Keywords {
+    /// Parses the words as options `T`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` with the reason of the first value that is not allowed.
+    pub fn parse<T: Args>(&self) -> Result<T> {
+        let command = T::augment_args(Command::new("nyssa").no_binary_name(true));
+        let matches = command.try_get_matches_from(&self.words);
+        matches.and_then(|matches| T::from_arg_matches(&matches)).map_err(|error| refusal(&error))
+    }
+
+    /// Returns the names of the keywords that options `T` do not have.
+    pub fn unknown<T: Args>(&self) -> Vec<String> {
+        let command = T::augment_args(Command::new("nyssa"));
+        let known: Vec<&str> = command.get_arguments().filter_map(|one| one.get_long()).collect();
+        let name = |word: &String| {
+            let name = word.trim_start_matches("--").split('=').next().unwrap_or_default();
+            (!known.contains(&name)).then(|| name.replace('-', "_"))
+        };
+        let mut unknown: Vec<String> = self.words.iter().filter_map(name).collect();
+        unknown.dedup();
+        unknown
+    }
+
+    /// Returns the range of entries in a dataset of `total` entries, if one is given. As in Python, negative numbers
+    /// count from the end, and numbers beyond the end mean the end.
+    pub fn entries(&self, total: impl FnOnce() -> Result<u64>) -> Result<Option<EntryRange>> {
+        if !self.has_entries() {
+            return Ok(None);
+        }
+        let total = total()?;
+        let bound = |given: Option<i64>, default| match given {
+            None => default,
+            Some(value) if value < 0 => total.saturating_sub(value.unsigned_abs()),
+            Some(value) => value.unsigned_abs().min(total),
+        };
+        let start = bound(self.entry_start, 0);
+        Ok(Some((start..bound(self.entry_stop, total).max(start)).into()))
+    }
+
+    /// Returns whether a range of entries is given.
+    pub fn has_entries(&self) -> bool {
+        self.entry_start.is_some() || self.entry_stop.is_some()
+    }
+}
+
+/// Returns the reason why a word is refused: the error of its value, as the core gives it.
+fn refusal(error: &clap::Error) -> Error {
+    let source = std::error::Error::source(error);
+    match source.and_then(|source| source.downcast_ref::<Error>()) {
+        Some(error) => Error::new(error.kind(), error.to_string()),
+        None => {
+            let text = error.to_string();
+            let first = text.lines().next().unwrap_or_default();
+            Error::invalid_argument(first.trim_start_matches("error: "))
+        }
+    }
+}
