@@ -46,9 +46,13 @@ $(VENV)/.installed-root: requirements/root.txt | $(BIN)/python
 	$(BIN)/pip install --quiet --pre -r $< || echo "no ROOT wheel for this platform: tests and benchmarks with ROOT will say so"
 	@touch $@
 
+# Benchmarks measure what users install.
+PROFILE := release
+bench bench-% atlas-bench: PROFILE := dist
+
 # This runs each time, because cargo knows itself what is up to date.
 build: $(VENV)/.installed-build
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet --release --manifest-path python/Cargo.toml > /dev/null
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet --profile $(PROFILE) --manifest-path python/Cargo.toml > /dev/null
 	python/split-debug
 
 demo: build $(VENV)/.installed-demo

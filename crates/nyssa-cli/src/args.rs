@@ -84,7 +84,7 @@ mod tests {
         Cli::of_words(&words)
     }
 
-    /// Returns whether the words are those of a conversion to a TTree.
+    /// Returns whether the words convert to a TTree.
     fn is_ttree(words: &[&str]) -> bool {
         match parse(words).unwrap().command {
             Command::Convert(convert) => matches!(convert.direction, ChosenDirection::TTree(_)),

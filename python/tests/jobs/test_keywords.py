@@ -54,7 +54,6 @@ class Codec(str, enum.Enum):
             ["--branch-options=a\\\\*:title=x\\, y\\=z"],
         ),
     ],
-    ids=str,
 )
 def test_words(given: dict[str, Any], words: list[str]) -> None:
     assert words_of(FileKeywords, given) == words
@@ -111,7 +110,6 @@ def test_values_that_look_like_options(ntuple: Path, tmp_path: Path) -> None:
         (nyssa.merge, {"mode": "other"}, '^mode "other" is not known: use strict, union or filter'),
         (nyssa.merge, {"recluster": "big"}, "^recluster is a number of bytes"),
     ],
-    ids=str,
 )
 def test_values_that_are_not_allowed(
     job: Callable[..., Any], given: dict[str, Any], message: str, ntuple: Path, tmp_path: Path

@@ -67,7 +67,7 @@ fn split(text: &str, example: &str) -> Result<ByGlob> {
         Error::invalid_argument(message)
     };
     let characters = characters(text);
-    // Paths may have colons: those of base classes begin with one.
+    // Paths may have colons: the path of a base class begins with one.
     let equals = characters.iter().position(|one| *one == ('=', false));
     let head = &characters[..equals.unwrap_or(characters.len())];
     let colon = head.iter().rposition(|one| *one == (':', false)).ok_or_else(wrong)?;
