@@ -39,7 +39,7 @@ impl Cli {
             false => Self::command(),
         };
         let matches = command.try_get_matches_from_mut(words);
-        let matches = matches.map_err(|error| with_direction(error, is_to_ttree))?;
+        let matches = matches.map_err(|error| with_direction(error, &mut command, is_to_ttree))?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 }
@@ -52,7 +52,11 @@ fn is_to_ttree(words: &[OsString]) -> bool {
 }
 
 /// Names the direction of a conversion to which an unknown option belongs.
-fn with_direction(mut error: clap::Error, is_to_ttree: bool) -> clap::Error {
+fn with_direction(
+    mut error: clap::Error,
+    command: &mut clap::Command,
+    is_to_ttree: bool,
+) -> clap::Error {
     let none = clap::Command::new("");
     let (other, name) = match is_to_ttree {
         true => (ToRNTuple::augment_args(none), "rntuple"),
@@ -64,12 +68,18 @@ fn with_direction(mut error: clap::Error, is_to_ttree: bool) -> clap::Error {
     {
         return error;
     }
-    if let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg)
-        && other.get_arguments().any(|one| one.get_long() == option.strip_prefix("--"))
-    {
-        let hint = format!("'{option}' is an option of `nyssa convert --to {name}`");
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else {
+        return error;
+    };
+    let given = given.trim_start_matches("--").replace('_', "-");
+    if other.get_arguments().any(|one| one.get_long() == Some(&given)) {
+        let hint = format!("'--{given}' is an option of `nyssa convert --to {name}`");
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
         error.remove(ContextKind::SuggestedArg);
+        if let Some(convert) = command.find_subcommand_mut("convert") {
+            // The usage names the option that is suggested.
+            error.insert(ContextKind::Usage, ContextValue::StyledStr(convert.render_usage()));
+        }
     }
     error
 }
@@ -110,12 +120,13 @@ mod tests {
                 "'--auto-flush' is an option of `nyssa convert --to ttree`",
             ),
             (
-                ["--to=ttree", "--page-size=64"],
+                ["--to=ttree", "--page_size=64"],
                 "'--page-size' is an option of `nyssa convert --to rntuple`",
             ),
         ] {
             let error = parse(&["nyssa", "convert", "a", "b", words[0], words[1]]).unwrap_err();
             assert!(error.to_string().contains(hint), "{error}");
+            assert!(error.to_string().contains("\nUsage: nyssa convert [OPTIONS] "), "{error}");
         }
         let error = parse(&["nyssa", "ls", "a", "--page-size=64"]).unwrap_err();
         assert!(!error.to_string().contains("is an option of"), "{error}");

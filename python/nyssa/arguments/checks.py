@@ -21,7 +21,7 @@ from nyssa.arguments.names import check_text, names_of
 from nyssa.arguments.sizes import threads_of
 from nyssa.errors import ArgumentError
 
-__all__ = ["checked", "checks_of"]
+__all__ = ["check_texts", "checked", "checks_of"]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -181,7 +181,8 @@ def _text_or_other(_name: str, given: Any) -> None:
         check_text(given)
 
 
-def _texts(name: str, given: Any) -> None:
+def check_texts(name: str, given: Any) -> None:
+    """Raise an error for what is neither a text nor several of them."""
     if isinstance(given, str):
         check_text(given)
         return
@@ -218,7 +219,7 @@ def _text_mapping(name: str, given: Any) -> None:
 
 
 def _texts_or_mapping(name: str, given: Any) -> None:
-    check = _mapping if isinstance(given, Mapping) else _texts
+    check = _mapping if isinstance(given, Mapping) else check_texts
     check(name, given)
 
 
@@ -305,10 +306,10 @@ _CHECKS = _with_none(
         "Size": _text_or_other,
         "AutoFlush": _text_or_other,
         "float | str": _text_or_other,
-        "str | Iterable[str]": _texts,
-        "Iterable[str]": _texts,
-        "Sequence[str]": _texts,
-        "str | Sequence[str]": _texts,
+        "str | Iterable[str]": check_texts,
+        "Iterable[str]": check_texts,
+        "Sequence[str]": check_texts,
+        "str | Sequence[str]": check_texts,
         "str | Iterable[str] | Mapping[str, object]": _texts_or_mapping,
         "Iterable[int]": _numbers,
         "Mapping[str, str]": _text_mapping,

@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from nyssa.arguments.by_glob import branch_options, field_options, text_of
+from nyssa.arguments.checks import check_texts
 from nyssa.arguments.sizes import auto_flush_of, bytes_of
+from nyssa.errors import ArgumentError
 
 __all__ = ["default_of", "kinds_of", "texts_of", "words_of"]
 
@@ -46,6 +48,8 @@ def words_of(declared: type, given: Mapping[str, Any]) -> list[str]:
     words = []
     kinds = kinds_of(declared)
     for name, value in given.items():
+        if name not in kinds:
+            raise TypeError(f"there is no keyword {name!r}")
         kind = kinds[name]
         word = "--" + name.replace("_", "-")
         if value is None:
@@ -60,12 +64,16 @@ def words_of(declared: type, given: Mapping[str, Any]) -> list[str]:
     return words
 
 
-def texts_of(given: str | Iterable[str]) -> list[str]:
+def texts_of(name: str, given: str | Iterable[str]) -> list[str]:
     """Return one text, or several, as a list."""
-    return [text_of(one) for one in ([given] if isinstance(given, str) else given)]
+    texts = [given] if isinstance(given, str) else list(given)
+    check_texts(name, texts)
+    return [text_of(one) for one in texts]
 
 
-def _pairs(_name: str, value: Mapping[str, str]) -> list[str]:
+def _pairs(name: str, value: Mapping[str, str]) -> list[str]:
+    if not all((*value, *value.values())):
+        raise ArgumentError(f"{name} is a dict of globs and names, and none of them is empty")
     return [f"{_escaped(glob)}:{_escaped(other)}" for glob, other in value.items()]
 
 
@@ -74,7 +82,7 @@ def _by_glob(globs: Iterable[tuple[str, list[tuple[str, str]]]]) -> list[str]:
         named = ((name.replace("_", "-"), value) for name, value in options)
         return ",".join(f"{_escaped(name)}={_escaped(value)}" for name, value in named)
 
-    return [f"{_escaped(glob)}:{pairs(options)}" for glob, options in globs]
+    return [f"{_escaped(glob)}:{pairs(options)}" for glob, options in globs if options]
 
 
 def _escaped(text: str) -> str:
@@ -86,7 +94,7 @@ def _escaped(text: str) -> str:
 _TEXTS: dict[str, _Texts] = {
     "Size": lambda name, value: [str(bytes_of(value, name))],
     "AutoFlush": lambda _name, value: [str(auto_flush_of(value))],
-    "str | Iterable[str]": lambda _name, value: texts_of(value),
+    "str | Iterable[str]": texts_of,
     "Mapping[str, str]": _pairs,
     "FieldOptions": lambda _name, value: _by_glob(field_options(value)),
     "BranchOptions": lambda _name, value: _by_glob(branch_options(value)),

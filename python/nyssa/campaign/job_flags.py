@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import ast
+import re
+from collections.abc import Iterator
 from typing import Any
 
 from nyssa.arguments.keywords import default_of, kinds_of
@@ -73,16 +75,39 @@ def _number(text: str) -> int | str:
     return int(text) if text.removeprefix("-").isdigit() else text
 
 
+# The characters of a text. A backslash before a separator belongs to it, as in the core.
+_CHARACTERS = re.compile(r"\\[,:=\\]|.", re.DOTALL)
+
+
+def _joined(characters: list[str]) -> str:
+    return "".join(one[-1] for one in characters)
+
+
+def _split(characters: list[str], separator: str) -> Iterator[list[str]]:
+    """Iterate over the parts between separators without a backslash."""
+    while separator in characters:
+        end = characters.index(separator)
+        yield characters[:end]
+        characters = characters[end + 1 :]
+    yield characters
+
+
 def _pair(text: str) -> tuple[str, str]:
-    glob, colon, name = text.partition(":")
-    if not colon:
+    *glob, name = _split(_CHARACTERS.findall(text), ":")
+    if not glob:
         raise argparse.ArgumentTypeError(f"{text!r} has no colon after its pattern")
-    return glob, name
+    return ":".join(map(_joined, glob)), _joined(name)
 
 
 def _of_glob(text: str) -> tuple[str, dict[str, str]]:
-    glob, options = _pair(text)
-    pairs = [one.partition("=") for one in options.split(",")]
-    if not all(equals for _, equals, _ in pairs):
-        raise argparse.ArgumentTypeError(f"{options!r} is not NAME=VALUE,...")
-    return glob, {name: value for name, _, value in pairs}
+    characters = _CHARACTERS.findall(text)
+    # Colons of the glob and of values stand before and after the colon that ends the glob.
+    head = next(_split(characters, "="))
+    colon = len(head) - 1 - [*reversed(head), ":"].index(":")
+    options = [[*_split(one, "=")] for one in _split(characters[colon + 1 :], ",")]
+    if colon < 0 or any(len(one) == 1 for one in options):
+        raise argparse.ArgumentTypeError(f"{text!r} is not GLOB:NAME=VALUE,...")
+    named = {_joined(name): "=".join(map(_joined, value)) for name, *value in options}
+    # The words of the command line have hyphens where keywords have underscores.
+    named = {name.replace("-", "_"): value for name, value in named.items()}
+    return _joined(characters[:colon]), named

@@ -12,6 +12,7 @@ from typing_extensions import Unpack
 
 from nyssa import _core
 from nyssa.arguments.by_glob import BranchOptions
+from nyssa.arguments.checks import checked
 from nyssa.arguments.sizes import AutoFlush, Size, threads_of
 from nyssa.jobs import job
 from nyssa.jobs.reports import ConvertedFiles, ConvertReport
@@ -189,6 +190,7 @@ def convert(
     return report
 
 
+@checked
 def convert_every(
     input: str,
     output: str,
@@ -204,7 +206,9 @@ def convert_every(
 
 
 def _conversion(tree: str | None, options: FileKeywords) -> Conversion:
-    return Conversion(tree, options.get("to") or "rntuple", job.keywords(FileKeywords, options))
+    to = options.get("to")
+    to = "rntuple" if to is None else to
+    return Conversion(tree, to, job.keywords(FileKeywords, options))
 
 
 def _converted(

@@ -130,7 +130,7 @@ def _mask(
     threads: int | None,
 ) -> tuple[bytes, int]:
     """Return one bit for each entry, least significant first, and their number."""
-    chosen = None if names is None else texts_of(names)
+    chosen = None if names is None else texts_of("cut_fields", names)
     steps = dataset.iterate(
         chosen, entry_start=entries[0], entry_stop=entries[1], threads=threads, report=True
     )

@@ -274,8 +274,8 @@ def tune(
     options = TuneOptions(
         objective=objective,
         budget=float(budget),
-        compression=texts_of(compression),
-        columns=texts_of(columns),
+        compression=texts_of("compression", compression),
+        columns=texts_of("columns", columns),
         link_latency=link_latency,
         link_bandwidth=bandwidth,
     )

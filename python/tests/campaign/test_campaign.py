@@ -607,3 +607,25 @@ def test_options_by_glob_and_numbers() -> None:
         "auto_flush": -30_000_000,
         "counters": {"Jet_*": "nJet"},
     }
+
+
+def test_separators_after_a_backslash_are_characters() -> None:
+    parser = argparse.ArgumentParser()
+    add_flags(parser, "convert")
+    by_glob = r"--branch-options=:_0.a\=b:title=x\, y:1,basket-size=1kB"
+    given = parser.parse_args([by_glob, r"--counters=a\:b:n"])
+    chosen = options_of("convert", given)
+    assert chosen["branch_options"] == {":_0.a=b": {"title": "x, y:1", "basket_size": "1kB"}}
+    assert chosen["counters"] == {"a:b": "n"}
+
+
+def test_wrong_options_are_refused(trees: list[Path], tmp_path: Path) -> None:
+    for options, error, message in [
+        ({"compresion": "lz4"}, TypeError, "'compresion'; did you mean compression?"),
+        ({"carry": "no"}, nyssa.ArgumentError, "^carry is True or False, not 'no'"),
+        ({"name": 5}, nyssa.ArgumentError, "^name is a str, not 5"),
+        ({"include": ["a", None]}, nyssa.ArgumentError, "^one of include is a str, not None"),
+    ]:
+        with pytest.raises(error, match=re.escape(message) if error is TypeError else message):
+            campaign.convert(str(trees[0]), f"{tmp_path}/out", **options)
+    assert not (tmp_path / "out").exists()

@@ -94,6 +94,9 @@ def test_values_that_look_like_options(ntuple: Path, tmp_path: Path) -> None:
     [
         (nyssa.convert, {"layout": "other"}, '^layout "other" is not known: use importer or vec'),
         (nyssa.convert, {"to": "other"}, '^the format "other" is not known: use rntuple or ttree'),
+        (nyssa.convert, {"to": ""}, '^the format "" is not known: use rntuple or ttree'),
+        (nyssa.convert, {"include": iter(["a", 7])}, "^one of include is a str, not 7"),
+        (nyssa.convert, {"counters": {"*": ""}}, "^counters is a dict of globs and names"),
         (nyssa.convert, {"compression": "gzip"}, "gzip"),
         (nyssa.convert, {"streamer": ["all", "x"]}, "^streamer takes either all, or auto, or"),
         (nyssa.rewrite, {"effort": "much"}, "much"),
@@ -105,7 +108,7 @@ def test_values_that_look_like_options(ntuple: Path, tmp_path: Path) -> None:
         (
             nyssa.rewrite,
             {"field_options": {"x": {"size": 7}}},
-            '^"size" is not an option of a field',
+            '^the fields "x" have an option "size" where column, compression or page_size belongs',
         ),
         (nyssa.merge, {"mode": "other"}, '^mode "other" is not known: use strict, union or filter'),
         (nyssa.merge, {"recluster": "big"}, "^recluster is a number of bytes"),

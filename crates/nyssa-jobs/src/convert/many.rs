@@ -235,7 +235,9 @@ fn is_done<D: Direction>(
     }
     let reason = match known.filter(|line| is_made_as(line)) {
         _ if options.output().force => return Ok(false),
-        Some(line) if line.options != file.options => "was made with other options",
+        Some(line) if line.options != file.options => {
+            "was made with other options, or by another version of nyssa"
+        }
         Some(line) if (&line.input, &line.input_query) == (&file.input, &file.input_query) => {
             return Ok(false);
         }

@@ -133,7 +133,7 @@ pub struct ToTTree {
     )]
     pub auto_flush: Option<i64>,
     /// Arrays with this counter, instead of std::vector, for lists whose branch matches a glob (repeatable; the last glob
-    /// that matches counts).
+    /// that matches counts). A backslash before a colon makes it a character of the glob or of the name.
     #[cfg_attr(
         feature = "cli",
         arg(long, value_name = "GLOB:NAME", value_parser = crate::job::by_glob::counter)
@@ -145,7 +145,8 @@ pub struct ToTTree {
     /// std::vector, instead of arrays with a counter, for lists whose branch matches a glob (repeatable).
     #[cfg_attr(feature = "cli", arg(long, value_name = "GLOB"))]
     pub vectors: Vec<String>,
-    /// Compression, basket-size or title of branches that match a glob (repeatable; the last glob that matches counts).
+    /// Compression, basket-size or title of branches that match a glob (repeatable; the last glob that matches counts). A
+    /// backslash before a comma, a colon or an equals sign makes it a character of the glob or of the value.
     #[cfg_attr(
         feature = "cli",
         arg(

@@ -75,12 +75,8 @@ fn split(text: &str, example: &str) -> Result<ByGlob> {
         let equals = pair.iter().position(|one| *one == ('=', false)).ok_or_else(wrong)?;
         Ok((joined(&pair[..equals]), joined(&pair[equals + 1..])))
     };
-    let pairs = &characters[colon + 1..];
-    let pairs = match pairs.is_empty() {
-        true => Vec::new(),
-        false => pairs.split(|one| *one == (',', false)).map(pair).collect::<Result<_>>()?,
-    };
-    Ok((joined(&head[..colon]), pairs))
+    let pairs = characters[colon + 1..].split(|one| *one == (',', false)).map(pair);
+    Ok((joined(&head[..colon]), pairs.collect::<Result<_>>()?))
 }
 
 /// Returns the characters of a text, each with whether a backslash is before it. These backslashes are left out.
@@ -110,13 +106,13 @@ mod tests {
         assert_eq!(options.column, Some("Real32Quant:12:0:1".parse().unwrap()));
         assert_eq!(options.compression, Some("lz4".parse().unwrap()));
         assert_eq!(options.page_bytes, Some(64_000));
-        assert_eq!(field_options("x:").unwrap().glob(), "x");
     }
 
     #[test]
     fn what_is_no_option() {
         for (text, message) in [
             ("Jet_*", "\"Jet_*\" is not GLOB:NAME=VALUE"),
+            ("Jet_*:", "\"Jet_*:\" is not GLOB:NAME=VALUE"),
             ("Jet_*=4", "\"Jet_*=4\" is not GLOB:NAME=VALUE"),
             ("Jet_*:4", "\"Jet_*:4\" is not GLOB:NAME=VALUE"),
             (
@@ -160,6 +156,6 @@ mod tests {
         assert_eq!(options.title.as_deref(), Some(r"x, y\z:1"));
         assert_eq!(options.compression, Some("lz4".parse().unwrap()));
         // Other backslashes belong to the glob.
-        assert_eq!(field_options(r"a\*b:").unwrap().glob(), r"a\*b");
+        assert_eq!(field_options(r"a\*b:compression=lz4").unwrap().glob(), r"a\*b");
     }
 }

@@ -34,7 +34,8 @@ pub struct StorageOptions {
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
     pub profile: Option<String>,
     /// Other options for the fields whose path matches a glob: column (unsplit, Real32Trunc:16,
-    /// Real32Quant:12:0:1, ...), compression, page-size (repeatable; the last glob that matches counts).
+    /// Real32Quant:12:0:1, ...), compression, page-size (repeatable; the last glob that matches counts). A backslash before a comma, a colon or an
+    /// equals sign makes it a character of the glob or of the value.
     #[cfg_attr(
         feature = "cli",
         arg(long, value_name = "GLOB:NAME=VALUE,...", value_parser = super::by_glob::field_options)
