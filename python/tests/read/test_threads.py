@@ -13,9 +13,15 @@ import pytest
 WORKERS = """
 import pathlib, re, sys, time, nyssa
 
+def name(task):
+    try:
+        return (task / "comm").read_text()
+    except OSError:
+        return ""  # The thread has ended since.
+
 def named():
     tasks = pathlib.Path("/proc/self/task").iterdir()
-    return sum(bool(re.match(r"nyssa-\\d", (task / "comm").read_text())) for task in tasks)
+    return sum(bool(re.match(r"nyssa-\\d", name(task))) for task in tasks)
 
 def workers():
     # A thread gets its name a moment after it starts.
