@@ -3,7 +3,7 @@
 //! This crate is a layer of `nyssa`, and its interface may change at any time. It knows no format and no protocol.
 //!
 //! The work is in [stages](stage!), each in one place of the code. While nobody observes them, a stage costs the load of
-//! one number (decision 0030). A [`Profiler`] sums them up. A [`Monitor`] writes what the kernel counts for the process.
+//! one number (decision 0031). A [`Profiler`] sums them up. A [`Monitor`] writes what the kernel counts for the process.
 //! [`IoStats`] count opens and reads. All that is observed is an [`Event`], which a [recording](record) writes to a file.
 
 #![deny(missing_docs, unreachable_pub)]
