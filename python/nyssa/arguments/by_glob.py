@@ -51,13 +51,14 @@ def _by_glob(
 def _check_name(name: str, what: str, glob: str) -> None:
     """Raise an error for a name of an option that these fields or branches do not have."""
     known = _NAMES[what]
-    if name not in known:
-        close = difflib.get_close_matches(name, known, 1)
-        hint = f'; did you mean "{close[0]}"?' if close else ""
+    if name in known:
+        return
+    if what == "fields":
         belongs = f"{', '.join(known[:-1])} or {known[-1]}"
-        raise ArgumentError(
-            f'the {what} "{glob}" have an option "{name}" where {belongs} belongs{hint}'
-        )
+        raise ArgumentError(f'the fields "{glob}" have an option "{name}" where {belongs} belongs')
+    close = difflib.get_close_matches(name, known, 1)
+    hint = f'; did you mean "{close[0]}"?' if close else ""
+    raise ArgumentError(f'branches have no option "{name}": they have {", ".join(known)}{hint}')
 
 
 def _text(name: str, value: Any) -> str:
