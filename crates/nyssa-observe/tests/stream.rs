@@ -78,7 +78,7 @@ fn a_recording_has_all_that_is_observed() {
     let all = events(&path);
     assert_eq!(reads(&all), reads(&alone));
 
-    // The stages are those of the report.
+    // The recorded stages are the stages of the report.
     let mut stages: BTreeMap<&str, (u64, u64, u64)> = BTreeMap::new();
     for event in &all {
         let Event::Stage { stage, column, bytes_in, bytes_out, .. } = event else { continue };

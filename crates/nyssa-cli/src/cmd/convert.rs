@@ -69,7 +69,8 @@ pub enum ChosenDirection {
 }
 
 impl Args for ChosenDirection {
-    /// Adds the arguments of a conversion to an RNTuple. [`command_to_ttree`] has those of the other direction.
+    /// Adds the arguments of a conversion to an RNTuple. [`command_to_ttree`] makes the command of a conversion to a
+    /// TTree.
     fn augment_args(command: Command) -> Command {
         ToRNTuple::augment_args(command).arg(to_argument())
     }
