@@ -17,6 +17,7 @@ mod entry;
 mod error;
 pub mod fetch;
 mod for_people;
+mod heuristics;
 mod http;
 mod known;
 mod limits;

@@ -1,27 +1,12 @@
 //! Defines the limits and the cost of one request to a source.
 
-use std::time::Duration;
-
 use nyssa_net::Cost;
 
-/// The latency below which a source is near, such as a disk in this machine. The thread that needs bytes of it
-/// reads them itself.
-const NEAR: Duration = Duration::from_micros(100);
-/// The smallest and largest number of bytes that one request to a remote source should fetch.
-const REQUEST_BYTES: (u64, u64) = (1 << 20, 16 << 20);
-/// The number of requests in flight from which on each of them has fewer bytes than the source sends during its
-/// latency.
-const MANY_REQUESTS: usize = 8;
-/// The largest range that is read at once from a near source. Ranges that are read together share a buffer,
-/// which stays in memory as long as any of them.
-const NEAR_MERGED_BYTES: u64 = 8 << 20;
+use crate::heuristics::limits;
 
 /// The value of [`Limits::over_read`] for sources at the other end of a network. The line has other users too, so
 /// little more is read than what is needed, even where reading over gaps would be faster.
 pub const NETWORK_OVER_READ: Option<u64> = Some(2);
-/// The number of bytes that every plan may read over. They are fewer than what a connection carries in one round
-/// trip when it is new.
-const LEAST_OVER_READ: u64 = 8 << 10;
 
 /// The limits of one request to a source, and its cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +39,7 @@ impl Limits {
 
     /// Returns whether the latency is so short that nothing has to be fetched ahead.
     pub fn is_near(&self) -> bool {
-        self.cost.latency < NEAR
+        self.cost.latency < limits::NEAR
     }
 
     /// Returns the largest gap between two ranges, in bytes, that is cheaper to read than to skip. Skipping it
@@ -71,7 +56,7 @@ impl Limits {
     /// Returns the number of bytes that a plan may read over in gaps if it needs `needed` bytes.
     pub(crate) fn over_read_bytes(&self, needed: u64) -> u64 {
         match self.over_read {
-            Some(percent) => (needed / 100).saturating_mul(percent).max(LEAST_OVER_READ),
+            Some(percent) => (needed / 100).saturating_mul(percent).max(limits::LEAST_OVER_READ),
             None => u64::MAX,
         }
     }
@@ -79,8 +64,8 @@ impl Limits {
     /// Returns the number of bytes that one request should fetch: as many as the source sends during its
     /// latency, or less if many requests are in flight.
     pub fn request_bytes(&self) -> u64 {
-        let (least, most) = REQUEST_BYTES;
-        let parts = (self.concurrency / MANY_REQUESTS).max(1) as u64;
+        let (least, most) = limits::REQUEST_BYTES;
+        let parts = (self.concurrency / limits::MANY_REQUESTS).max(1) as u64;
         (self.latency_bytes() / parts).clamp(least, most)
     }
 
@@ -91,7 +76,7 @@ impl Limits {
 
     /// Returns the size of the largest range into which several ranges are merged.
     pub fn merged_bytes(&self) -> u64 {
-        let most = if self.is_near() { NEAR_MERGED_BYTES } else { self.request_bytes() };
+        let most = if self.is_near() { limits::NEAR_MERGED_BYTES } else { self.request_bytes() };
         most.min(self.max_range_bytes)
     }
 

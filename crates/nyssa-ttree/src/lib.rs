@@ -2,6 +2,7 @@
 
 #![deny(missing_docs, unreachable_pub)]
 
+mod heuristics;
 pub mod model;
 pub mod read;
 pub mod stored;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,11 +15,6 @@ BranchOptions = Mapping[str, Mapping[str, Any]]
 """Options of branches, by patterns of their names."""
 
 _SIZES = ("page_size", "basket_size")
-#: The names of options, of fields and of branches.
-_NAMES = {
-    "fields": ("column", "compression", "page_size"),
-    "branches": ("compression", "basket_size", "title"),
-}
 
 
 def field_options(given: FieldOptions | None) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -42,23 +36,8 @@ def _by_glob(
     for glob, options in (given or {}).items():
         if not isinstance(options, Mapping):
             raise ArgumentError(f"the options of the {what} {glob!r} are not a dict: {options!r}")
-        for name in options:
-            _check_name(str(name), what, glob)
         chosen.append((glob, [(str(name), _text(name, one)) for name, one in options.items()]))
     return chosen
-
-
-def _check_name(name: str, what: str, glob: str) -> None:
-    """Raise an error for a name of an option that these fields or branches do not have."""
-    known = _NAMES[what]
-    if name in known:
-        return
-    if what == "fields":
-        belongs = f"{', '.join(known[:-1])} or {known[-1]}"
-        raise ArgumentError(f'the fields "{glob}" have an option "{name}" where {belongs} belongs')
-    close = difflib.get_close_matches(name, known, 1)
-    hint = f'; did you mean "{close[0]}"?' if close else ""
-    raise ArgumentError(f'branches have no option "{name}": they have {", ".join(known)}{hint}')
 
 
 def _text(name: str, value: Any) -> str:

@@ -108,7 +108,7 @@ def test_values_that_look_like_options(ntuple: Path, tmp_path: Path) -> None:
         (
             nyssa.rewrite,
             {"field_options": {"x": {"size": 7}}},
-            '^the fields "x" have an option "size" where column, compression or page_size belongs',
+            '^fields have no option "size": they have column, compression, page_size',
         ),
         (nyssa.merge, {"mode": "other"}, '^mode "other" is not known: use strict, union or filter'),
         (nyssa.merge, {"recluster": "big"}, "^recluster is a number of bytes"),

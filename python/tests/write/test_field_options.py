@@ -293,7 +293,7 @@ def test_what_matches_nothing(
     ("fields", "message"),
     [
         ({"jetz": {"compression": "lz4"}}, 'no field matches "jetz"; did you mean "jets"'),
-        ({"a": {"colum": "split"}}, 'the fields "a" have an option "colum" where column'),
+        ({"a": {"colum": "split"}}, 'fields have no option "colum": they have column'),
         ({"a": {"page_size": 1}}, "a page size of 1 bytes"),
         ({"a": {"page_size": "big"}}, "page_size is a number of bytes"),
         ({"a": {"compression": "gzip"}}, "gzip"),

@@ -7,12 +7,8 @@ use std::ops::Range;
 use bytes::Bytes;
 
 use super::record::Record;
+use crate::heuristics::cache;
 use crate::local::{Buffer, read_exact_at};
-
-/// The largest gap between two records that is read over. Another call takes as long as reading so many bytes.
-const GAP: u64 = 16 << 10;
-/// The largest number of bytes that one call reads, if they are of several records.
-const RUN_BYTES: u64 = 8 << 20;
 
 /// The bytes of some records.
 #[derive(Default)]
@@ -38,8 +34,8 @@ impl Blocks {
             let mut places = first.places();
             let joins = |record: &&Record| {
                 let joined = places.start..places.end.max(record.places().end);
-                let fits = record.place <= places.end.saturating_add(GAP)
-                    && joined.end - joined.start <= RUN_BYTES;
+                let fits = record.place <= places.end.saturating_add(cache::GAP)
+                    && joined.end - joined.start <= cache::RUN_BYTES;
                 if fits {
                     places = joined;
                 }

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 
 use bytes::Bytes;
 
@@ -21,6 +21,7 @@ use super::identity::Identity;
 use super::index::{Index, Part};
 use super::record::{BLOCK_BYTES, Form, RECORD_BYTES, Record};
 use super::trusted;
+use crate::heuristics::cache;
 use crate::local::{Lock, is_at, is_cached, lock, write_all_at};
 
 /// The name of the file that describes the resource. The time of its last change is the time of the last use.
@@ -29,12 +30,6 @@ pub(super) const ABOUT: &str = "about.json";
 pub(super) const INDEX: &str = "index";
 /// The name of the data file.
 pub(super) const DATA: &str = "data";
-/// The longest time that bytes wait until they can be added. They are not kept if others add all the time.
-const PATIENCE: Duration = Duration::from_millis(500);
-/// The pause before a lock is tried again.
-const PAUSE: Duration = Duration::from_micros(500);
-/// The number of ranges of a plan that are checked.
-const LOOKS: usize = 64;
 /// The largest size of an index of any resource, beyond [`INDEX_PART`].
 const FEW_INDEX_BYTES: u64 = 16 << 20;
 /// The bytes of a resource for each byte of its index: a record for each KiB.
@@ -206,7 +201,7 @@ impl Entry {
     /// Returns whether the system has the bytes of a plan in its memory, and needs no disk to read them.
     pub(super) fn is_in_memory(&self, units: &[Vec<Range<u64>>]) -> bool {
         let ranges = || units.iter().flatten().filter(|range| !range.is_empty());
-        let step = ranges().count().div_ceil(LOOKS).max(1);
+        let step = ranges().count().div_ceil(cache::LOOKS).max(1);
         let places = self.with_index(|index| {
             let place = |range: &Range<u64>| match index.parts(range).first() {
                 Some(Part::Known(_, record)) => Some(record.places()),
@@ -357,10 +352,10 @@ fn write_bytes(data: &File, new: &[New], mut place: u64) -> io::Result<()> {
 
 /// Locks a file, and waits for a short time while others have it locked.
 fn locked(file: &File) -> Lock {
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + cache::PATIENCE;
     loop {
         match lock(file) {
-            Lock::Taken if Instant::now() < end => thread::sleep(PAUSE),
+            Lock::Taken if Instant::now() < end => thread::sleep(cache::PAUSE),
             done => return done,
         }
     }

@@ -6,22 +6,17 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 
 use super::entry::{ABOUT, DATA, INDEX};
 use super::folder::{Cache, Estimate, LOCK};
 use super::identity::is_folder;
 use super::trusted;
+use crate::heuristics::cache;
 use crate::local::{Lock, lock};
 
 /// The start of the names of folders that are being removed.
 const REMOVED: &str = ".nyssa-removed-";
-/// The divisor of the limit. When one process has added the quotient, it measures the folder again.
-const PARTS: u64 = 64;
-/// The divisor of the limit. The quotient is free after resources were removed.
-const FREED: u64 = 10;
-/// The time for which a full folder is not measured again.
-const FULL_TIME: Duration = Duration::from_secs(1);
 
 /// The folder of a resource, as it is on the disk.
 pub(super) struct Found {
@@ -38,10 +33,10 @@ impl Cache {
     pub(super) fn has_room(&self, bytes: u64, own: &Path) -> bool {
         let Some(limit) = self.options().limit else { return true };
         let mut estimate = self.estimate().lock();
-        if estimate.full.is_some_and(|full| full.elapsed() < FULL_TIME) {
+        if estimate.full.is_some_and(|full| full.elapsed() < cache::FULL_TIME) {
             return false;
         }
-        let is_old = estimate.added > limit / PARTS;
+        let is_old = estimate.added > limit / cache::PARTS;
         let known = estimate.bytes.filter(|_| !is_old).map(|known| known + estimate.added);
         let mut total = match known {
             Some(total) if total.saturating_add(bytes) <= limit => total,
@@ -92,7 +87,7 @@ impl Cache {
     ) -> u64 {
         let Some(_lock) = self.lock() else { return 0 };
         self.remove_leftovers();
-        let most = (limit - limit / FREED).saturating_sub(bytes);
+        let most = (limit - limit / cache::FREED).saturating_sub(bytes);
         let mut removed = 0;
         found.sort_by_key(|one| one.used);
         for one in found.iter().filter(|one| one.path != own) {

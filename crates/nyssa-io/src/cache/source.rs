@@ -17,7 +17,8 @@ use super::origin::{Later, Open, Origin};
 use super::record::{Form, Record};
 use super::seen::Seen;
 use super::unpacked::Unpacked;
-use crate::fetch::{MOST_OF_END, check_answers, read_all};
+use crate::fetch::{check_answers, read_all};
+use crate::heuristics::fetch;
 use crate::source::check_range;
 use crate::{Cost, Limits, OpenOptions, Result, Source, Stop};
 
@@ -429,7 +430,7 @@ impl Source for CachedSource {
     fn opened_with(&self) -> Vec<Range<u64>> {
         let brought = self.inner().map_or_else(Vec::new, |origin| origin.opened_with());
         match self.resource.entry().filter(|_| brought.is_empty()) {
-            Some(entry) => entry.with_index(|index| index.ends(self.size(), MOST_OF_END)),
+            Some(entry) => entry.with_index(|index| index.ends(self.size(), fetch::MOST_OF_END)),
             None => brought,
         }
     }

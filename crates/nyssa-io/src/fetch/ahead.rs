@@ -12,17 +12,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use nyssa_observe::RecordedPlan;
 
-use super::hedge::{self, Credit, Flight, Times};
+use super::hedge::{Credit, Flight, Times};
 use super::requests::Requests;
 use super::{Failed, Fetched, check_unit, request_again, request_until, too_few};
+use crate::heuristics::{fetch, hedge};
 use crate::{Error, Limits, Result, Source, Stop};
 
-/// The number of bytes that are fetched ahead divided by this is the size of the window in which ranges are
-/// merged in any order.
-const WINDOWS: u64 = 2;
-/// The smallest number of requests whose bytes fit in memory together. Some of them are in flight while others
-/// are decoded.
-const LEAST_REQUESTS: u64 = 16;
 /// The time between two checks whether a waiting thread must stop.
 const POLL: Duration = Duration::from_millis(50);
 
@@ -127,8 +122,9 @@ impl Ahead {
             }
         }
         let concurrency = limits.concurrency.max(1);
-        let request_bytes = limits.request_bytes().min(ahead_bytes / LEAST_REQUESTS).max(1);
-        let plan = Requests::of(&sound, &limits, request_bytes, (ahead_bytes / WINDOWS).max(1));
+        let request_bytes = limits.request_bytes().min(ahead_bytes / fetch::LEAST_REQUESTS).max(1);
+        let plan =
+            Requests::of(&sound, &limits, request_bytes, (ahead_bytes / fetch::WINDOWS).max(1));
         state.missing = plan.units.iter().map(|unit| unit.requests.len()).collect();
         let all = state.missing.iter().enumerate();
         state.ready = all.filter(|(_, missing)| **missing == 0).map(|(unit, _)| unit).collect();

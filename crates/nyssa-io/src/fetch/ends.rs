@@ -7,19 +7,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use bytes::Bytes;
 use nyssa_observe::RecordedPlan;
 
-use super::ends_wanted::{Ends, MOST};
+use super::ends_wanted::Ends;
 use super::read_all;
+use crate::heuristics::fetch;
 use crate::known::{Known, read_unknown};
 use crate::source::{check_range, same_resource};
 use crate::{Limits, Result, Source, Stop};
-
-/// The smallest number of bytes that are requested at each end of the first file of a server.
-const LEAST_OF_FIRST: u64 = 16 << 10;
-/// The number of bytes up to which a file is read whole.
-const SMALL_BYTES: u64 = 512 << 10;
-/// The divisor of the number of bytes that the source sends during its latency. The quotient is read ahead at each
-/// end.
-const PARTS: u64 = 4;
 
 /// Reads the first and the last bytes of a source with one request, and returns a source that keeps them.
 /// Opening a remote file would otherwise need a request for each step of reading its metadata. A near source
@@ -55,9 +48,10 @@ fn ranges(source: &dyn Source, limits: &Limits) -> Vec<Range<u64>> {
     {
         return brought;
     }
-    let unknown = (limits.latency_bytes() / PARTS).clamp(LEAST_OF_FIRST, MOST);
+    let unknown = (limits.latency_bytes() / fetch::LATENCY_PARTS)
+        .clamp(fetch::LEAST_OF_FIRST, fetch::MOST_OF_END);
     let Ends { first, last } = Ends::wanted(source.name(), unknown);
-    if size <= (first + last).max(SMALL_BYTES.min(limits.latency_bytes())) {
+    if size <= (first + last).max(fetch::SMALL_BYTES.min(limits.latency_bytes())) {
         return std::iter::once(0..size).collect();
     }
     vec![0..first, size - last..size]
@@ -106,8 +100,8 @@ impl WithEnds {
             return;
         }
         let size = self.size();
-        let is_first = |range: &Range<u64>| range.end <= MOST;
-        let is_last = |range: &Range<u64>| size - range.start <= MOST;
+        let is_first = |range: &Range<u64>| range.end <= fetch::MOST_OF_END;
+        let is_last = |range: &Range<u64>| size - range.start <= fetch::MOST_OF_END;
         if !ranges.iter().all(|range| is_first(range) || is_last(range)) {
             self.end_of_metadata();
             return;

@@ -5,11 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use nyssa_net::PerProcess;
 
-use super::ends_wanted::{Ends, LEAST, MOST};
+use super::ends_wanted::Ends;
+use crate::heuristics::fetch;
 use crate::known::Known;
-
-/// The largest number of bytes that are kept.
-const KEPT_BYTES: u64 = 32 << 20;
 
 /// The ends of files that were opened by the same options. A chain of many files opens each of them twice: once for its
 /// columns, and again to read it. Clones share them.
@@ -37,8 +35,8 @@ impl KeptEnds {
     pub(crate) fn wanted(&self, name: &str) -> Ends {
         match self.0.lock().files.contains_key(name) {
             // Size and version come with any byte.
-            true => Ends { first: LEAST, last: 0 },
-            false => Ends::wanted(name, MOST),
+            true => Ends { first: fetch::LEAST_OF_END, last: 0 },
+            false => Ends::wanted(name, fetch::MOST_OF_END),
         }
     }
 
@@ -61,7 +59,7 @@ impl KeptEnds {
         if let Some(before) = kept.files.insert(name.to_owned(), file) {
             kept.bytes -= before.known.bytes();
         }
-        while kept.bytes > KEPT_BYTES {
+        while kept.bytes > fetch::KEPT_BYTES {
             let oldest = kept.files.iter().min_by_key(|(_, file)| file.number);
             let Some(oldest) = oldest.map(|(name, _)| name.clone()) else { return };
             kept.bytes -= kept.files.remove(&oldest).map_or(0, |file| file.known.bytes());
@@ -78,7 +76,7 @@ mod tests {
     #[test]
     fn the_oldest_ends_make_room() {
         let kept = KeptEnds::default();
-        let third = KEPT_BYTES / 3;
+        let third = fetch::KEPT_BYTES / 3;
         let known = || Known::new([(0..third, Bytes::from(vec![0; third as usize]))]);
         for name in ["a", "b", "c", "b", "d"] {
             kept.keep(name, 10, "one".to_owned(), known());

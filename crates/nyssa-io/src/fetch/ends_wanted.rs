@@ -5,16 +5,8 @@ use std::sync::Mutex;
 
 use nyssa_net::PerProcess;
 
+use crate::heuristics::fetch;
 use crate::location::server;
-
-/// The smallest number of bytes that are requested at an end.
-pub(super) const LEAST: u64 = 4 << 10;
-/// The largest number of bytes that are requested at an end. A new connection of TCP carries the largest ends in three
-/// round trips. Most RNTuples have less metadata.
-pub(crate) const MOST: u64 = 48 << 10;
-/// The divisor of the bytes that earlier files needed at an end. The quotient is requested in addition, because files
-/// are alike but not equal.
-const MARGIN: u64 = 8;
 
 /// Numbers of bytes at the two ends of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +23,9 @@ impl Ends {
     /// For the first file of a server this is `unknown` at each end.
     pub(crate) fn wanted(name: &str, unknown: u64) -> Self {
         let used = server(name).and_then(|server| USED.lock().get(&server).copied());
-        let wanted = |used: u64| (used + used / MARGIN).clamp(LEAST, MOST);
+        let wanted = |used: u64| {
+            (used + used / fetch::END_MARGIN).clamp(fetch::LEAST_OF_END, fetch::MOST_OF_END)
+        };
         match used {
             Some(used) => Self { first: wanted(used.first), last: wanted(used.last) },
             None => Self { first: unknown, last: unknown },

@@ -5,13 +5,13 @@
 //! once more, and uses the answer that comes first. The rule is:
 //!
 //! - A thread waits for the request. A stuck request for which no thread waits does no harm yet.
-//! - The request has taken longer than [`LEAST`], and longer than [`TIMES`] times the expected time. This is
-//!   its stated cost, with all bytes that are in flight on the line, or the mean time of the answered requests of
+//! - The request has taken longer than [`hedge::LEAST`], and longer than [`hedge::TIMES`] times the expected time. This
+//!   is its stated cost, with all bytes that are in flight on the line, or the mean time of the answered requests of
 //!   the same plan, whichever is longer. Shorter delays cost less than a second request.
 //! - The request was not made a second time before.
 //! - The source answers several requests at the same time. Other sources would only queue the second one.
 //! - The server has credit ([`Credit`]). A server that is slow for everybody must not get twice the load: one
-//!   second request is under way at a time, and one in [`PART`] requests is made twice.
+//!   second request is under way at a time, and one in [`hedge::PART`] requests is made twice.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,14 +21,8 @@ use std::time::{Duration, Instant};
 use nyssa_net::PerProcess;
 
 use crate::Limits;
+use crate::heuristics::hedge;
 use crate::location::server;
-
-/// The shortest time after which a request is made again.
-pub(super) const LEAST: Duration = Duration::from_secs(1);
-/// The number of times the expected time after which a request is made again.
-const TIMES: u32 = 3;
-/// The number of requests among which one may be made again, after the first one.
-const PART: u64 = 20;
 
 /// A request that is under way.
 pub(super) struct Flight {
@@ -77,7 +71,7 @@ impl Times {
         let transfer = Duration::try_from_secs_f64(transfer).unwrap_or(Duration::MAX);
         let stated = cost.latency.saturating_add(cost.range.saturating_mul(ranges));
         let usual = stated.saturating_add(transfer).max(self.mean());
-        usual.saturating_mul(TIMES).max(LEAST)
+        usual.saturating_mul(hedge::TIMES).max(hedge::LEAST)
     }
 }
 
@@ -132,7 +126,7 @@ impl Credit {
         if self.busy.swap(true, Ordering::Relaxed) {
             return false;
         }
-        let allowed = 1 + self.requests.load(Ordering::Relaxed) / PART;
+        let allowed = 1 + self.requests.load(Ordering::Relaxed) / hedge::PART;
         // Only the thread that has set `busy` changes this number.
         if self.repeated.load(Ordering::Relaxed) >= allowed {
             self.busy.store(false, Ordering::Relaxed);
@@ -168,7 +162,7 @@ mod tests {
         times.add(Duration::from_secs(3));
         assert_eq!(times.limit(&limits, 10, 1_000_000), Duration::from_secs(6));
         assert_eq!(times.limit(&limits, 10, 30_000_000), Duration::from_millis(10_500));
-        assert_eq!(Times::default().limit(&Limits::NONE, 1, 0), LEAST);
+        assert_eq!(Times::default().limit(&Limits::NONE, 1, 0), hedge::LEAST);
     }
 
     #[test]

@@ -30,7 +30,7 @@ use ahead::Ahead;
 pub use coalesce::{Merged, coalesce};
 pub use ends::with_ends;
 pub(crate) use ends_kept::KeptEnds;
-pub(crate) use ends_wanted::{Ends, MOST as MOST_OF_END};
+pub(crate) use ends_wanted::Ends;
 pub use hedge::{HedgeCounts, hedge_counts};
 use near::Near;
 pub use read_ahead::{Announced, Held, ReadAhead};

@@ -33,5 +33,5 @@ pub use options::HttpOptions;
 pub(crate) use protocol::Http;
 pub(crate) use resource::Address;
 pub(crate) use retry::{Patience, retried};
-pub(crate) use several::{MAX_RANGES, PROOF_BYTES, RANGE_TIME, Several};
+pub(crate) use several::Several;
 pub(crate) use source::HttpSource;

@@ -5,12 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::failure::{Again, Failure};
 use crate::Stop;
-
-/// The first and the longest pause before a request is made again.
-const WAIT: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
-
-/// The maximum number of wrong answers to one request.
-const WRONG_ANSWERS: u32 = 4;
+use crate::heuristics::http;
 
 /// The rule for repeating a request that fails.
 pub(crate) struct Patience {
@@ -61,11 +56,11 @@ impl Patience {
             Again::IfKnown => self.known,
             Again::Few => {
                 self.wrong += 1;
-                self.wrong < WRONG_ANSWERS
+                self.wrong < http::WRONG_ANSWERS
             }
             Again::Always => true,
         };
-        let (first, longest) = WAIT;
+        let (first, longest) = http::WAIT;
         let wait = first.saturating_mul(1 << (self.failed - 1).min(10)).min(longest);
         // Requests that failed together must not be repeated together.
         let wait = failure.retry_after.unwrap_or(wait.mul_f64(0.5 + 0.5 * spread()));

@@ -1,7 +1,7 @@
 //! Finds which servers can answer one request for several ranges.
 //!
 //! Many servers cannot: they send the whole file, an error, or other ranges than those that were requested. A
-//! server therefore has to prove it. Before a plan that has many short ranges, or after [`SHORT_REQUESTS`]
+//! server therefore has to prove it. Before a plan that has many short ranges, or after [`SHORT_REQUESTS`](crate::heuristics::http::SHORT_REQUESTS)
 //! requests for short ranges, the server is asked for ranges whose bytes are known from requests for one range. If
 //! every part of the answer is right, plans ask for several ranges at a time from then on. One wrong answer ends
 //! this for the rest of the process.
@@ -10,27 +10,12 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use nyssa_net::PerProcess;
 use url::Origin;
 
 use crate::fetch::{Merged, coalesce};
-
-/// The largest number of ranges of one request. It is small enough for the limits of servers, and for headers
-/// of usual sizes.
-pub(crate) const MAX_RANGES: usize = 32;
-/// The time that one more range in a request takes: its headers are sent, and the server seeks.
-pub(crate) const RANGE_TIME: Duration = Duration::from_micros(20);
-/// The number of bytes of each range with which a server proves that it answers requests for several ranges.
-pub(crate) const PROOF_BYTES: u64 = 32;
-/// The number of round trips that a plan must need for its short ranges, so that it is worth one more round trip
-/// to ask for a proof first.
-const ROUND_TRIPS: usize = 3;
-/// The number of requests for short ranges after which a server is asked for a proof.
-const SHORT_REQUESTS: u32 = 16;
-/// The number of bytes up to which a range is short.
-const SHORT_BYTES: u64 = 64 << 10;
+use crate::heuristics::http;
 
 const UNKNOWN: u8 = 0;
 const PROVEN: u8 = 1;
@@ -59,9 +44,9 @@ impl Several {
 
     /// Counts a request for a range of `bytes`. Returns true once, when a proof is worth a request.
     pub(crate) fn counts(&self, bytes: u64) -> bool {
-        bytes <= SHORT_BYTES
+        bytes <= http::SHORT_BYTES
             && self.state.load(Ordering::Relaxed) == UNKNOWN
-            && self.short_requests.fetch_add(1, Ordering::Relaxed) + 1 == SHORT_REQUESTS
+            && self.short_requests.fetch_add(1, Ordering::Relaxed) + 1 == http::SHORT_REQUESTS
             && self.begins()
     }
 
@@ -78,10 +63,10 @@ impl Several {
         }
         let ranges: Vec<Range<u64>> = units.iter().flatten().cloned().collect();
         let is_short = |Merged { range, .. }: &Merged| {
-            range.end - range.start <= SHORT_BYTES && !is_known(range)
+            range.end - range.start <= http::SHORT_BYTES && !is_known(range)
         };
         let short = coalesce(&ranges, 0, u64::MAX).into_iter().filter(is_short).count();
-        short >= ROUND_TRIPS * connections && self.begins()
+        short >= http::ROUND_TRIPS * connections && self.begins()
     }
 
     /// Begins a proof. Returns false if it is known or being found out whether the server can answer.

@@ -18,21 +18,12 @@ use super::options::HttpOptions;
 use super::part::{Times, complete};
 use super::resource::{Address, Resource};
 use super::retry::Patience;
-use super::several::{MAX_RANGES, PROOF_BYTES, RANGE_TIME};
 use super::version::Version;
+use crate::heuristics::http;
 use crate::known::{Known, read_unknown};
 use crate::limits::NETWORK_OVER_READ;
 use crate::source::{check_range, closed};
 use crate::{Cost, Limits, OpenOptions, Result, Source, Stop};
-
-/// The largest range of one request. So many bytes are in memory, and are lost when a connection breaks.
-const MAX_RANGE_BYTES: u64 = 16 << 20;
-/// The longest time that a plan waits for a proof: several latencies, and this time.
-const PROOF_LATENCIES: u32 = 4;
-const PROOF_TIME: Duration = Duration::from_millis(100);
-/// The number of bytes that count as progress when requests break or bring only a part. Without it, the client would
-/// wait forever for a very slow server.
-const PROGRESS_BYTES: usize = 64 << 10;
 
 /// A file on a server that speaks HTTP.
 pub(crate) struct HttpSource(Arc<WebFile>);
@@ -79,11 +70,11 @@ impl HttpSource {
         if !several.begins_for(units, file.resource.options.connections, is_known) {
             return;
         }
-        let wait = PROOF_LATENCIES * file.meter.cost().latency + PROOF_TIME;
+        let wait = http::PROOF_LATENCIES * file.meter.cost().latency + http::PROOF_TIME;
         let (sender, receiver) = channel();
         let file = Arc::clone(file);
         let job = move || {
-            file.prove(file.size.saturating_sub(PROOF_BYTES)..file.size, None);
+            file.prove(file.size.saturating_sub(http::PROOF_BYTES)..file.size, None);
             // The receiver is gone if the answer came too late.
             let _ = sender.send(());
         };
@@ -114,7 +105,7 @@ impl WebFile {
     fn fetch(&self, range: &Range<u64>, stop: &Stop) -> io::Result<Bytes> {
         let len = usize::try_from(range.end - range.start)
             .map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
-        let mut buffer = Vec::with_capacity(len.min(MAX_RANGE_BYTES as usize));
+        let mut buffer = Vec::with_capacity(len.min(http::MAX_RANGE_BYTES as usize));
         let mut patience = Patience::new(self.resource.options.deadline, true).until(stop);
         let mut before = 0;
         loop {
@@ -124,7 +115,7 @@ impl WebFile {
                 self.ask_for_proof(range, &bytes);
                 return Ok(bytes);
             };
-            if buffer.len() - before >= PROGRESS_BYTES {
+            if buffer.len() - before >= http::PROGRESS_BYTES {
                 patience.progress();
                 before = buffer.len();
             }
@@ -206,7 +197,7 @@ impl WebFile {
         if !several.counts(bytes.len() as u64) {
             return;
         }
-        let length = PROOF_BYTES.min(range.end - range.start);
+        let length = http::PROOF_BYTES.min(range.end - range.start);
         // The length is that of bytes in memory.
         let bytes = bytes.slice(..length as usize);
         self.prove(range.start..range.start + length, Some(bytes));
@@ -217,7 +208,8 @@ impl WebFile {
     fn prove(&self, third: Range<u64>, bytes: Option<Bytes>) {
         let Some(several) = &self.resource.several else { return };
         // The first bytes arrived when the file was opened.
-        let (first, second) = (0..PROOF_BYTES, PROOF_BYTES * 100..PROOF_BYTES * 101);
+        let (first, second) =
+            (0..http::PROOF_BYTES, http::PROOF_BYTES * 100..http::PROOF_BYTES * 101);
         let bytes = bytes.or_else(|| self.known.find(&third));
         let known = [self.known.find(&first), self.known.find(&second), bytes];
         let known: Option<Vec<Bytes>> = known.into_iter().collect();
@@ -249,12 +241,12 @@ impl Source for HttpSource {
     fn limits(&self) -> Limits {
         let several = self.0.resource.several.as_ref();
         let (max_ranges, range) = match several.is_some_and(|several| several.is_proven()) {
-            true => (MAX_RANGES, RANGE_TIME),
+            true => (http::MAX_RANGES, http::RANGE_TIME),
             false => (1, Duration::ZERO),
         };
         Limits {
             max_ranges,
-            max_range_bytes: MAX_RANGE_BYTES,
+            max_range_bytes: http::MAX_RANGE_BYTES,
             concurrency: self.0.resource.options.connections,
             cost: Cost { range, ..self.0.meter.cost() },
             gap: None,

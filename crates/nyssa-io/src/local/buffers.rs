@@ -3,12 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-/// The smallest buffer that is reused. The allocator itself reuses the memory of smaller ones.
-const MIN_BYTES: usize = 128 << 10;
-/// The unit to which sizes are rounded up, so that reads of similar sizes can reuse buffers.
-const STEP_BYTES: usize = 1 << 20;
-/// The largest number of bytes in buffers that wait for another read, in the whole process.
-const IDLE_BYTES: usize = 32 << 20;
+use crate::heuristics::local;
 
 /// The buffers that wait for another read.
 static IDLE: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
@@ -22,10 +17,10 @@ pub(crate) struct Buffer {
 impl Buffer {
     /// Returns a buffer of `len` bytes with any contents.
     pub(crate) fn new(len: usize) -> Self {
-        if len < MIN_BYTES {
+        if len < local::MIN_BYTES {
             return Self { memory: vec![0; len], len };
         }
-        let size = len.next_multiple_of(STEP_BYTES);
+        let size = len.next_multiple_of(local::STEP_BYTES);
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
         // A much larger buffer is not used, because the data can stay in memory for long.
         let fits = |memory: &Vec<u8>| memory.len() >= len && memory.len() <= 2 * size;
@@ -49,11 +44,11 @@ impl AsRef<[u8]> for Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         let memory = std::mem::take(&mut self.memory);
-        if memory.len() < MIN_BYTES {
+        if memory.len() < local::MIN_BYTES {
             return;
         }
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.iter().map(Vec::len).sum::<usize>() + memory.len() <= IDLE_BYTES {
+        if idle.iter().map(Vec::len).sum::<usize>() + memory.len() <= local::IDLE_BYTES {
             idle.push(memory);
         }
     }
@@ -66,7 +61,7 @@ mod tests {
     #[test]
     fn memory_is_used_again() {
         // No other test of the process uses this size.
-        let len = 7 * STEP_BYTES + 1;
+        let len = 7 * local::STEP_BYTES + 1;
         let mut first = Buffer::new(len);
         first.bytes_mut()[len - 1] = 9;
         assert_eq!(first.as_ref().len(), len);
@@ -78,13 +73,13 @@ mod tests {
         let other = Buffer::new(len);
         assert_ne!(other.as_ref().as_ptr(), place);
         drop(again);
-        assert_ne!(Buffer::new(MIN_BYTES).as_ref().as_ptr(), place);
+        assert_ne!(Buffer::new(local::MIN_BYTES).as_ref().as_ptr(), place);
         assert_eq!(Buffer::new(3).as_ref(), [0; 3]);
 
         // Waiting buffers do not exceed the limit.
-        let all: Vec<Buffer> = (0..60).map(|_| Buffer::new(STEP_BYTES)).collect();
+        let all: Vec<Buffer> = (0..60).map(|_| Buffer::new(local::STEP_BYTES)).collect();
         drop(all);
         let idle = IDLE.lock().unwrap();
-        assert!(idle.iter().map(Vec::len).sum::<usize>() <= IDLE_BYTES);
+        assert!(idle.iter().map(Vec::len).sum::<usize>() <= local::IDLE_BYTES);
     }
 }

@@ -4,13 +4,7 @@ use std::fs::File;
 use std::ops::Range;
 
 use super::lock::is_on_this_machine;
-
-/// The number of bytes below which a plan of one range is read by one request, whether it is cached or not.
-const LEAST_BYTES: u64 = 512 << 10;
-/// The number of bytes of a plan that are checked.
-const SAMPLES: usize = 32;
-/// The divisor of the number of checked bytes. A plan is not cached if more than the quotient is not cached.
-const PART: usize = 8;
+use crate::heuristics::local;
 
 /// The place of a byte of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,18 +27,21 @@ pub(crate) fn is_cached(file: &File, units: &[Vec<Range<u64>>]) -> bool {
 fn all_cached(units: &[Vec<Range<u64>>], place: impl Fn(u64) -> Place) -> Option<bool> {
     let ranges = || units.iter().flatten().filter(|range| !range.is_empty());
     let count = ranges().count();
-    if count == 0 || count == 1 && ranges().all(|range| range.end - range.start < LEAST_BYTES) {
+    if count == 0
+        || count == 1 && ranges().all(|range| range.end - range.start < local::LEAST_BYTES)
+    {
         return Some(true);
     }
     // Each of a few long ranges is checked in several places.
-    let each = SAMPLES.div_ceil(count) as u64;
+    let each = local::SAMPLES.div_ceil(count) as u64;
     let places = |range: &Range<u64>| {
         let (start, last) = (range.start, range.end - 1);
         let step = ((range.end - range.start) / each).max(1);
         (0..each).map(move |number| start.saturating_add(number * step).min(last))
     };
-    let offsets: Vec<u64> = ranges().step_by(count.div_ceil(SAMPLES)).flat_map(places).collect();
-    let mut allowed = offsets.len() / PART;
+    let offsets: Vec<u64> =
+        ranges().step_by(count.div_ceil(local::SAMPLES)).flat_map(places).collect();
+    let mut allowed = offsets.len() / local::PART;
     for offset in offsets {
         match place(offset) {
             Place::Cache => {}
@@ -112,8 +109,8 @@ mod tests {
     fn one_short_range_needs_no_look() {
         assert_eq!(look(&[], 0), (Some(true), 0));
         assert_eq!(look(&[vec![7..7], vec![]], 0), (Some(true), 0));
-        assert_eq!(look(&[vec![0..LEAST_BYTES - 1]], 0), (Some(true), 0));
-        assert_eq!(look(&[vec![0..LEAST_BYTES]], 0).0, Some(false));
+        assert_eq!(look(&[vec![0..local::LEAST_BYTES - 1]], 0), (Some(true), 0));
+        assert_eq!(look(&[vec![0..local::LEAST_BYTES]], 0).0, Some(false));
     }
 
     #[test]

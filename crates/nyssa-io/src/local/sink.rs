@@ -10,13 +10,10 @@ use super::finished::{LocalFinished, Target, Upload, directory};
 use super::partial;
 use super::position::write_all_at;
 use crate::for_people::shown;
+use crate::heuristics::local;
 use crate::staging::{Finished, Staging, exists};
 use crate::write_buffer::WriteBuffer;
 use crate::{Error, Result, Sink};
-
-/// The size of the buffer that collects small writes, so that thousands of small keys do not need thousands of
-/// system calls.
-const BUFFER_SIZE: usize = 1 << 20;
 
 /// A local file that is being written. It is a temporary file in the same folder. The commit gives it its final
 /// name. Without a commit it is removed.
@@ -83,7 +80,7 @@ impl LocalSink {
     }
 
     fn new(name: String, target: Target, temporary: NamedTempFile) -> Self {
-        let buffer = WriteBuffer::new(BUFFER_SIZE);
+        let buffer = WriteBuffer::new(local::BUFFER_SIZE);
         Self { name, target, temporary, buffer, failed: false, staging: None }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::link::Shared;
-use crate::http::{MAX_RANGES, PROOF_BYTES, RANGE_TIME};
+use crate::heuristics::http;
 use crate::known::read_unknown;
 use crate::{Cost, Limits, OpenOptions, Result, Source};
 
@@ -55,7 +55,7 @@ impl Simulated {
     /// Waits for the answer by which a server proves that it answers requests for several ranges.
     fn prove(&self) {
         let Some(several) = self.shared.several(self.server) else { return };
-        self.shared.wait(self.server, 3, 3 * PROOF_BYTES);
+        self.shared.wait(self.server, 3, 3 * http::PROOF_BYTES);
         several.proves(true);
     }
 
@@ -89,8 +89,8 @@ impl Source for Simulated {
         if !self.shared.several(self.server).is_some_and(|several| several.is_proven()) {
             return limits;
         }
-        let cost = Cost { range: limits.cost.range.max(RANGE_TIME), ..limits.cost };
-        Limits { max_ranges: MAX_RANGES, cost, ..limits }
+        let cost = Cost { range: limits.cost.range.max(http::RANGE_TIME), ..limits.cost };
+        Limits { max_ranges: http::MAX_RANGES, cost, ..limits }
     }
 
     fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {

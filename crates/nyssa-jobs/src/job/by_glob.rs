@@ -13,12 +13,8 @@ use nyssa_ttree::write::BranchOptions;
 pub(crate) fn field_options(text: &str) -> Result<FieldOptions> {
     let example = "Jet_*:column=Real32Trunc:16,compression=zstd:9,page-size=64kB";
     let (glob, pairs) = split(text, example)?;
-    pairs.iter().try_fold(FieldOptions::new(&glob)?, |options, (name, value)| match &**name {
-        "page-size" => options.with("page_size", &size(value)?),
-        "column" | "compression" => options.with(name, value),
-        _ => Err(Error::invalid_argument(format!(
-            "{name:?} is not an option of a field: use column, compression or page-size"
-        ))),
+    pairs.iter().try_fold(FieldOptions::new(&glob)?, |options, (name, value)| {
+        options.with(name, &bytes(name, value)?)
     })
 }
 
@@ -28,12 +24,8 @@ pub(crate) fn field_options(text: &str) -> Result<FieldOptions> {
 /// `InvalidArgument` for another form, an unknown name, and a value that is not allowed.
 pub(crate) fn branch_options(text: &str) -> Result<BranchOptions> {
     let (glob, pairs) = split(text, "Jet_*:compression=zstd:9,basket-size=64kB")?;
-    pairs.iter().try_fold(BranchOptions::new(&glob)?, |options, (name, value)| match &**name {
-        "basket-size" => options.with("basket_size", &size(value)?),
-        "compression" | "title" => options.with(name, value),
-        _ => Err(Error::invalid_argument(format!(
-            "{name:?} is not an option of a branch: use compression, basket-size or title"
-        ))),
+    pairs.iter().try_fold(BranchOptions::new(&glob)?, |options, (name, value)| {
+        options.with(name, &bytes(name, value)?)
     })
 }
 
@@ -52,12 +44,16 @@ pub(crate) fn counter(text: &str) -> Result<(String, String)> {
     Ok((joined(glob), joined(&name[1..])))
 }
 
-fn size(text: &str) -> Result<String> {
-    let bytes = nyssa_io::parse_size(text).map_err(Error::invalid_argument)?;
+/// Returns the value of an option, which is a number of bytes if the option is a size.
+fn bytes(name: &str, value: &str) -> Result<String> {
+    if !name.ends_with("_size") {
+        return Ok(value.to_owned());
+    }
+    let bytes = nyssa_io::parse_size(value).map_err(Error::invalid_argument)?;
     Ok(bytes.to_string())
 }
 
-/// A glob, and pairs of the name and the value of an option.
+/// A glob, and pairs of the name and the value of an option. Names have `_` between words.
 type ByGlob = (String, Vec<(String, String)>);
 
 /// Splits a text into the glob and the pairs of name and value.
@@ -73,7 +69,7 @@ fn split(text: &str, example: &str) -> Result<ByGlob> {
     let colon = head.iter().rposition(|one| *one == (':', false)).ok_or_else(wrong)?;
     let pair = |pair: &[(char, bool)]| {
         let equals = pair.iter().position(|one| *one == ('=', false)).ok_or_else(wrong)?;
-        Ok((joined(&pair[..equals]), joined(&pair[equals + 1..])))
+        Ok((joined(&pair[..equals]).replace('-', "_"), joined(&pair[equals + 1..])))
     };
     let pairs = characters[colon + 1..].split(|one| *one == (',', false)).map(pair);
     Ok((joined(&head[..colon]), pairs.collect::<Result<_>>()?))
@@ -117,8 +113,7 @@ mod tests {
             ("Jet_*:4", "\"Jet_*:4\" is not GLOB:NAME=VALUE"),
             (
                 "x:size=4",
-                "\"size\" is not an option of a field: use column, compression or \
-              page-size",
+                "fields have no option \"size\": they have column, compression, page_size",
             ),
             ("x:page-size=big", "\"big\" is not a size"),
             ("x:page-size=1", "a page size of 1 bytes, for the fields \"x\", is outside"),
@@ -136,7 +131,7 @@ mod tests {
         assert_eq!(options.compression, Some("zstd:9".parse().unwrap()));
         assert_eq!(options.basket_size, Some(64_000));
         let error = branch_options("x:page-size=64kB").unwrap_err().to_string();
-        assert!(error.starts_with("\"page-size\" is not an option of a branch"), "{error}");
+        assert!(error.starts_with("branches have no option \"page_size\""), "{error}");
     }
 
     #[test]

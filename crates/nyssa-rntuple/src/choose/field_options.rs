@@ -64,11 +64,12 @@ impl FieldOptions {
                 self.validate()?;
             }
             _ => {
+                let known = ["column", "compression", "page_size"];
                 return Err(Error::invalid_argument(format!(
-                    "the fields {:?} have an option {name:?} where column, compression or page_size \
-                     belongs",
-                    self.glob()
-                )));
+                    "fields have no option {name:?}: they have {}",
+                    known.join(", ")
+                ))
+                .suggest(name, known));
             }
         }
         Ok(self)

@@ -9,10 +9,8 @@ use nyssa_root::fetch::{read_all, read_one};
 use super::Reader;
 use super::ahead::range;
 use super::basket::{Expected, Opened, payload_size};
+use crate::heuristics::read;
 use crate::model::Basket;
-
-/// The number of bytes that are read of a basket. Its key and its header fit, unless its names are very long.
-const HEAD: u64 = 512;
 
 impl Reader {
     /// Returns the decompressed size of each basket in bytes, if its key has names of an ordinary length.
@@ -20,8 +18,9 @@ impl Reader {
     /// # Errors
     /// `OutOfSpecification` for baskets beyond the end of the file; an error if the source cannot be read.
     pub fn uncompressed_sizes(&self, baskets: &[&Basket]) -> Result<Vec<Option<u64>>> {
-        let head =
-            |basket: &&Basket| basket.seek..basket.seek.saturating_add(basket.bytes.min(HEAD));
+        let head = |basket: &&Basket| {
+            basket.seek..basket.seek.saturating_add(basket.bytes.min(read::BASKET_HEAD))
+        };
         let stored = baskets.iter().filter(|basket| basket.embedded.is_none());
         let ranges: Vec<Range<u64>> = stored.map(head).collect();
         ranges.iter().try_for_each(|range| self.check_in_file(range))?;

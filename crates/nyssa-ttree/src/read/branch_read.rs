@@ -13,11 +13,9 @@ use nyssa_root::streamer::Values;
 
 use super::basket::Contents;
 use super::{array, decode, streamed};
+use crate::heuristics::read;
 use crate::model::{Basket, Branch, EntryKind, EntryLayout, Member};
 
-/// The memory that is reserved for the values of later baskets, relative to the size that the first basket suggests.
-/// The factor is more than 1 because sizes vary a little.
-const RESERVE_FACTOR: f64 = 1.1;
 /// The largest memory that is reserved for the values of later baskets, in bytes for each stored byte.
 const MAX_RESERVED_PER_BYTE: u64 = 8;
 
@@ -174,7 +172,7 @@ impl<'r> BranchRead<'r> {
         let (known, to_come) =
             (bytes(piece.baskets.clone()), bytes(piece.baskets.end..self.baskets.end));
         if let (Some(values), 1..) = (&mut piece.values, known) {
-            let more = to_come as f64 / known as f64 * RESERVE_FACTOR;
+            let more = to_come as f64 / known as f64 * read::RESERVE_FACTOR;
             let limit = to_come.saturating_mul(MAX_RESERVED_PER_BYTE);
             let limit = usize::try_from(limit).unwrap_or(usize::MAX);
             values.reserve(more, limit);

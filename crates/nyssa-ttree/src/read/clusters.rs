@@ -2,11 +2,8 @@
 
 use std::ops::Range;
 
+use crate::heuristics::read;
 use crate::model::{Branch, Tree};
-
-/// The smallest number of stored bytes of a cluster, for trees that do not store where their clusters start.
-/// ROOT's default for flushing a tree is 30 MB too.
-const CLUSTER_BYTES: u64 = 30_000_000;
 
 /// Returns the clusters that auto-flushes made. If there are none, returns ranges that start with a basket of
 /// the largest branch. A cluster also starts where a branch begins late, so that the branch has values for all entries of
@@ -33,7 +30,7 @@ pub(crate) fn of_tree(tree: &Tree) -> Vec<Range<u64>> {
     clusters
 }
 
-/// Selects basket starts of the largest branch so that about [`CLUSTER_BYTES`] of the tree are between two of
+/// Selects basket starts of the largest branch so that about [`CLUSTER_BYTES`](crate::heuristics::read::CLUSTER_BYTES) of the tree are between two of
 /// them.
 fn basket_starts(tree: &Tree) -> Vec<u64> {
     let mut largest: Option<(&Branch, u64)> = None;
@@ -47,7 +44,7 @@ fn basket_starts(tree: &Tree) -> Vec<u64> {
     });
     let Some((branch, bytes)) = largest else { return Vec::new() };
     // The number of bytes that the largest branch has in one cluster.
-    let share = (CLUSTER_BYTES as f64 * bytes as f64 / (total as f64).max(1.0)) as u64;
+    let share = (read::CLUSTER_BYTES as f64 * bytes as f64 / (total as f64).max(1.0)) as u64;
     let mut starts = Vec::new();
     let mut since = 0_u64;
     for basket in &branch.baskets {

@@ -24,17 +24,12 @@ use rayon::prelude::*;
 use super::Reader;
 use super::basket::{Contents, Expected, Opened, decompress, payload_size, unpack};
 use super::branch_read::{BranchRead, Decoded, Output, Target, VariableData};
+use crate::heuristics::read;
 use crate::model::Basket;
 
 /// The number of bytes that are read to find the size of a basket when its branch does not store the size
 /// (files of old ROOT versions).
 const SIZE_PREFIX: u64 = 4;
-/// The number of units of work for each thread. With several units, all threads finish at about the same time.
-const GROUPS_PER_THREAD: u64 = 8;
-/// The smallest number of bytes that is fetched in a separate request.
-const MIN_FETCH_BYTES: u64 = 128 << 10;
-/// The largest scratch memory in bytes that a thread keeps after a read. Only the basket of a very large entry has more.
-const SCRATCH_KEPT: usize = 16 << 20;
 
 thread_local! {
     /// The decompressed payload of the current basket. It grows to the size of the largest payload.
@@ -179,8 +174,8 @@ impl Reader {
             return context.pool().install(|| one_by_one(tasks));
         }
         let bytes = tasks.iter().map(|task| task.bytes).fold(0, u64::saturating_add);
-        let share = bytes / (context.threads() as u64 * GROUPS_PER_THREAD);
-        let groups = group(tasks, share.clamp(MIN_FETCH_BYTES.min(most), most));
+        let share = bytes / (context.threads() as u64 * read::GROUPS_PER_THREAD);
+        let groups = group(tasks, share.clamp(read::MIN_FETCH_BYTES.min(most), most));
         let units = self.units(columns, groups);
         let work =
             |(): &mut (), tasks: Vec<Task<'_>>, pages: Result<Pages<'_>>, keep: &mut Keep| {
@@ -292,7 +287,7 @@ impl Reader {
                 self.place(error, column.branch)
             })
         });
-        if scratch.len() <= SCRATCH_KEPT {
+        if scratch.len() <= read::SCRATCH_KEPT {
             SCRATCH.set(scratch);
         }
         result

@@ -7,13 +7,8 @@ use nyssa_root::effort::{Chooser, Effort, SampleSize, SplitForm};
 use nyssa_root::error::Result;
 
 use super::basket::Basket;
+use crate::heuristics::write;
 
-/// Baskets with fewer bytes than this have the codec of the level. They take little time.
-const MIN_BYTES: usize = 4 << 10;
-/// The largest size of a sample in bytes. It has at most half of a basket.
-const MAX_SAMPLE: usize = 32 << 10;
-/// Offsets of fewer bytes than this are compressed together with the entries.
-const MIN_OFFSETS: usize = 2 << 10;
 /// A sample starts at a multiple of this number of bytes, the size of the largest number.
 const ALIGNMENT: usize = 8;
 
@@ -59,7 +54,7 @@ impl BranchCodec {
 
     /// Returns whether a basket must be sampled.
     pub(super) fn wants(&self, basket: &Basket) -> bool {
-        self.chooser.is_some() && self.chosen.is_none() && basket.data.len() >= MIN_BYTES
+        self.chooser.is_some() && self.chosen.is_none() && basket.data.len() >= write::MIN_BYTES
     }
 
     /// Chooses the codec by a sample of a basket, which lacks its offsets.
@@ -96,10 +91,13 @@ impl BranchCodec {
     pub(super) fn of(&self, basket: &Basket) -> BasketCodecs {
         let offsets = basket.ends.as_ref().map_or(0, |ends| ends.len() * size_of::<u32>());
         match (&self.chooser, &self.chosen) {
-            (Some(chooser), Some(chosen)) if basket.data.len() >= MIN_BYTES => BasketCodecs {
-                entries: Arc::clone(&chosen.codec),
-                offsets: (offsets >= MIN_OFFSETS).then(|| Arc::clone(chooser.first_codec())),
-            },
+            (Some(chooser), Some(chosen)) if basket.data.len() >= write::MIN_BYTES => {
+                BasketCodecs {
+                    entries: Arc::clone(&chosen.codec),
+                    offsets: (offsets >= write::MIN_OFFSETS)
+                        .then(|| Arc::clone(chooser.first_codec())),
+                }
+            }
             _ => BasketCodecs { entries: Arc::clone(&self.level), offsets: None },
         }
     }
@@ -107,7 +105,7 @@ impl BranchCodec {
 
 /// Returns bytes from the middle of a basket.
 fn sample(data: &[u8]) -> &[u8] {
-    let taken = (data.len() / 2).min(MAX_SAMPLE);
+    let taken = (data.len() / 2).min(write::MAX_SAMPLE);
     let start = (data.len() - taken) / 2 / ALIGNMENT * ALIGNMENT;
     &data[start..start + taken]
 }

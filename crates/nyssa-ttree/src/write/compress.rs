@@ -13,7 +13,7 @@ use nyssa_root::error::{Error, Result};
 
 use super::basket::Basket;
 use super::codec::BasketCodecs;
-use super::spare::MAX_REUSED;
+use crate::heuristics::write;
 
 /// The size of the header behind the key, in bytes.
 pub(super) const HEADER: usize = 19;
@@ -100,7 +100,7 @@ impl Compressors {
 
     /// Takes the memory of a stored basket for the next baskets, unless it is very large.
     pub(super) fn recycle(&self, mut out: Vec<u8>) {
-        if out.capacity() <= MAX_REUSED {
+        if out.capacity() <= write::MAX_REUSED {
             out.clear();
             locked(&self.free).push(out);
         }

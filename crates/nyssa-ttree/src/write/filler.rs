@@ -20,9 +20,7 @@ use super::in_order::{self, Done, Full, Workers};
 use super::options::{AutoFlush, BranchSettings};
 use super::plan::Plan;
 use super::target::{BasketTarget, BranchState, CompressedBasket};
-
-/// The number of bytes that each thread takes from the rows at once.
-const STEP_PER_THREAD: usize = 2 << 20;
+use crate::heuristics::write;
 
 /// The open baskets of a tree.
 pub(super) struct Filler {
@@ -224,7 +222,7 @@ impl Filler {
             Workers::All => self.context.threads(),
             Workers::Caller => 1,
         };
-        (STEP_PER_THREAD * threads / (bytes / rows.max(1)).max(1)).max(1)
+        (write::STEP_PER_THREAD * threads / (bytes / rows.max(1)).max(1)).max(1)
     }
 
     /// Appends some of `all` rows, or fewer if a cluster ends before. Returns the next row.

@@ -18,9 +18,7 @@ use super::report::TreeReport;
 use super::start::start;
 use super::stored::StoredTree;
 use super::target::{BasketTarget, BranchState, CompressedBasket, CompressedCluster};
-
-/// The number of bytes of clusters that wait for their turn in memory. Further clusters wait in a temporary file.
-const WAITING: u64 = 128 << 20;
+use crate::heuristics::write;
 
 /// The writer of one tree from many threads.
 pub struct ParallelWriter {
@@ -51,7 +49,7 @@ impl ParallelWriter {
     /// Continues a tree that has no open cluster.
     pub(super) fn over(filler: Filler, tree: StoredTree, order: Order, context: &Context) -> Self {
         let max_contexts = tree.options().contexts.unwrap_or_else(|| context.threads());
-        let options = TurnsOptions { order, max_contexts, memory: WAITING };
+        let options = TurnsOptions { order, max_contexts, memory: write::WAITING };
         Self { filler, turns: Arc::new(Turns::new(tree, options)) }
     }
 

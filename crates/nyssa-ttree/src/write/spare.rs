@@ -1,7 +1,6 @@
 //! Reuses the memory of stored baskets for the next baskets of their branch.
 
-/// The largest memory of a basket that is reused, in bytes. Only the basket of a very large entry has more.
-pub(super) const MAX_REUSED: usize = 32 << 20;
+use crate::heuristics::write;
 
 /// The memory of stored baskets. Fresh memory costs a page fault for each page.
 #[derive(Debug, Default)]
@@ -25,12 +24,12 @@ impl Spare {
 
     /// Sets the number of bytes that new memory for entries has.
     pub(super) fn set_room(&mut self, bytes: usize) {
-        self.room = if bytes <= MAX_REUSED { bytes } else { 0 };
+        self.room = if bytes <= write::MAX_REUSED { bytes } else { 0 };
     }
 
     /// Takes the memory of entries.
     pub(super) fn put_entries(&mut self, mut data: Vec<u8>) {
-        if data.capacity() <= MAX_REUSED {
+        if data.capacity() <= write::MAX_REUSED {
             data.clear();
             self.entries.push(data);
         }
