@@ -45,7 +45,10 @@ def merge(
 ) -> MergeReport:
     """Merge RNTuples, TTrees and histograms in a new file.
 
-    >>> nyssa.merge(["a.root", "b.root:dir/Events"], "all.root")
+    >>> nyssa.merge(["a.root", "b.root"], "all.root")
+    >>> nyssa.merge(["a.root:Events", "b.root:dir/Events"], "events.root")
+
+    Every RNTuple and every TTree of the files is merged, matched by its path.
 
     Compressed pages are copied as they are, so a merge is as fast as the disk. Inputs may differ in
     compression and in the encodings of their fields. Fields are matched by name; the collections of
@@ -59,29 +62,30 @@ def merge(
     and page lists, and `effort` is not used (a note of the report says so), and `encoding`,
     `field_options` and `page_size` may not be given.
 
-    If the first input has no RNTuple, or names a TTree, files are merged as ``hadd -ff`` does: the
-    baskets of TTrees are copied as they are. Their branches must be equal in all inputs. TTrees
-    beside RNTuples are merged the same way. `mode`, `recluster` and `checksums` are for RNTuples
-    only, and `compression` and `effort` are refused for TTrees. `verify` compares no histograms and
-    no other objects: if there is nothing else, a note says so.
+    TTrees are merged as ``hadd -ff`` does: their baskets are copied as they are. Their branches must
+    be equal in all inputs. `mode`, `recluster` and `checksums` are for RNTuples only. `verify`
+    compares no histograms and no other objects: if there is nothing else, a note says so.
 
     Parameters
     ----------
     inputs
-        Files, or ``"file.root:path"``, or a dict from files to paths. Without a path, the RNTuple
-        at the path of the first input is taken. RNTuples of other names must be named. A note of
-        the report names an input that is given twice.
+        Files, or ``"file.root:path"``, or a dict from files to paths. A path means only the dataset
+        at this path, and what is beside it. If the first input names a dataset, this one is taken
+        from all inputs. Datasets of different names are joined if each is named. A note of the
+        report names an input that is given twice.
     output
         The new file. It appears when everything is written; after a failure there is no file.
         Objects that ROOT merges (histograms, profiles, efficiencies, graphs, parameters, lists of
         these) are merged as ``hadd`` does it. Those that ROOT does not merge, such as strings, are
         kept: one of each content, with cycles of their own. With ``carry=False`` the output has the
-        RNTuple only.
+        datasets only, or the dataset that the first input names.
     mode
         ``"strict"`` refuses inputs that do not have the same fields. ``"union"`` takes the fields
         of all inputs; if an input lacks a field, its entries read as zero, empty, or no value.
         ``"filter"`` takes only the fields that all inputs have. The same holds for the members of
-        records without a type, and so for those of collections.
+        records without a type, and so for those of collections. An RNTuple that some inputs lack is
+        refused, has the entries of the other inputs, or is left out. A TTree always has the entries
+        of the inputs that have it. Notes name these inputs.
     recluster
         Compressed size of clusters, such as ``"200 MB"``. All data are then decoded and written
         again, so that many small files become a few full clusters. `memory` must then be at least

@@ -164,6 +164,19 @@ class MergedInput(TypedDict):
     clusters: int
 
 
+class MergedNTuple(TypedDict):
+    """One RNTuple of the output of `nyssa.merge`."""
+
+    ntuple: str
+    inputs: int
+    entries: int
+    clusters: int
+    fields: int
+    pages: int
+    shared_pages: int
+    page_bytes: int
+
+
 class MergedTree(TypedDict):
     """One TTree of the output of `nyssa.merge`, whose baskets were copied."""
 
@@ -177,9 +190,14 @@ class MergedTree(TypedDict):
 
 
 class MergeReport(_Written):
-    """The report of `nyssa.merge`."""
+    """The report of `nyssa.merge`.
+
+    `ntuple`, `entries` and `clusters` are those of the only RNTuple, or of the only TTree if there
+    is no RNTuple. If there are several, `ntuple` is empty, and the numbers are their sums.
+    """
 
     inputs: list[MergedInput]
+    ntuples: list[MergedNTuple]
     trees: list[MergedTree]
     mode: str
     fields: int

@@ -15,16 +15,18 @@ pub struct MergeReport {
     pub written: Written,
     /// The mode: `strict`, `union` or `filter`.
     pub mode: String,
-    /// The number of top-level fields that were written.
+    /// The number of top-level fields of all RNTuples.
     pub fields: u64,
-    /// The number of pages in the page lists.
+    /// The number of pages in the page lists of all RNTuples.
     pub pages: u64,
     /// The number of pages whose bytes were in the output already: pages that are shared in their input, or consist
     /// of zeros.
     pub shared_pages: u64,
     /// The number of bytes of the pages that were written.
     pub page_bytes: u64,
-    /// The TTrees, whose baskets were copied.
+    /// The RNTuples of the output.
+    pub ntuples: Vec<MergedNTupleReport>,
+    /// The TTrees of the output, whose baskets were copied.
     pub trees: Vec<MergedTreeReport>,
     /// The other objects of the inputs that are not in the output, and the reasons.
     pub left_out: Vec<String>,
@@ -32,6 +34,27 @@ pub struct MergeReport {
     pub reclustered: bool,
     /// Whether pages were checked against their checksums.
     pub checksums_verified: bool,
+}
+
+/// One RNTuple of the output.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct MergedNTupleReport {
+    /// The path of the RNTuple.
+    pub ntuple: String,
+    /// The number of inputs with this RNTuple.
+    pub inputs: u64,
+    /// The number of entries.
+    pub entries: u64,
+    /// The number of clusters.
+    pub clusters: u64,
+    /// The number of top-level fields.
+    pub fields: u64,
+    /// The number of pages in the page lists.
+    pub pages: u64,
+    /// The number of pages whose bytes were in the output already.
+    pub shared_pages: u64,
+    /// The number of bytes of the pages that were written.
+    pub page_bytes: u64,
 }
 
 /// One tree of the output, whose baskets were copied.
@@ -58,11 +81,11 @@ pub struct MergedTreeReport {
 pub struct InputReport {
     /// The name of the input file.
     pub file: String,
-    /// The path and the cycle of the RNTuple in it. It is empty if the file was merged as a whole.
+    /// The path and the cycle of the RNTuple in it. It is empty if none or several were merged.
     pub ntuple: String,
-    /// The number of its entries.
+    /// The number of entries of its RNTuples.
     pub entries: u64,
-    /// The number of its clusters.
+    /// The number of clusters of its RNTuples.
     pub clusters: u64,
 }
 

@@ -18,6 +18,7 @@ use nyssa_root::waiting::read_ahead;
 use super::inputs::{AllInputs, InputProperties, open};
 use super::load::{Loader, Place, Step, place};
 use super::mapping::{ColumnMapping, Count, FieldMapping, MissingField};
+use super::ntuple::Progress;
 use super::zeros::Zeros;
 use crate::heuristics::merge;
 
@@ -37,14 +38,18 @@ pub(super) struct Transfer<'a> {
     pub moved_pages: u64,
     /// The number of pages in the page lists until now.
     pub pages: u64,
-    /// The number of bytes of the pages of all inputs, for progress.
-    pub total: u64,
+    pub progress: Progress,
 }
 
 impl Transfer<'_> {
     /// Returns the number of pages whose bytes were in the output already.
     pub(super) fn shared(&self) -> u64 {
         self.pages.saturating_sub(self.moved_pages + self.zeros.stored)
+    }
+
+    /// Returns the number of bytes of the pages that are done in this and in earlier RNTuples.
+    fn done(&self) -> u64 {
+        (self.progress.done + self.moved_bytes).min(self.progress.total)
     }
 
     /// Copies all clusters of all inputs, in order.
@@ -103,7 +108,7 @@ impl Transfer<'_> {
                         map.insert(page, offset + before);
                     }
                     self.moved_bytes += bytes;
-                    self.context.report(self.moved_bytes.min(self.total), self.total);
+                    self.context.report(self.done(), self.progress.total);
                 }
                 Step::Open(..) => {}
                 Step::Begin(number) => {
