@@ -189,6 +189,13 @@ class MergedTree(TypedDict):
     basket_bytes: int
 
 
+class BadInput(TypedDict):
+    """An input of `nyssa.merge` that is missing or damaged."""
+
+    file: str
+    error: str
+
+
 class MergeReport(_Written):
     """The report of `nyssa.merge`.
 
@@ -206,6 +213,8 @@ class MergeReport(_Written):
     page_bytes: int
     left_out: list[str]
     """The other objects of the inputs that are not in the output, and why."""
+    bad: list[BadInput]
+    """The inputs that are missing or damaged and were left out."""
     reclustered: bool
     checksums_verified: bool
 

@@ -8,7 +8,7 @@ use nyssa_jobs::merge::{self, MergeOptions, MergeReport, MergedNTupleReport, Mer
 use crate::app::App;
 use crate::cmd::job_report;
 use crate::data::{check_output, files};
-use crate::exit_code::FINE;
+use crate::exit_code::{FINE, PROBLEM};
 use crate::failure::Result;
 use crate::output::{Columns, printable};
 use crate::units::{count, size};
@@ -31,7 +31,9 @@ use crate::units::{count, size};
 #[command(mut_arg("name", |arg| arg.help("Name of the only dataset, or of the dataset that the first input names [default: its path in the first input]")))]
 #[command(after_help = "Examples:\n  nyssa merge run*.root -o all.root\n  \
     nyssa merge a.root:Events b.root:Events -o ab.root --union\n  \
-    nyssa merge @files.txt -o all.root --recluster 200MB")]
+    nyssa merge @files.txt -o all.root --recluster 200MB\n  \
+    nyssa merge run*.root -o all.root --skip-bad --compression zstd:5\n  \
+    nyssa merge run*.root -o 'part_{number}.root' --condense 10")]
 pub struct Merge {
     /// FILE or FILE:PATH with the RNTuples or TTrees, in order; also globs, folders, and @LIST for the lines of a
     /// file
@@ -40,6 +42,9 @@ pub struct Merge {
     /// File to write
     #[arg(long, short)]
     output: PathBuf,
+    /// Make one output of each N inputs; {number} in the name of the output stands for 0, 1, 2, ...
+    #[arg(long, value_name = "N")]
+    condense: Option<usize>,
     #[command(flatten)]
     options: MergeOptions,
 }
@@ -49,15 +54,26 @@ pub fn run(args: &Merge, app: &mut App<'_>) -> Result<u8> {
     check_output(&args.output)?;
     let inputs = files(&args.inputs)?;
     let (bar, context) = app.progress(&context, "merging");
-    let report = merge::merge(&inputs, &args.output, &args.options, &context);
+    let (output, options) = (&args.output, &args.options);
+    let reports = match args.condense {
+        Some(condense) => merge::merge_many(&inputs, output, condense, options, &context),
+        None => merge::merge(&inputs, output, options, &context).map(|report| vec![report]),
+    };
     drop(bar);
-    let report = report?;
+    let reports = reports?;
     if app.json {
-        app.print_json(&report)?;
+        match (args.condense, &reports[..]) {
+            (None, [report]) => app.print_json(report)?,
+            _ => app.print_json(&serde_json::json!({ "reports": reports }))?,
+        }
     } else if !app.quiet {
-        print(&report, app)?;
+        reports.iter().try_for_each(|report| print(report, app))?;
+    } else {
+        for bad in reports.iter().flat_map(|report| &report.bad) {
+            app.complain(&format!("left out the input {}: {}", bad.file, bad.error));
+        }
     }
-    Ok(FINE)
+    Ok(if reports.iter().all(|report| report.bad.is_empty()) { FINE } else { PROBLEM })
 }
 
 fn print(report: &MergeReport, app: &mut App<'_>) -> Result<()> {

@@ -8,6 +8,7 @@ use nyssa_root::Context;
 use nyssa_root::error::{Error, Result};
 use nyssa_root::rootfile::RootFile;
 
+use super::bad::{take_bad, take_damaged};
 use super::given_twice::given_twice;
 use super::input_file::{InputFile, Part};
 use super::ntuple::{MergedNTuple, Progress};
@@ -15,17 +16,17 @@ use super::objects::{Choice, MergedObjects};
 use super::options::{MergeOptions, Mode};
 use super::other_cycles;
 use super::plan::Plan;
-use super::report::{InputReport, MergeReport, MergedNTupleReport, MergedTreeReport, left_out};
+use super::report::{BadInput, InputReport, MergeReport, MergedNTupleReport, MergedTreeReport, left_out};
 use super::trees::Joined;
 use crate::job::others::OtherObjects;
 use crate::job::output::Output;
 use crate::job::run::{self, Job};
-use crate::job::{OutputOptions, Written};
-use crate::open::split_path;
+use crate::job::Written;
+use crate::open::{join, split_path};
 
 /// Merges files into the new file `output`. Each input is a file or `FILE:PATH`, which means only the dataset at this
 /// path. The RNTuples and the TTrees of the inputs are matched by their paths. Pages and baskets are copied without
-/// change. The output appears only when it is complete. Entries have the order of the inputs. Histograms, profiles and
+/// change, if the options name no compression. The output appears only when it is complete. Entries have the order of the inputs. Histograms, profiles and
 /// parameters that several inputs have are added up; other objects are copied from the first input that has them.
 ///
 /// # Errors
@@ -41,18 +42,56 @@ pub fn merge(
 ) -> Result<MergeReport> {
     let start = Instant::now();
     // All refusals happen before the output is created.
+    options.validate()?;
+    let grows = options.append && nyssa_io::exists(output);
+    let may_replace = options.output.force || grows;
     let files: Vec<_> = inputs.iter().map(|input| split_path(input).0).collect();
     let files: Vec<_> = files.iter().map(|file| Path::new(&**file)).collect();
-    Output::check(&files, output, options.output.force)?;
-    options.validate()?;
-    let plan = Plan::of(inputs, options, context)?;
+    Output::check(&files, output, may_replace)?;
+    let mut inputs = inputs.to_vec();
+    let mut bad = match options.skip_bad {
+        true => take_bad(&mut inputs, &options.open, context)?,
+        false => Vec::new(),
+    };
+    let mut report = loop {
+        let before = if grows { Some(output) } else { None };
+        match attempt(before, &inputs, output, options, start, context) {
+            Ok(report) => break report,
+            Err(error) if options.skip_bad => match take_damaged(&mut inputs, &error) {
+                Some(one) => bad.push(one),
+                None => return Err(error),
+            },
+            Err(error) => return Err(error),
+        }
+    };
+    report.written.notes.extend(given_twice(&inputs, &options.open));
+    let left_out = |one: &BadInput| format!("left out the input {}: {}", one.file, one.error);
+    report.written.notes.extend(bad.iter().map(left_out));
+    report.bad = bad;
+    Ok(report)
+}
+
+/// Merges the existing output `before`, if it grows, and the inputs.
+fn attempt(
+    before: Option<&Path>,
+    inputs: &[String],
+    output: &Path,
+    options: &MergeOptions,
+    start: Instant,
+    context: &Context,
+) -> Result<MergeReport> {
+    let first = before.map(|output| join(&output.to_string_lossy(), None));
+    let all: Vec<_> = first.into_iter().chain(inputs.iter().cloned()).collect();
+    let plan = Plan::of(&all, options, context)?;
     let (mut merge, others) = Merge::of(plan, options, context)?;
-    let locations = merge.plan.files.iter().map(|file| file.location.clone()).collect::<Vec<_>>();
+    let files = merge.plan.files.iter().skip(before.iter().count());
+    let locations = files.map(|file| file.location.clone()).collect::<Vec<_>>();
     let locations: Vec<&Path> = locations.iter().map(|location| &**location).collect();
-    let finished = run::run(&mut merge, &locations, output, others, &options.output, context)?;
+    let mut own = options.output.clone();
+    own.force |= before.is_some();
+    let finished = run::run(&mut merge, &locations, output, others, &own, context)?;
     let mut report = merge.report(output, start);
     report.written.notes.extend(left_out(&finished.others));
-    report.written.notes.extend(given_twice(inputs, &options.open));
     report.left_out = finished.others.left_out();
     report.written.finish(&finished);
     Ok(report)
@@ -101,9 +140,6 @@ impl<'a> Merge<'a> {
         let ntuples = std::mem::take(&mut plan.ntuples).into_iter();
         let mut ntuples =
             ntuples.map(|one| MergedNTuple::of(one, options)).collect::<Result<Vec<_>>>()?;
-        if ntuples.is_empty() && !objects.trees.is_empty() {
-            refuse_compression(options)?;
-        }
         let mut others = others(&plan, &objects)?;
         if let Some(name) = &options.output.name {
             rename(name, plan.named.as_deref(), &mut ntuples, &mut objects)?;
@@ -157,7 +193,7 @@ impl<'a> Merge<'a> {
             checksums_verified: !self.options.no_checksums && !ntuples.is_empty(),
             ntuples,
             trees: self.trees,
-            left_out: Vec::new(),
+            ..MergeReport::default()
         }
     }
 }
@@ -175,7 +211,8 @@ impl Job for Merge<'_> {
         }
         let quiet = context.quiet();
         let context = if self.ntuples.is_empty() { context } else { &quiet };
-        let settings = (options.output.compression(), context);
+        let recompress = options.output.compression.is_some();
+        let settings = ((options.output.compression(), recompress), context);
         other_cycles::name(&self.plan.cycles, &self.plan.files, others);
         let objects = std::mem::take(&mut self.objects);
         self.trees = objects.write(&self.plan.files, output, others, settings)?;
@@ -205,39 +242,14 @@ fn refuse(options: &MergeOptions) -> Result<()> {
     )))
 }
 
-/// Refuses a compression or an effort, since baskets are copied without change.
-fn refuse_compression(options: &MergeOptions) -> Result<()> {
-    let (own, default) = (&options.output, OutputOptions::default());
-    if own.compression() == default.compression() && own.effort() == default.effort() {
-        return Ok(());
-    }
-    Err(Error::invalid_argument(
-        "the baskets of TTrees are copied as they are, so that their compression cannot change: merge without \
-         compression and effort",
-    ))
-}
-
 /// Returns notes on options that have no or little effect.
 fn unused_options(options: &MergeOptions, has_ntuples: bool, has_trees: bool) -> Vec<String> {
-    let (own, default) = (&options.output, OutputOptions::default());
-    let compression = own.compression() != default.compression();
-    let effort = own.effort() != default.effort();
     let mut notes = Vec::new();
-    if own.verify && !has_ntuples && !has_trees {
+    if options.output.verify && !has_ntuples && !has_trees {
         notes.push("verify compared nothing: it is for trees, and the files have none".to_owned());
     }
-    match (has_ntuples, options.reclusters()) {
-        (true, false) if compression => notes.push(
-            "the compression is that of header, footer and page lists: pages and baskets are copied as they are"
-                .to_owned(),
-        ),
-        (true, false) if effort => notes.push(
-            "the effort is not used: pages and baskets are copied as they are".to_owned(),
-        ),
-        (false, _) if effort && !compression => notes.push(
-            "effort is not used: it is for columns, and the files have none".to_owned(),
-        ),
-        _ => {}
+    if options.output.effort.is_some() && !(options.reclusters() && has_ntuples) {
+        notes.push("the effort is not used: no column is encoded again".to_owned());
     }
     notes
 }

@@ -23,6 +23,7 @@
 
 mod add;
 mod attributes;
+mod bad;
 mod datasets;
 mod given_twice;
 mod input;
@@ -30,6 +31,7 @@ mod input_file;
 mod inputs;
 mod job;
 mod load;
+mod many;
 mod mapping;
 mod ntuple;
 mod objects;
@@ -40,6 +42,7 @@ mod plain;
 mod plan;
 mod recluster;
 mod report;
+mod reseal;
 mod shape;
 mod transfer;
 mod tree;
@@ -51,5 +54,6 @@ mod widen;
 mod zeros;
 
 pub use job::merge;
+pub use many::merge_many;
 pub use options::{MergeOptions, Mode};
-pub use report::{InputReport, MergeReport, MergedNTupleReport, MergedTreeReport};
+pub use report::{BadInput, InputReport, MergeReport, MergedNTupleReport, MergedTreeReport};

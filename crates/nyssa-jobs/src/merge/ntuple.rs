@@ -129,6 +129,7 @@ impl MergedNTuple {
             zeros,
             context,
             verify: !options.no_checksums,
+            compression: options.recompression(),
             memory_budget: options.memory(),
             moved_bytes: 0,
             moved_pages: 0,

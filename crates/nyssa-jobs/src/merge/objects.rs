@@ -254,7 +254,8 @@ impl MergedObjects {
         self.refused.push(refused(key, reason));
     }
 
-    /// Writes the trees, the sums and the copies. Returns a report on each tree.
+    /// Writes the trees, the sums and the copies. Returns a report on each tree. The compression has a flag: whether the
+    /// baskets of trees get it, too.
     ///
     /// # Errors
     /// Returns an error if an input cannot be read or the output cannot be written.
@@ -263,7 +264,7 @@ impl MergedObjects {
         files: &[InputFile],
         output: &Output,
         others: &mut OtherObjects,
-        (compression, context): (Compression, &Context),
+        (compression, context): ((Compression, bool), &Context),
     ) -> Result<Vec<MergedTreeReport>> {
         let Self { sums, copies, refused, out_of_place, directories, older, trees, .. } = self;
         let copied = copies.iter().map(|(_, key)| &*key.path);

@@ -1,5 +1,6 @@
 //! Defines the report of a merge.
 
+use nyssa_root::error::Error;
 use serde::Serialize;
 
 use crate::job::Written;
@@ -30,6 +31,8 @@ pub struct MergeReport {
     pub trees: Vec<MergedTreeReport>,
     /// The other objects of the inputs that are not in the output, and the reasons.
     pub left_out: Vec<String>,
+    /// The inputs that are missing or damaged and were left out.
+    pub bad: Vec<BadInput>,
     /// Whether all data were decoded and written again in new clusters.
     pub reclustered: bool,
     /// Whether pages were checked against their checksums.
@@ -74,6 +77,21 @@ pub struct MergedTreeReport {
     pub baskets: u64,
     /// The number of bytes of the baskets with their keys.
     pub basket_bytes: u64,
+}
+
+/// An input that is missing or damaged.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct BadInput {
+    /// The name of the input.
+    pub file: String,
+    /// The error.
+    pub error: String,
+}
+
+impl BadInput {
+    pub(super) fn new(input: &str, error: &Error) -> Self {
+        Self { file: nyssa_io::shown(input), error: error.to_string() }
+    }
 }
 
 /// One input.

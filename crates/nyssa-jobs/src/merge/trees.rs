@@ -1,5 +1,5 @@
-//! Merges TTrees like `hadd -ff`: their baskets are copied without change. Only the keys of the baskets and the
-//! tables of the `TTree` are written again.
+//! Merges TTrees like `hadd -ff`: their baskets are copied without change, unless another compression is requested. Only
+//! the keys of the baskets and the tables of the `TTree` are written again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -148,7 +148,7 @@ impl MergedTrees {
         notes
     }
 
-    /// Writes all trees, and returns a report on each. Progress goes to `total`.
+    /// Writes all trees, and returns a report on each. With `recompress`, the baskets get the compression.
     ///
     /// # Errors
     /// `Cancelled`; an error if an input cannot be read or the output cannot be written.
@@ -156,11 +156,12 @@ impl MergedTrees {
         self,
         files: &[InputFile],
         output: &Output,
-        compression: Compression,
+        (compression, recompress): (Compression, bool),
         context: &Context,
     ) -> Result<Vec<MergedTreeReport>> {
         let total = self.bytes();
-        let mut copy = Copy::new(output, compression, context, total);
+        let copy = Copy::new(output, compression, context, total);
+        let mut copy = copy.recompressing(recompress);
         let trees = self.0.into_iter();
         trees.map(|(path, tree)| tree.write(&path, files, &mut copy)).collect()
     }
