@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use nyssa_io::OpenOptions;
 use nyssa_data::view::evolve::{EvolutionOptions, Missing};
 use nyssa_data::view::{ChainOptions, ChainSchema};
-use nyssa_jobs::compare::{Selection, files};
+use nyssa_io::OpenOptions;
 use nyssa_jobs::compare::diff::{self as compare, DiffOptions};
+use nyssa_jobs::compare::{Selection, files};
 use nyssa_jobs::open::{Opened, find_dataset};
 use nyssa_jobs::tune::inspect as tune;
 use pyo3::prelude::*;

@@ -19,11 +19,12 @@ from support.root import Root
 
 def write(path: Path, number: int) -> str:
     """Write a file with an RNTuple, a TTree and a histogram."""
-    with nyssa.recreate(path, compression=None) as file:
+    with nyssa.recreate(path, compression="none") as file:
         file["Events"] = {
             "x": np.arange(20000) + number,
             "n": [[1.5] * (i % 3) for i in range(20000)],
             "lumi": np.full(20000, number),
+            "byte": np.arange(20000).astype("u1"),
         }
         file.mktree("Muons", {"pt": np.arange(5000.0) + number, "q": np.ones(5000, "i4")})
         file["h"] = np.histogram([0.5 + number], bins=4, range=(0, 4))
@@ -43,13 +44,10 @@ def command(*arguments: object) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-def damage(path: str, entry: int = 7000) -> None:
-    """Change the bytes of a page, which has a checksum."""
+def damage(path: str) -> None:
+    """Change a byte of a page, which has a checksum."""
     content = bytearray(Path(path).read_bytes())
-    value = int(nyssa.open(f"{path}:Events")["x"].array(entry_start=entry, entry_stop=entry + 1)[0])
-    # Without compression the bytes of split integers lie apart; the lowest bytes count up.
-    run = bytes((value + i) % 256 for i in range(64))
-    content[content.index(run)] ^= 1
+    content[content.index(bytes(range(100, 200)))] ^= 1
     Path(path).write_bytes(content)
 
 
@@ -66,9 +64,9 @@ def test_bad_inputs_are_left_out_by_name(paths: list[str], tmp_path: Path, root:
         nyssa.merge(paths, merged)
     report = nyssa.merge(inputs, merged, skip_bad=True, verify=True)
     assert [one["file"] for one in report["bad"]] == [missing, paths[1], paths[2]]
-    assert report["bad"][0]["error"].startswith("No such file")
+    assert "No such file or directory" in report["bad"][0]["error"]
     assert "not a ROOT file" in report["bad"][1]["error"]
-    assert "the page has the checksum" in report["bad"][2]["error"], report["bad"][2]
+    assert "field byte, column 4, cluster 0, page 0" in report["bad"][2]["error"]
     assert report["notes"] == [
         f"left out the input {one['file']}: {one['error']}" for one in report["bad"]
     ]
@@ -99,7 +97,7 @@ def test_append(paths: list[str], tmp_path: Path, root: Root) -> None:
         ]
     trees = [root.call("tree_values", file, "Muons", ["pt"]) for file in (merged, hadd)]
     assert trees[0] == trees[1]
-    assert root.call("histogram", merged, "h") == root.call("histogram", hadd, "h") == [1.0] * 4
+    assert root.call("histogram", merged, "h") == root.call("histogram", hadd, "h")
     before = Path(merged).read_bytes()
     damage(paths[1])
     with pytest.raises(errors.ChecksumError):
@@ -125,15 +123,15 @@ def test_other_compression(
     for file in (first, merged):
         sizes = Path(file).stat().st_size, Path(plain).stat().st_size
         assert sizes[0] < sizes[1] * 0.7 or file == merged and compression == "none"
-        assert nyssa.verify(file).sound
+        assert not nyssa.verify(file).problems
     assert root.call("numpy", merged, "Events", ["x"])["x"].tolist() == [
         number + i for number in range(4) for i in range(20000)
     ]
     values = root.call("tree_values", merged, "Muons", ["pt", "q"])
     assert values == root.call("tree_values", plain, "Muons", ["pt", "q"])
     settings = {"zlib:6": 106, "lz4:4": 404, "zstd:5": 505, "lzma:2": 202, "none": 0}
-    found = nyssa.inspect(f"{merged}:Events").by_compression
-    assert {one.name for one in found} <= {compression.split(":")[0], "none", "uncompressed"}
+    found = nyssa.inspect(f"{merged}:Events").compressions
+    assert {one.name for one in found} == {compression.split(":")[0]}
     with uproot.open(merged) as file:
         tree = file["Muons"]
         assert {tree[name].member("fCompress") for name in ("pt", "q")} == {settings[compression]}

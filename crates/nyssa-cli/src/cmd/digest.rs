@@ -155,7 +155,11 @@ fn of_several_files() -> ChainOptions {
 }
 
 /// Takes the digests for a dataset from the bytes of a report with a name.
-fn expected(args: &Digest, (bytes, name): (&[u8], &str), dataset: &dyn Dataset) -> Result<Expected> {
+fn expected(
+    args: &Digest,
+    (bytes, name): (&[u8], &str),
+    dataset: &dyn Dataset,
+) -> Result<Expected> {
     let expected = Expected::parse(bytes, name, dataset)?;
     Ok(match args.entries {
         Some(entries) => expected.with_entries(entries.within(dataset.num_entries())),

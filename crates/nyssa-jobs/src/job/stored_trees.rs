@@ -188,8 +188,7 @@ impl<'a> Copy<'a> {
             return Vec::new();
         }
         let one = |known: &mut Option<Compressor>, (moving, raw): (&Moving<'_>, &R)| {
-            let (_, payload, objlen) =
-                MovedBasket::stored(raw.as_ref(), &Expected::of(moving.2))?;
+            let (_, payload, objlen) = MovedBasket::stored(raw.as_ref(), &Expected::of(moving.2))?;
             let compressor = match known {
                 Some(known) => known,
                 None => known.insert(Compressor::new(self.compression)?.with_checksums()?),

@@ -29,9 +29,9 @@ pub(super) fn take_bad(
             |input: &String| Ok(FirstInput::open(input, options).err().filter(|it| is_bad(it)));
         let found = match any_remote(chunk.iter().map(String::as_str)) {
             true => wait_for_all(chunk, open)?,
-            false => context
-                .pool()
-                .install(|| chunk.par_iter().map(open).collect::<Result<Vec<_>>>())?,
+            false => {
+                context.pool().install(|| chunk.par_iter().map(open).collect::<Result<Vec<_>>>())?
+            }
         };
         for (input, error) in chunk.iter().zip(found) {
             match error {

@@ -160,8 +160,7 @@ impl Beside {
         let paths: Vec<&str> = ntuples.iter().map(|part| &*part.key.path).collect();
         let has_directories = !directories_beside(&keys, &paths).is_empty();
         let objects = keys.into_iter().filter(|key| !key.is_directory());
-        let (own, others): (Vec<_>, Vec<_>) =
-            objects.partition(|key| paths.contains(&&*key.path));
+        let (own, others): (Vec<_>, Vec<_>) = objects.partition(|key| paths.contains(&&*key.path));
         let cycles = ntuples.iter().flat_map(|Part { key, .. }| {
             let same = own.iter().filter(|one| one.path == key.path).cloned().collect();
             other_cycles(same, key.cycle, &key.path)

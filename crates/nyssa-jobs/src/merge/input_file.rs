@@ -123,8 +123,7 @@ pub(super) fn directories_beside(keys: &[KeyEntry], own: &[&str]) -> Vec<KeyEntr
         own.iter().any(|own| *own == key.path || key.is_directory() && is_in(own, key))
     };
     let stays = |directory: &&KeyEntry| {
-        let holds_more =
-            || keys.iter().any(|key| is_in(&key.path, directory) && !is_around(key));
+        let holds_more = || keys.iter().any(|key| is_in(&key.path, directory) && !is_around(key));
         directory.is_directory() && (!is_around(directory) || holds_more())
     };
     keys.iter().filter(stays).cloned().collect()

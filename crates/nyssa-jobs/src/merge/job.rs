@@ -16,12 +16,14 @@ use super::objects::{Choice, MergedObjects};
 use super::options::{MergeOptions, Mode};
 use super::other_cycles;
 use super::plan::Plan;
-use super::report::{BadInput, InputReport, MergeReport, MergedNTupleReport, MergedTreeReport, left_out};
+use super::report::{
+    BadInput, InputReport, MergeReport, MergedNTupleReport, MergedTreeReport, left_out,
+};
 use super::trees::Joined;
+use crate::job::Written;
 use crate::job::others::OtherObjects;
 use crate::job::output::Output;
 use crate::job::run::{self, Job};
-use crate::job::Written;
 use crate::open::{join, split_path};
 
 /// Merges files into the new file `output`. Each input is a file or `FILE:PATH`, which means only the dataset at this
@@ -150,17 +152,8 @@ impl<'a> Merge<'a> {
         plan.left_out.drain(..).for_each(|one| others.refuse(one));
         let (joined, basket_bytes) = (objects.trees.joined(), objects.trees.bytes());
         let trees = Vec::new();
-        let merge = Self {
-            plan,
-            ntuples,
-            objects,
-            joined,
-            trees,
-            basket_bytes,
-            options,
-            context,
-            notes,
-        };
+        let merge =
+            Self { plan, ntuples, objects, joined, trees, basket_bytes, options, context, notes };
         Ok((merge, others))
     }
 

@@ -103,8 +103,16 @@ impl<'a> Loader<'a> {
         let representations = mapping.fields.iter().flat_map(|field| &field.representations);
         let columns = representations.flat_map(|(from, _)| from).copied().collect();
         let repeated = HashMap::new();
-        let mut loader =
-            Self { reader, columns, repeated, verify, compression, load_bytes, ahead_bytes, context };
+        let mut loader = Self {
+            reader,
+            columns,
+            repeated,
+            verify,
+            compression,
+            load_bytes,
+            ahead_bytes,
+            context,
+        };
         let mut places = Vec::new();
         for cluster in reader.clusters_info()? {
             places.extend(loader.pages_to_load(cluster)?.into_iter().map(|page| page.place));
@@ -257,9 +265,10 @@ impl<'a> Loader<'a> {
             let stored = bytes_of(page, runs, read)?;
             seal_again(page, stored, compression, known).map_err(|error| self.at(error, page))
         };
-        let sealed: Vec<Bytes> = self.context.pool().install(|| {
-            pages.par_iter().map_init(|| None, one).collect::<Result<_>>()
-        })?;
+        let sealed: Vec<Bytes> = self
+            .context
+            .pool()
+            .install(|| pages.par_iter().map_init(|| None, one).collect::<Result<_>>())?;
         let mut before = 0;
         let place = |(page, sealed): (&PageToLoad, &Bytes)| {
             let (place, bytes) = (page.place.clone(), sealed.len() as u64);

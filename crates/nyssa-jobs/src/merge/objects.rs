@@ -86,8 +86,8 @@ impl Started {
     fn of(number: usize, file: &RootFile, key: KeyEntry, refusal: Option<&str>) -> Result<Self> {
         let infos = file.streamer_infos()?;
         let is_ntuple = key.class == NTUPLE;
-        let refusal = refusal
-            .or(is_ntuple.then_some("only the dataset that the input names is merged"));
+        let refusal =
+            refusal.or(is_ntuple.then_some("only the dataset that the input names is merged"));
         let state = match add::fate(&key.class, &infos) {
             _ if refusal.is_some() => State::LeftOut(refusal.unwrap_or_default().to_owned()),
             Fate::Copied => State::Copied([content(file, &key)?].into()),

@@ -170,10 +170,7 @@ fn with_properties(opened: OpenedInput) -> Result<Opened> {
 }
 
 /// Returns the files except those with the numbers `having`, which are in order.
-pub(super) fn lacking(
-    files: &[InputFile],
-    having: impl Iterator<Item = usize>,
-) -> Vec<&InputFile> {
+pub(super) fn lacking(files: &[InputFile], having: impl Iterator<Item = usize>) -> Vec<&InputFile> {
     let having: BTreeSet<usize> = having.collect();
     let numbered = files.iter().enumerate();
     numbered.filter(|(number, _)| !having.contains(number)).map(|(_, file)| file).collect()
@@ -185,10 +182,9 @@ fn missing(file: &InputFile, ntuple: &AllInputs) -> Error {
     let tree = file.open().and_then(|file| file.find(path)).ok();
     let other = ntuple.inputs.first().map_or("", |input| &input.report.file);
     let message = match tree {
-        Some(key) => format!(
-            "{path} is a {} here, and an RNTuple in {other}: convert it first",
-            key.class
-        ),
+        Some(key) => {
+            format!("{path} is a {} here, and an RNTuple in {other}: convert it first", key.class)
+        }
         None => format!(
             "the file has no RNTuple {path}, and {other} has one: merge with union, which takes what each input has, \
              or with filter, which leaves it out; to merge RNTuples of different names into one, name each as FILE:PATH"

@@ -249,7 +249,11 @@ fn moved(
         }
         let place = |page: &PageInfo| {
             let locator = find(page).ok_or_else(|| Error::out_of_spec("a page was not read"))?;
-            Ok(PageInfo { locator, checksummed: page.checksummed || compression.is_some(), ..*page })
+            Ok(PageInfo {
+                locator,
+                checksummed: page.checksummed || compression.is_some(),
+                ..*page
+            })
         };
         let pages = range.pages.iter().filter(|page| page.elements > 0).map(place);
         let setting = compression.map_or(range.compression, Compression::setting);
