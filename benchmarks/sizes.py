@@ -2,7 +2,7 @@
 
     python benchmarks/sizes.py ../shared/data/ttree > tables/converted.md
 
-Each file is converted as a whole (`nyssa convert --all --verify --skip-unsupported`). Every TTree
+Each file is converted as a whole (`nyssa convert --verify --skip-unsupported`). Every TTree
 becomes an RNTuple, every other object is copied, and every value is read back and compared.
 """
 
@@ -19,7 +19,7 @@ from typing import Any
 HEAD = """# Files converted
 
 `benchmarks/sizes.py` writes this page. It converts the files with TTrees under `ttree` of the test
-data as a whole, with the default options (`nyssa convert --all --verify --skip-unsupported`). Every
+data as a whole, with the default options (`nyssa convert --verify --skip-unsupported`). Every
 value is read back and compared. Sizes are of whole files. *Left out* is the number of
 branches that did not become a field. The report of the conversion names each with its reason.
 
@@ -29,7 +29,7 @@ branches that did not become a field. The report of the conversion names each wi
 
 def convert(path: Path, output: Path) -> list[dict[str, Any]] | str:
     """Return the reports of all trees of a file, or why it is not converted."""
-    options = ["--all", "--verify", "--force", "--skip-unsupported", "--json"]
+    options = ["--verify", "--force", "--skip-unsupported", "--json"]
     command = [sys.executable, "-m", "nyssa", "convert", str(path), str(output), *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -338,7 +338,6 @@ def convert(
     input: str,
     output: str,
     conversion: Conversion,
-    every: bool,
     threads: int | None,
     progress: Callable[[int, int], object] | None,
 ) -> str: ...
@@ -396,6 +395,14 @@ def diff(
     threads: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> str: ...
+def diff_files(
+    a: Sequence[str],
+    b: Sequence[str],
+    named: Sequence[str] | None = None,
+    only_common: bool = False,
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> str: ...
 def inspect(path: str, object: str | None = None) -> str: ...
 def inspect_page(path: str, object: str, fields: Sequence[str]) -> str: ...
 def tune_page(report: str) -> str: ...
@@ -413,6 +420,7 @@ def merge(
     inputs: Sequence[str],
     output: str,
     mode: str,
+    condense: int | None,
     keywords: Keywords,
     threads: int | None,
     progress: Callable[[int, int], object] | None,

@@ -6,9 +6,9 @@ use clap::Args;
 use nyssa_io::OpenOptions;
 use nyssa_jobs::convert::{
     ConvertedTotal, Direction, ManyOptions, To, ToRNTuple, ToTTree, convert as core_convert,
-    convert_all, convert_many as core_many, only_input,
+    convert_file, convert_many as core_many,
 };
-use nyssa_jobs::open::{open_dataset, split_path};
+use nyssa_jobs::open::{only_dataset, open_dataset, split_path};
 use nyssa_root::{Context, Error, Result};
 use pyo3::prelude::*;
 
@@ -26,20 +26,20 @@ pub struct Conversion {
     keywords: Keywords,
 }
 
-/// Converts one dataset, or `every` dataset of the format if none is named, and returns a list of reports as JSON. `progress(done, total)` is called by this thread.
+/// Converts one dataset, or every dataset of the format if none is named, and returns a list of reports as JSON.
+/// `progress(done, total)` is called by this thread.
 #[pyfunction]
 pub fn convert<'py>(
     py: Python<'py>,
     input: String,
     output: String,
     conversion: Conversion,
-    every: bool,
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<String> {
     Job::new(threads).progress(progress).run(py, move |context| match conversion.to.parse()? {
-        To::RNTuple => file::<ToRNTuple>(&input, &output, &conversion, every, context),
-        To::TTree => file::<ToTTree>(&input, &output, &conversion, every, context),
+        To::RNTuple => file::<ToRNTuple>(&input, &output, &conversion, context),
+        To::TTree => file::<ToTTree>(&input, &output, &conversion, context),
     })
 }
 
@@ -58,7 +58,7 @@ pub fn convert_many<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<String> {
     let folder = folder.into();
-    let many = ManyOptions { folder, name_pattern, all: false, skip_bad, skip_done };
+    let many = ManyOptions { folder, name_pattern, skip_bad, skip_done };
     Job::new(threads).progress(progress).run(py, move |context| match conversion.to.parse()? {
         To::RNTuple => files::<ToRNTuple>(inputs, &many, &conversion, context),
         To::TTree => files::<ToTTree>(inputs, &many, &conversion, context),
@@ -69,7 +69,6 @@ fn file<D: Direction + Args>(
     input: &str,
     output: &str,
     conversion: &Conversion,
-    every: bool,
     context: &Context,
 ) -> Result<String> {
     let Conversion { tree, keywords, .. } = conversion;
@@ -77,16 +76,19 @@ fn file<D: Direction + Args>(
     let mut options: D = options(keywords)?;
     let (path, object) = split_path(input);
     let file = open_file(&*path, &OpenOptions::default().with_stop(context.stop()))?;
-    if every && tree.is_none() && object.is_none() {
-        return json(&convert_all(&file, Path::new(output), &options, context)?);
+    let tree = tree.as_deref().or(object);
+    options.input_mut().entries = keywords.entries(|| {
+        let path = match tree {
+            Some(tree) => tree.to_owned(),
+            None => only_dataset(&file, Some(D::TO.input()))?.path,
+        };
+        Ok(open_dataset(&file, Some(&path))?.num_entries())
+    })?;
+    let output = Path::new(output);
+    match tree {
+        Some(tree) => json(&[core_convert(&file, tree, output, &options, context)?]),
+        None => json(&convert_file(&file, output, &options, context)?),
     }
-    let tree = match tree.as_deref().or(object) {
-        Some(tree) => tree.to_owned(),
-        None => only_input(&file, D::TO)?,
-    };
-    options.input_mut().entries =
-        keywords.entries(|| Ok(open_dataset(&file, Some(&tree))?.num_entries()))?;
-    json(&[core_convert(&file, &tree, Path::new(output), &options, context)?])
 }
 
 fn files<D: Direction + Args>(

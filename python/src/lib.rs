@@ -103,6 +103,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tune::tune_page, module)?)?;
     module.add_function(wrap_pyfunction!(tune::tune_body, module)?)?;
     module.add_function(wrap_pyfunction!(verify::diff, module)?)?;
+    module.add_function(wrap_pyfunction!(verify::diff_files, module)?)?;
     module.add_function(wrap_pyfunction!(verify::inspect, module)?)?;
     module.add_function(wrap_pyfunction!(verify::inspect_page, module)?)?;
     module.add_function(wrap_pyfunction!(verify::verify, module)?)?;

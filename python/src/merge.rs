@@ -2,20 +2,22 @@
 
 use std::path::Path;
 
-use nyssa_jobs::merge::{MergeOptions, merge as core_merge};
+use nyssa_jobs::merge::{MergeOptions, merge as core_merge, merge_many};
 use pyo3::prelude::*;
 
 use crate::job::Job;
 use crate::keywords::Keywords;
 use crate::report::json;
 
-/// Merges and returns the report as JSON. `progress(done, total)` is called by this thread.
+/// Merges and returns the report as JSON; with `condense`, a list of reports. `progress(done, total)` is called by this thread.
 #[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "they are parameters in Python")]
 pub fn merge<'py>(
     py: Python<'py>,
     inputs: Vec<String>,
     output: String,
     mode: String,
+    condense: Option<usize>,
     keywords: Keywords,
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
@@ -27,7 +29,10 @@ pub fn merge<'py>(
         // Before the inputs are opened, which may take long.
         options.validate()?;
         options.open = options.open.with_stop(context.stop());
-        let report = core_merge(&inputs, Path::new(&output), &options, context)?;
-        json(&report)
+        let output = Path::new(&output);
+        match condense {
+            Some(condense) => json(&merge_many(&inputs, output, condense, &options, context)?),
+            None => json(&core_merge(&inputs, output, &options, context)?),
+        }
     })
 }

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use nyssa_data::view::evolve::{EvolutionOptions, Missing};
+use nyssa_data::view::{ChainOptions, ChainSchema};
 use nyssa_io::OpenOptions;
-use nyssa_jobs::compare::Selection;
 use nyssa_jobs::compare::diff::{self as compare, DiffOptions};
+use nyssa_jobs::compare::{Selection, files};
 use nyssa_jobs::open::{Opened, find_dataset};
 use nyssa_jobs::tune::inspect as tune;
 use pyo3::prelude::*;
@@ -48,6 +50,30 @@ pub fn diff<'py>(
         let selection = Selection { only, ..Selection::default() };
         let options = DiffOptions { selection, only_common, ..DiffOptions::default() };
         json(&compare::diff(Arc::as_ref(&a), Arc::as_ref(&b), &options, context)?)
+    })
+}
+
+/// Compares whole files, or the columns of them that are `named`, and returns the report as JSON; or null if there is
+/// one dataset on each side at most, or if a path is named.
+#[pyfunction]
+#[pyo3(signature = (a, b, named=None, only_common=false, threads=None, progress=None))]
+pub fn diff_files<'py>(
+    py: Python<'py>,
+    a: Vec<String>,
+    b: Vec<String>,
+    named: Option<Vec<String>>,
+    only_common: bool,
+    threads: Option<usize>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<String> {
+    Job::new(threads).abandonable().progress(progress).run(py, move |context| {
+        let only = named.map(|names| names.into_iter().collect());
+        let selection = Selection { only, ..Selection::default() };
+        let options = DiffOptions { selection, only_common, ..DiffOptions::default() };
+        let evolution = EvolutionOptions { missing: Missing::Default, ..Default::default() };
+        let chain =
+            ChainOptions { target: ChainSchema::Union, evolution, ..ChainOptions::default() };
+        json(&files::diff_files(&a, &b, (&options, &chain), context)?)
     })
 }
 

@@ -6,7 +6,7 @@ use nyssa_data::dataset::Dataset;
 use nyssa_jobs::compare::Selection;
 use nyssa_jobs::compare::diff::{DiffOptions, DiffReport};
 use nyssa_jobs::compare::digest::DigestReport;
-use nyssa_jobs::convert::{ConvertReport, Direction, only_input};
+use nyssa_jobs::convert::{ConvertReport, Direction};
 use nyssa_jobs::merge::{MergeOptions, MergeReport};
 use nyssa_jobs::open::{Opened, find_dataset, split_path};
 use nyssa_jobs::rewrite::{RewriteOptions, RewriteReport};
@@ -20,8 +20,8 @@ fn root_file(path: &str) -> Result<(RootFile, Option<&str>)> {
     Ok((RootFile::open(nyssa_io::open(&*file)?)?, object))
 }
 
-/// Converts a TTree to an RNTuple ([`crate::ToRNTuple`]), or back ([`crate::ToTTree`]). The output appears when it is
-/// complete, and, if the options say so, verified.
+/// Converts the TTrees of a file to RNTuples ([`crate::ToRNTuple`]), or back ([`crate::ToTTree`]). `FILE:PATH` means one
+/// of them. There is one report for each. The output appears when it is complete, and, if the options say so, verified.
 ///
 /// ```
 /// # fn main() -> nyssa::Result<()> {
@@ -29,8 +29,8 @@ fn root_file(path: &str) -> Result<(RootFile, Option<&str>)> {
 /// # let output = folder.path().join("out.root");
 /// let context = nyssa::Context::new(None)?;
 /// let input = "../../testdata/rntuple/plain.root";
-/// let report = nyssa::convert(input, &output, &nyssa::ToTTree::default(), &context)?;
-/// assert_eq!(report.written.entries, nyssa::open(output.to_str().unwrap())?.num_entries());
+/// let reports = nyssa::convert(input, &output, &nyssa::ToTTree::default(), &context)?;
+/// assert_eq!(reports[0].written.entries, nyssa::open(output.to_str().unwrap())?.num_entries());
 /// # Ok(())
 /// # }
 /// ```
@@ -43,10 +43,16 @@ pub fn convert<D: Direction>(
     output: impl AsRef<Path>,
     options: &D,
     context: &Context,
-) -> Result<ConvertReport> {
+) -> Result<Vec<ConvertReport>> {
     let (file, object) = root_file(input)?;
-    let path = object.map_or_else(|| only_input(&file, D::TO), |path| Ok(path.to_owned()))?;
-    nyssa_jobs::convert::convert(&file, &path, output.as_ref(), options, context)
+    let output = output.as_ref();
+    match object {
+        Some(path) => {
+            let report = nyssa_jobs::convert::convert(&file, path, output, options, context)?;
+            Ok(vec![report])
+        }
+        None => nyssa_jobs::convert::convert_file(&file, output, options, context),
+    }
 }
 
 /// Writes an RNTuple again, with other compression, clusters, column types, fields or entries.

@@ -219,24 +219,13 @@ def _run(task: Task, job: Job, record: Record, identity: bytes | None = None) ->
     with tempfile.TemporaryDirectory(prefix="nyssa-campaign-") as folder:
         parts = [str(Path(folder) / f"{number}.root") for number in range(len(urls))]
         for url, part in zip(urls, parts, strict=True):
-            _refuse_several(url, _one(job, url, part, common, record))
+            _one(job, url, part, common, record)
         kept = {name: value for name, value in common.items() if name in _KEPT_FOR_MERGE}
         try:
             _merge(parts, task.output, job, kept, record, identity)
         except NyssaError as error:
             _name_inputs(error, dict(zip(parts, urls, strict=True)))
             raise
-
-
-def _refuse_several(url: str, reports: Sequence[Mapping[str, Any]]) -> None:
-    """Raise `UnsupportedError` if several datasets were made of an input: a merge is of one."""
-    if len(reports) > 1:
-        names = ", ".join(one["ntuple"] for one in reports)
-        raise UnsupportedError(
-            f"{_core.shown(url)} has several datasets ({names}), and condense and target_size put "
-            "one dataset of each input together: name one (FILE:PATH), or make an output of each "
-            "input"
-        )
 
 
 def _name_inputs(error: NyssaError, inputs: Mapping[str, str]) -> None:

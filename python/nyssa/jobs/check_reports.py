@@ -276,6 +276,48 @@ class DiffReport(Report):
         yield f"{word} {columns}, {count(self.compared_entries)} entries compared"
 
 
+@dataclass(frozen=True, repr=False)
+class DatasetDiff(DiffReport):
+    """How the datasets at one path of two files differ."""
+
+    path: str
+    """The path in both files."""
+
+
+@dataclass(frozen=True, repr=False)
+class FileDiffReport(Report):
+    """How two whole files, called a and b, differ. `nyssa.diff` returns it for several datasets."""
+
+    a: str
+    """The name of a."""
+    b: str
+    """The name of b."""
+    equal: bool
+    """Whether nothing is different and everything that was asked for was compared."""
+    only_in_a: list[str]
+    """The datasets and other objects that only a has, each with its class."""
+    only_in_b: list[str]
+    """The datasets and other objects that only b has, each with its class."""
+    different: list[str]
+    """The other objects that both have and that differ, each with the difference."""
+    compared_objects: int
+    """The number of other objects that were compared; none if a or b is several files."""
+    datasets: list[DatasetDiff]
+    """The datasets that were compared."""
+
+    def _parts(self) -> Iterator[str | Table]:
+        for dataset in self.datasets:
+            yield f"{dataset.path}:"
+            yield from dataset._parts()
+        for side, names in (("a", self.only_in_a), ("b", self.only_in_b)):
+            if names:
+                yield f"only in {side}: {', '.join(names)}"
+        yield from (f"different: {one}" for one in self.different)
+        datasets = _counted(len(self.datasets), "dataset")
+        objects = _counted(self.compared_objects, "other object")
+        yield f"{'equal' if self.equal else 'different'}: {datasets}, {objects} compared"
+
+
 @dataclass(frozen=True)
 class Part:
     """A part of the data of a dataset."""

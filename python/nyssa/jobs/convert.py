@@ -69,9 +69,18 @@ class ConvertKeywords(FileKeywords, total=False):
 def convert(
     input: Path,
     output: Path,
-    tree: str | None = None,
+    tree: str,
     **options: Unpack[ConvertKeywords],
 ) -> ConvertReport: ...
+
+
+@overload
+def convert(
+    input: Path,
+    output: Path,
+    tree: None = None,
+    **options: Unpack[ConvertKeywords],
+) -> ConvertReport | list[ConvertReport]: ...
 
 
 @overload
@@ -95,20 +104,25 @@ def convert(
     threads: int | None = None,
     progress: Callable[[int, int], object] | bool = False,
     **options: Unpack[FileKeywords],
-) -> ConvertReport | ConvertedFiles:
-    """Convert a TTree to an RNTuple in a new file, or an RNTuple to a TTree.
+) -> ConvertReport | list[ConvertReport] | ConvertedFiles:
+    """Convert the TTrees of a file to RNTuples in a new file, or RNTuples to TTrees.
+
+    A file is converted as a whole: each TTree becomes an RNTuple at its path.
+
+    >>> nyssa.convert("file.root:Events", "events.root")["entries"]
+    >>> [one["ntuple"] for one in nyssa.convert("file.root", "out.root")]
 
     Parameters
     ----------
     input
-        The file, or ``"file.root:Events"``. Of a list, each file is converted, one after the other;
-        it may have globs, folders and ``"@LIST"``.
+        The file, or ``"file.root:Events"`` for one of its datasets. Of a list, each file is
+        converted, one after the other; it may have globs, folders and ``"@LIST"``.
     output
         The new file. It appears when everything is written; after a failure there is no file. For a
         list, the folder of the new files. Its file ``nyssa-convert.jsonl`` gets a line for each.
     tree
-        Path of the tree, or of the RNTuple that becomes one. It may be left out if the file has
-        only one TTree, or with ``to="ttree"`` only one RNTuple.
+        Path of the tree, or of the RNTuple that becomes one. The default is all TTrees of the file,
+        or with ``to="ttree"`` all its RNTuples.
     to
         ``"rntuple"`` converts TTrees. ``"ttree"`` converts RNTuples to TTrees, for those who still
         need one. Records and collections of records become branches of their members (``Jet.pt``
@@ -141,7 +155,7 @@ def convert(
         Globs of the names of branches to convert, and of branches to leave out; or of the paths of
         fields, or the branches that these become.
     entry_start, entry_stop
-        Range of entries. The default is all entries.
+        Range of entries of one dataset. The default is all entries.
     skip_unsupported
         Leave out branches that nyssa cannot convert, or fields that a TTree cannot hold, instead of
         failing. The report lists them.
@@ -166,12 +180,14 @@ def convert(
     ConvertReport
         Entries, bytes, seconds and fields; the branches that were renamed or left out, and why; the
         other objects of the file that were copied (``"carried"``) and that were not
-        (``"left_out"``). Of a list, what became of each file; its `total` has the sums.
+        (``"left_out"``). Of a file with several datasets, a list with a report on each. Of a list
+        of files, what became of each file; its `total` has the sums.
 
     Raises
     ------
     nyssa.ArgumentError
-        (a `ValueError`) if `tree` is left out and the file has several; the message lists them.
+        (a `ValueError`) if a name or a range of entries is given, and the file has several
+        datasets of which none is named; the message lists them.
     nyssa.errors.OutputExistsError
         (a `FileExistsError`) if the output exists and `force` is false.
     nyssa.UnsupportedError
@@ -185,9 +201,8 @@ def convert(
         many = (inputs, target, name_pattern, skip_bad, skip_done, chosen, workers)
         done = job.run(lambda show: _core.convert_many(*many, show), progress, "converted")
         return ConvertedFiles(done["files"], done["total"])
-    report: ConvertReport
-    (report,) = _converted(os.fspath(input), target, chosen, workers, progress, every=False)
-    return report
+    reports = _converted(os.fspath(input), target, chosen, workers, progress)
+    return reports[0] if len(reports) == 1 else reports
 
 
 @checked
@@ -199,10 +214,9 @@ def convert_every(
     threads: int | None = None,
     **options: Unpack[FileKeywords],
 ) -> list[ConvertReport]:
-    """Convert as `convert` does, but every dataset of a file of which neither names one."""
+    """Convert as `convert` does, and return a list of reports also of one dataset."""
     chosen = _conversion(tree, options)
-    every = options.get("name") is None
-    return _converted(input, output, chosen, threads_of(threads), progress=False, every=every)
+    return _converted(input, output, chosen, threads_of(threads), progress=False)
 
 
 def _conversion(tree: str | None, options: FileKeywords) -> Conversion:
@@ -217,11 +231,9 @@ def _converted(
     chosen: Conversion,
     workers: int | None,
     progress: Callable[[int, int], object] | bool,
-    *,
-    every: bool,
 ) -> list[ConvertReport]:
     reports: list[ConvertReport] = job.run(
-        lambda show: _core.convert(source, target, chosen, every, workers, show),
+        lambda show: _core.convert(source, target, chosen, workers, show),
         progress,
         "converted",
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
-from typing import overload
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast, overload
 
 from nyssa import _core
 from nyssa.arguments.checks import checked
@@ -14,7 +14,8 @@ from nyssa.arguments.sizes import entry_range
 from nyssa.jobs import job
 from nyssa.jobs.check_reports import DigestComparison, DigestReport
 from nyssa.read.dataset import Dataset
-from nyssa.read.file import open_dataset
+from nyssa.read.file import open as open_file
+from nyssa.read.file import open_dataset, split
 
 __all__ = ["digest"]
 
@@ -29,34 +30,34 @@ def digest(
     entry_stop: int | None = None,
     threads: int | None = None,
     progress: Callable[[int, int], object] | bool = False,
-) -> DigestReport: ...
+) -> DigestReport | list[DigestReport]: ...
 
 
 @overload
 def digest(
     source: str | os.PathLike[str] | Dataset,
     *,
-    compare: Mapping[str, object],
+    compare: Mapping[str, object] | Sequence[Mapping[str, object]],
     filter_name: NameFilter = None,
     entry_start: int | None = None,
     entry_stop: int | None = None,
     threads: int | None = None,
     progress: Callable[[int, int], object] | bool = False,
-) -> DigestComparison: ...
+) -> DigestComparison | list[DigestComparison]: ...
 
 
 @checked
 def digest(
     source: str | os.PathLike[str] | Dataset,
     *,
-    compare: Mapping[str, object] | None = None,
+    compare: Mapping[str, object] | Sequence[Mapping[str, object]] | None = None,
     filter_name: NameFilter = None,
     entry_start: int | None = None,
     entry_stop: int | None = None,
     threads: int | None = None,
     progress: Callable[[int, int], object] | bool = False,
-) -> DigestReport | DigestComparison:
-    """Hash the values of every column of a TTree or RNTuple.
+) -> DigestReport | list[DigestReport] | DigestComparison | list[DigestComparison]:
+    """Hash the values of every column of a TTree or RNTuple, or of all in a file.
 
     The digest of a column depends only on its values, and not on compression, baskets, clusters or
     threads. A TTree, the RNTuple made from it, and copies in other files have the same digests.
@@ -68,10 +69,10 @@ def digest(
     Parameters
     ----------
     source
-        A dataset, a file that has one dataset, or ``"file.root:Events"``.
+        A dataset, a file, or ``"file.root:Events"``. Of a file with several datasets, each is hashed.
     compare
-        A report of `convert` or of this function. Its digests are compared with those of the
-        columns.
+        A report of `convert` or of this function, or a list of reports, which has one for each
+        dataset. The digests are compared with those of the columns.
     filter_name
         Which columns are hashed, as in `Dataset.arrays`. The default is all columns, or with
         `compare` those of the report.
@@ -90,24 +91,46 @@ def digest(
         each column. ``"undigested"`` lists columns without digest, with the reason, and ``"hash"``
         names the hash function. With `compare`, ``"equal"`` says whether all digests of the report
         were found; ``"different"``, ``"missing"`` and ``"undigested"`` list the columns for which
-        this is not so, and ``"extra"`` those that the report does not have.
+        this is not so, and ``"extra"`` those that the report does not have. Of a file with several
+        datasets, a list in their order.
 
     Raises
     ------
     nyssa.ArgumentError
         (a `ValueError`) if `compare` is not a report with digests, or is that of another dataset.
     """
-    dataset = open_dataset(source)
-    entries = None
-    if entry_start is not None or entry_stop is not None:
-        entries = entry_range(entry_start, entry_stop, dataset.num_entries)
     report = None if compare is None else json.dumps(compare)
-    names = None if filter_name is None else dataset.keys(filter_name=filter_name)
-    if names == []:
-        raise nothing_matches("filter_name", filter_name, dataset.keys(), dataset._where())
-    result: DigestReport | DigestComparison = job.run(
-        lambda show: _core.digest(dataset._core, names, entries, report, threads, show),
-        progress,
-        "hashed",
-    )
-    return result
+
+    def one(dataset: Dataset, names: list[str] | None) -> DigestReport | DigestComparison:
+        entries = None
+        if entry_start is not None or entry_stop is not None:
+            entries = entry_range(entry_start, entry_stop, dataset.num_entries)
+        result: DigestReport | DigestComparison = job.run(
+            lambda show: _core.digest(dataset._core, names, entries, report, threads, show),
+            progress,
+            "hashed",
+        )
+        return result
+
+    datasets = _datasets(source)
+    names = [
+        None if filter_name is None else each.keys(filter_name=filter_name) for each in datasets
+    ]
+    if all(of_each == [] for of_each in names):
+        columns = [name for each in datasets for name in each.keys()]
+        raise nothing_matches("filter_name", filter_name, columns, datasets[0]._where())
+    if len(datasets) == 1:
+        return one(datasets[0], names[0])
+    pairs = zip(datasets, names, strict=True)
+    found = [one(each, of_each) for each, of_each in pairs if of_each != []]
+    return cast("list[DigestReport] | list[DigestComparison]", found)
+
+
+def _datasets(source: str | os.PathLike[str] | Dataset) -> list[Dataset]:
+    """Return all datasets of a file, or the dataset that is given or named."""
+    if isinstance(source, Dataset) or split(source)[1] is not None:
+        return [open_dataset(source)]
+    found = open_file(source)
+    if isinstance(found, Dataset):
+        return [found]
+    return [found[path] for path in found.datasets()] or [open_dataset(source)]

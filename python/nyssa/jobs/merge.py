@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Literal
+from typing import Literal, TypeAlias, overload
 
 from typing_extensions import Unpack
 
@@ -15,6 +15,10 @@ from nyssa.jobs.reports import MergeReport
 
 __all__ = ["merge"]
 
+Inputs: TypeAlias = (
+    str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Mapping[str, str]
+)
+
 
 class MergeKeywords(job.OutputKeywords, total=False):
     """The options of `merge` but `recluster`, for type checkers; a test compares both."""
@@ -22,30 +26,74 @@ class MergeKeywords(job.OutputKeywords, total=False):
     mode: Literal["strict", "union", "filter"]
     checksums: bool
     skip_unsupported: bool
+    skip_bad: bool
 
 
 class AllKeywords(MergeKeywords, total=False):
     """The options of `merge`."""
 
     recluster: Size | None
+    append: bool
 
 
-@job.shows_options(AllKeywords)
+@overload
 def merge(
-    inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Mapping[str, str],
+    inputs: Inputs,
     output: str | os.PathLike[str],
     mode: Literal["strict", "union", "filter"] = "strict",
     *,
     recluster: Size | None = None,
     checksums: bool = True,
     skip_unsupported: bool = False,
+    skip_bad: bool = False,
+    append: bool = False,
+    condense: None = None,
     threads: int | None = None,
     progress: Callable[[int, int], object] | bool = False,
     **options: Unpack[job.OutputKeywords],
-) -> MergeReport:
+) -> MergeReport: ...
+
+
+@overload
+def merge(
+    inputs: Inputs,
+    output: str | os.PathLike[str],
+    mode: Literal["strict", "union", "filter"] = "strict",
+    *,
+    recluster: Size | None = None,
+    checksums: bool = True,
+    skip_unsupported: bool = False,
+    skip_bad: bool = False,
+    append: bool = False,
+    condense: int,
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | bool = False,
+    **options: Unpack[job.OutputKeywords],
+) -> list[MergeReport]: ...
+
+
+@job.shows_options(AllKeywords)
+def merge(
+    inputs: Inputs,
+    output: str | os.PathLike[str],
+    mode: Literal["strict", "union", "filter"] = "strict",
+    *,
+    recluster: Size | None = None,
+    checksums: bool = True,
+    skip_unsupported: bool = False,
+    skip_bad: bool = False,
+    append: bool = False,
+    condense: int | None = None,
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | bool = False,
+    **options: Unpack[job.OutputKeywords],
+) -> MergeReport | list[MergeReport]:
     """Merge RNTuples, TTrees and histograms in a new file.
 
-    >>> nyssa.merge(["a.root", "b.root:dir/Events"], "all.root")
+    >>> nyssa.merge(["a.root", "b.root"], "all.root")
+    >>> nyssa.merge(["a.root:Events", "b.root:dir/Events"], "events.root")
+
+    Every RNTuple and every TTree of the files is merged, matched by its path.
 
     Compressed pages are copied as they are, so a merge is as fast as the disk. Inputs may differ in
     compression and in the encodings of their fields. Fields are matched by name; the collections of
@@ -55,33 +103,34 @@ def merge(
     projected in one input and have data of their own in another. Entries keep the order of the
     inputs.
 
-    Without `recluster` the pages do not change. Then `compression` is used only for header, footer
-    and page lists, and `effort` is not used (a note of the report says so), and `encoding`,
-    `field_options` and `page_size` may not be given.
+    With `compression`, pages and baskets are decompressed and compressed again. Without `recluster`
+    their contents do not change: `effort` is not used (a note of the report says so), and
+    `encoding`, `field_options` and `page_size` may not be given.
 
-    If the first input has no RNTuple, or names a TTree, files are merged as ``hadd -ff`` does: the
-    baskets of TTrees are copied as they are. Their branches must be equal in all inputs. TTrees
-    beside RNTuples are merged the same way. `mode`, `recluster` and `checksums` are for RNTuples
-    only, and `compression` and `effort` are refused for TTrees. `verify` compares no histograms and
-    no other objects: if there is nothing else, a note says so.
+    TTrees are merged as ``hadd -ff`` does: their baskets are copied as they are. Their branches must
+    be equal in all inputs. `mode`, `recluster` and `checksums` are for RNTuples only. `verify`
+    compares no histograms and no other objects: if there is nothing else, a note says so.
 
     Parameters
     ----------
     inputs
-        Files, or ``"file.root:path"``, or a dict from files to paths. Without a path, the RNTuple
-        at the path of the first input is taken. RNTuples of other names must be named. A note of
-        the report names an input that is given twice.
+        Files, or ``"file.root:path"``, or a dict from files to paths. A path means only the dataset
+        at this path, and what is beside it. If the first input names a dataset, this one is taken
+        from all inputs. Datasets of different names are joined if each is named. A note of the
+        report names an input that is given twice.
     output
         The new file. It appears when everything is written; after a failure there is no file.
         Objects that ROOT merges (histograms, profiles, efficiencies, graphs, parameters, lists of
         these) are merged as ``hadd`` does it. Those that ROOT does not merge, such as strings, are
         kept: one of each content, with cycles of their own. With ``carry=False`` the output has the
-        RNTuple only.
+        datasets only, or the dataset that the first input names.
     mode
         ``"strict"`` refuses inputs that do not have the same fields. ``"union"`` takes the fields
         of all inputs; if an input lacks a field, its entries read as zero, empty, or no value.
         ``"filter"`` takes only the fields that all inputs have. The same holds for the members of
-        records without a type, and so for those of collections.
+        records without a type, and so for those of collections. An RNTuple that some inputs lack is
+        refused, has the entries of the other inputs, or is left out. A TTree always has the entries
+        of the inputs that have it. Notes name these inputs.
     recluster
         Compressed size of clusters, such as ``"200 MB"``. All data are then decoded and written
         again, so that many small files become a few full clusters. `memory` must then be at least
@@ -92,6 +141,15 @@ def merge(
         Whether objects that ROOT merges and nyssa cannot, such as histograms with other axes, are
         left out and listed in the notes and in ``left_out`` of the report. Otherwise the first one
         is an error.
+    skip_bad
+        Whether inputs that are missing or damaged are left out and listed in the notes and in
+        ``bad`` of the report. Otherwise the first one is an error. If damage is found while pages
+        or baskets are copied, the merge starts again without this input.
+    append
+        Whether an existing output is kept: its datasets and objects come first, as if it were the
+        first input. It is replaced when the new file is complete.
+    condense
+        Makes one output of each so many inputs. ``{number}`` in `output` stands for 0, 1, 2, ...
     threads
         As in `Dataset.arrays`.
     progress
@@ -103,7 +161,8 @@ def merge(
     Returns
     -------
     MergeReport
-        Inputs, entries, clusters, pages, bytes, seconds, and notes on what was left out.
+        Inputs, entries, clusters, pages, bytes, seconds, and notes on what was left out. With
+        `condense`, a list with a report on each output.
 
     Raises
     ------
@@ -129,9 +188,10 @@ def merge(
         inputs = [f"{path}:{name}" for path, name in inputs.items()]
     workers = threads_of(threads)
     given = {**options, "recluster": recluster, "checksums": checksums}
-    chosen = job.keywords(AllKeywords, given | {"skip_unsupported": skip_unsupported})
-    sources, target = [os.fspath(one) for one in inputs], os.fspath(output)
-    report: MergeReport = job.run(
-        lambda show: _core.merge(sources, target, mode, chosen, workers, show), progress, "merged"
+    given |= {"skip_unsupported": skip_unsupported, "skip_bad": skip_bad, "append": append}
+    chosen = job.keywords(AllKeywords, given)
+    both = [os.fspath(one) for one in inputs], os.fspath(output)
+    report: MergeReport | list[MergeReport] = job.run(
+        lambda show: _core.merge(*both, mode, condense, chosen, workers, show), progress, "merged"
     )
     return report

@@ -164,6 +164,19 @@ class MergedInput(TypedDict):
     clusters: int
 
 
+class MergedNTuple(TypedDict):
+    """One RNTuple of the output of `nyssa.merge`."""
+
+    ntuple: str
+    inputs: int
+    entries: int
+    clusters: int
+    fields: int
+    pages: int
+    shared_pages: int
+    page_bytes: int
+
+
 class MergedTree(TypedDict):
     """One TTree of the output of `nyssa.merge`, whose baskets were copied."""
 
@@ -176,10 +189,22 @@ class MergedTree(TypedDict):
     basket_bytes: int
 
 
+class BadInput(TypedDict):
+    """An input of `nyssa.merge` that is missing or damaged."""
+
+    file: str
+    error: str
+
+
 class MergeReport(_Written):
-    """The report of `nyssa.merge`."""
+    """The report of `nyssa.merge`.
+
+    `ntuple`, `entries` and `clusters` are those of the only RNTuple, or of the only TTree if there
+    is no RNTuple. If there are several, `ntuple` is empty, and the numbers are their sums.
+    """
 
     inputs: list[MergedInput]
+    ntuples: list[MergedNTuple]
     trees: list[MergedTree]
     mode: str
     fields: int
@@ -188,6 +213,8 @@ class MergeReport(_Written):
     page_bytes: int
     left_out: list[str]
     """The other objects of the inputs that are not in the output, and why."""
+    bad: list[BadInput]
+    """The inputs that are missing or damaged and were left out."""
     reclustered: bool
     checksums_verified: bool
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from nyssa import _core
 from nyssa.arguments.checks import checked
@@ -10,9 +11,10 @@ from nyssa.arguments.names import NameFilter
 from nyssa.arguments.sizes import threads_of
 from nyssa.errors import ArgumentError, NotFoundError
 from nyssa.jobs import job
-from nyssa.jobs.check_reports import DiffReport, InspectReport, VerifyReport
+from nyssa.jobs.check_reports import DiffReport, FileDiffReport, InspectReport, VerifyReport
 from nyssa.read.chain import Files, chain, expand
 from nyssa.read.dataset import Dataset
+from nyssa.read.file import open as open_file
 from nyssa.read.file import open_dataset, split
 from nyssa.read.rntuple import RNTuple
 from nyssa.read.ttree import TTree
@@ -68,8 +70,8 @@ def diff(
     only_common: bool = False,
     threads: int | None = None,
     progress: job.Progress | bool = False,
-) -> DiffReport:
-    """Compare two datasets value by value, TTrees or RNTuples.
+) -> DiffReport | FileDiffReport:
+    """Compare two datasets, TTrees or RNTuples, or two whole files, value by value.
 
     Columns are matched by name; the columns of a converted file are matched with the branches that
     they were made from. Floats are compared bit by bit. Several files are compared as one dataset
@@ -78,6 +80,11 @@ def diff(
     >>> nyssa.diff("tree.root:Events", "ntuple.root:Events").equal
     True
 
+    If a file has several datasets and no path is named, each dataset is compared with the dataset
+    at its path in the other file. Datasets and other objects that only one file has are
+    differences, and so are other objects whose class or whose stored bytes (before compression)
+    differ. The result is then a `nyssa.reports.FileDiffReport`.
+
     Parameters
     ----------
     a, b
@@ -85,8 +92,8 @@ def diff(
     filter_name
         Which columns are compared, as in `Dataset.arrays`.
     only_common
-        Whether only the columns of both datasets count. Otherwise a column that only one of them
-        has is a difference.
+        Whether only the columns, datasets and objects of both sides count. Otherwise one that only
+        one side has is a difference.
     threads, progress
         As in `verify`.
 
@@ -98,6 +105,13 @@ def diff(
         (a `ValueError`) if, with `only_common`, there is no column to compare.
     """
     workers = threads_of(threads)
+    if (whole := _whole(a, b)) is not None:
+        both = (*whole, _names(whole, filter_name), only_common, workers)
+        found = job.run(lambda show: _core.diff_files(*both, show), progress, "compared")
+        if found is not None:
+            sides = {"a": _core.shown(os.fspath(whole[0][0])), "b": _core.shown(whole[1][0])}
+            of_each = [{**sides, **one} for one in found.pop("datasets")]
+            return FileDiffReport._of({**sides, **found, "datasets": of_each})
     left, right = _one(a, workers), _one(b, workers)
     named = None
     if filter_name is not None:
@@ -114,6 +128,34 @@ def diff(
         "compared",
     )
     return DiffReport._of({"a": _name(a, left), "b": _name(b, right), **found})
+
+
+def _whole(*sides: Files) -> list[list[str]] | None:
+    """Return the files of each side, if all are whole files; `None` for datasets and paths."""
+    found = []
+    for files in sides:
+        if isinstance(files, (Dataset, Mapping)):
+            return None
+        sources = expand(files)
+        if any(isinstance(one, Dataset) for one in sources):
+            return None
+        names = [os.fspath(one) for one in sources if not isinstance(one, Dataset)]
+        if any(split(one)[1] is not None for one in names):
+            return None
+        found.append(names)
+    return found
+
+
+def _names(sides: list[list[str]], filter_name: NameFilter) -> list[str] | None:
+    """Return the columns of whole files that match a filter."""
+    if filter_name is None:
+        return None
+    files = [open_file(name) for side in sides for name in side]
+    datasets = [
+        one[path] for one in files if not isinstance(one, Dataset) for path in one.datasets()
+    ]
+    datasets += [one for one in files if isinstance(one, Dataset)]
+    return [*dict.fromkeys(n for one in datasets for n in one.keys(filter_name=filter_name))]
 
 
 def _one(files: Files, threads: int | None) -> Dataset:

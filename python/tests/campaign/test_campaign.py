@@ -292,7 +292,7 @@ def test_each_tree_of_a_file(tmp_path: Path, client: object) -> None:
     assert (record["entries"], record["notes"]) == (4, notes)
     one = campaign.convert(f"{path}:Events", f"{tmp_path}/one", client=client)
     assert [note.text for note in one.notes] == [
-        "left out Runs;1 (TTree): it was not selected; `nyssa convert --all` converts all",
+        "left out Runs;1 (TTree): it was not named; without a path, all are converted",
         "the aliases of the tree are left out: y",
     ]
 
@@ -522,13 +522,12 @@ def test_outputs_of_inputs_with_several_trees(tmp_path: Path, client: object) ->
         with uproot.recreate(path) as file:
             for name in ("Events", "Runs"):
                 file.mktree(name, {"n": array("i", [1, 2])})
-    report = campaign.convert(inputs, f"{tmp_path}/out", client=client, condense=2)
-    (failed,) = report.failed
-    assert failed.error == (
-        f"UnsupportedError: {inputs[0]} has several datasets (Events, Runs), and condense and "
-        "target_size put one dataset of each input together: name one (FILE:PATH), or make an "
-        "output of each input"
-    )
+    report = campaign.convert(inputs, f"{tmp_path}/whole", client=client, condense=2)
+    assert (report.done, report.failed) == (1, [])
+    (output,) = (tmp_path / "whole").glob("*.root")
+    with nyssa.open(output) as file:
+        entries = {name: file[name].num_entries for name in file.datasets()}
+    assert entries == {"Events": 4, "Runs": 4}
     report = campaign.convert(inputs, f"{tmp_path}/out", client=client, condense=2, tree="Runs")
     assert (report.done, report.failed) == (1, [])
     # The error of the merge names the input, and not the file that was made of it.

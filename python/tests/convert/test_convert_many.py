@@ -238,7 +238,7 @@ def test_what_is_left_out_is_said(tmp_path: Path) -> None:
         "the aliases of the tree are left out: twice",
         "the weight of the tree is left out: 0.25 (TTree::SetWeight)",
     ]
-    runs = "Runs;1 (TTree): it was not selected; `nyssa convert --all` converts all"
+    runs = "Runs;1 (TTree): it was not named; without a path, all are converted"
     assert said.splitlines()[3:] == [f"left out {runs}", *(f"note: {one}" for one in notes)]
     for line in (tmp_path / "out" / "nyssa-convert.jsonl").read_text().splitlines():
         found = json.loads(line)
@@ -246,7 +246,7 @@ def test_what_is_left_out_is_said(tmp_path: Path) -> None:
     done: Any = nyssa.convert(inputs, tmp_path / "again")
     assert [(one["left_out"], one["notes"]) for one in done] == [([runs], notes)] * 2
     assert root.TFile.Open(str(tmp_path / "out" / "0.root")).GetTitle() == "the title of the file"
-    code, _, _ = command(tmp_path / "0.root", "-o", tmp_path / "all", "--all")
+    code, _, _ = command(tmp_path / "0.root", "-o", tmp_path / "all")
     (line,) = (tmp_path / "all" / "nyssa-convert.jsonl").read_text().splitlines()
     each = [f"{tree}: {note}" for tree in ("Events", "Runs") for note in notes]
     assert (code, json.loads(line)["notes"]) == (0, each)

@@ -313,14 +313,21 @@ def test_the_dataset_of_the_right_format_is_taken(tmp_path: Path) -> None:
         file.mktree("first", {"x": "int32"}).extend({"x": np.arange(3)})
         file.mktree("dir/second", {"x": "int32"}).extend({"x": np.arange(3)})
         file.mkrntuple("ntuple", {"x": np.arange(5)})
-    named = "several TTrees, name one of them: first, dir/second"
-    with pytest.raises(nyssa.ArgumentError, match=named):
-        nyssa.convert(both, out, force=True)
-    with pytest.raises(nyssa.ArgumentError, match=named):
-        nyssa.convert([both], tmp_path / "several")
-    code, _, errors = command(both, out, "--force")
+    reports = nyssa.convert(both, out, force=True)
+    assert [one["ntuple"] for one in reports] == ["first", "dir/second"]
+    assert all(one["carried"] == ["ntuple;1 (ROOT::RNTuple)"] for one in reports)
+    assert nyssa.open(out).datasets() == ["first", "dir/second", "ntuple"]
+    (line,) = nyssa.convert([both], tmp_path / "several")
+    assert line["entries"] == 6
+    for wrong, what in (
+        ({"name": "x"}, "one name cannot be given to several datasets"),
+        ({"entry_stop": 2}, "several TTrees, name one of them: first, dir/second"),
+    ):
+        with pytest.raises(nyssa.ArgumentError, match=what):
+            nyssa.convert(both, out, force=True, **wrong)
+    code, _, errors = command(both, out, "--force", "--entries", "0:2")
     assert code != 0
-    assert "first, dir/second" in errors
+    assert "a range of entries is for one dataset, and the file has first, dir/second" in errors
     with uproot.recreate(both) as file:
         file["h"] = np.histogram([1.0])
     with pytest.raises(nyssa.NotFoundError, match="the file has no RNTuple"):
@@ -414,7 +421,7 @@ def test_other_trees_are_copied(tmp_path: Path, root: Root) -> None:
     assert left_out.pop("away;1 (TTree)").startswith("branch far: its baskets are in another file")
     assert left_out == {
         "Runs;1 (TTree)": "cycle 2 of it is newer",
-        "dir/more;1 (ROOT::RNTuple)": "it was not selected; `nyssa convert --all` converts all",
+        "dir/more;1 (ROOT::RNTuple)": "it was not named; without a path, all are converted",
     }
     assert root.call("tree_values", str(path), "Runs", ["run", "n", "pt", "text"]) == expected
     root.call("cpp", IS_COPIED, f'nyssa_is_copied("{path}")')
@@ -616,9 +623,9 @@ def test_an_rntuple_without_a_field_that_a_tree_can_hold(tmp_path: Path) -> None
         file["good"] = {"x": np.arange(3)}
         file.mkrntuple("bad", {"u": "std::variant<std::int32_t,std::string>"})
     command = [sys.executable, "-m", "nyssa", "convert", str(path), str(output), "--to", "ttree"]
-    command += ["--all", "--skip-unsupported", "--json"]
+    command += ["--skip-unsupported", "--json"]
     done = subprocess.run(command, capture_output=True, check=True, text=True)
-    (report,) = json.loads(done.stdout)["reports"]
+    report = json.loads(done.stdout)
     (left_out,) = report["left_out"]
     assert left_out.startswith(
         "bad;1 (ROOT::RNTuple): no field is left to convert; these cannot be"

@@ -236,9 +236,14 @@ def test_other_trees_beside_an_rntuple_can_be_left_out(tmp_path: Path) -> None:
             file.mktree("tree", {f"b{number}": np.arange(7.0)})
     merged = str(tmp_path / "merged.root")
     with pytest.raises(errors.ArgumentError, match=r"--no-carry \(carry=False\) merges without"):
-        nyssa.merge(paths, merged)
-    assert nyssa.merge(paths, merged, carry=False)["entries"] == 10
+        nyssa.merge([f"{path}:ntuple" for path in paths], merged)
+    report = nyssa.merge([f"{path}:ntuple" for path in paths], merged, carry=False)
+    assert report["entries"] == 10
     assert nyssa.open(merged).keys() == ["ntuple;1"]
+    # Of whole files, each tree must be merged.
+    with pytest.raises(errors.ArgumentError, match="branch b0 is in .*0.root, but not") as no:
+        nyssa.merge(paths, merged, carry=False, force=True)
+    assert "--no-carry" not in str(no.value)
     # Beside a tree that is named, too; but not for this tree itself.
     named = [str(tmp_path / f"named{number}.root") for number in range(2)]
     for number, path in enumerate(named):
@@ -269,7 +274,7 @@ def test_other_branches_are_refused(tmp_path: Path, root: Root) -> None:
     with pytest.raises(errors.ArgumentError, match="branch x is not in .*2.root"):
         nyssa.merge([paths[2], paths[0]], merged)
     for options in ({"mode": "union"}, {"mode": "filter"}, {"recluster": "1 MB"}):
-        with pytest.raises(errors.ArgumentError, match="the first input has none"):
+        with pytest.raises(errors.ArgumentError, match="the inputs have none"):
             nyssa.merge(paths[:1], merged, **options)
     assert not merged.exists()
 

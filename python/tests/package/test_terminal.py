@@ -59,7 +59,7 @@ def _run(arguments: list[str], place: Path) -> bytes:
         ["verify"],
         ["digest"],
         ["tune", "--budget", "1s"],
-        ["convert", "o.root", "--all", "--force"],
+        ["convert", "o.root", "--force"],
         ["convert", "o.root", "--include", "nothing*"],
         ["rewrite", "r.root"],
         ["merge", "-o", "m.root", "--force"],

@@ -88,7 +88,7 @@ def _commands(url: str, tree: str, ntuple: str) -> dict[str, list[list[str]]]:
             ["convert", tree, "c.root", "--force", "--report", "r.json", "--verify"],
             ["convert", tree, "--into", "many", "--force"],
             ["convert", ntuple, "t.root", "--to", "ttree", "--json", "--force"],
-            ["convert", url, "all.root", "--all", "--force"],
+            ["convert", url, "all.root", "--force"],
         ],
         "merge": [["merge", ntuple, ntuple, "-o", "m.root", "--force"]],
         "rewrite": [["rewrite", ntuple, "w.root", "--force", "--json"]],

@@ -9,6 +9,8 @@ use nyssa_jobs::convert::{
     self, ConvertReport, ConvertedFile, ConvertedTotal, Direction, FileState, ManyOptions,
     StreamerFieldReport, To, ToRNTuple, ToTTree,
 };
+use nyssa_jobs::open;
+use nyssa_root::rootfile::RootFile;
 use nyssa_root::{Error, Kind};
 
 use crate::app::App;
@@ -19,21 +21,21 @@ use crate::failure::{Failure, Result};
 use crate::output::printable;
 use crate::units::{count, counted, ratio, size};
 
-/// Convert a TTree to an RNTuple, or back with --to ttree
+/// Convert TTrees to RNTuples, or back with --to ttree
 ///
-/// Histograms, directories and the other objects of the file are copied; objects that cannot be copied are
+/// A file is converted as a whole: each TTree becomes an RNTuple at its path. FILE:PATH means one of them. Histograms, directories and the other objects of the file are copied; objects that cannot be copied are
 /// listed. The output appears only when it is complete, and with --verify only when every value has been read
 /// back and compared.
 #[derive(Args, Debug)]
 #[command(mut_arg("force", |arg| arg.help("Replace an existing output, and an existing report")))]
 #[command(after_help = "Examples:\n  nyssa convert run3.root:Events out.root --verify\n  \
-    nyssa convert run3.root out.root --all --compression zstd:7\n  \
+    nyssa convert run3.root out.root --compression zstd:7\n  \
     nyssa convert 'run3/*.root:Events' --into ntuples --name-pattern '{stem}_ntuple.root' --skip-bad --skip-done\n  \
     nyssa convert run3.root:Events muons.root --include 'Muon_*' --entries 0:1000\n  \
     nyssa convert run3.root:Events out.root --field-options 'Jet_*:column=Real32Trunc:16,compression=zstd:9'\n  \
     nyssa convert ntuple.root:Events tree.root --to ttree --skip-unsupported")]
 pub struct Convert<D: Args = ChosenDirection> {
-    /// FILE or FILE:PATH with the TTree (or RNTuple), and the file to write; with --into, files, globs, folders and lists (@LIST)
+    /// FILE for all its TTrees (or RNTuples), or FILE:PATH for one, and the file to write; with --into, files, globs, folders and lists (@LIST)
     #[arg(value_names = ["INPUT", "OUTPUT"], required = true, num_args = 1..)]
     files: Vec<String>,
     /// Convert many files, one after the other, into a folder; its file nyssa-convert.jsonl has a line for each
@@ -48,9 +50,6 @@ pub struct Convert<D: Args = ChosenDirection> {
     /// With --into, keep outputs that are the conversions of their inputs, and make the others
     #[arg(long, requires = "into")]
     skip_done: bool,
-    /// Convert every TTree of the file (or every RNTuple)
-    #[arg(long, conflicts_with_all = ["name", "entries"])]
-    all: bool,
     /// Show for each column of the output how it is stored, and why
     #[arg(long)]
     columns: bool,
@@ -147,33 +146,21 @@ fn run_with<D: Direction>(args: &Convert, options: &D, app: &mut App<'_>) -> Res
         })
         .transpose()?;
     let (bar, context) = app.progress(&context, "converting");
-    let reports = if args.all {
-        if path.is_some() {
-            return Err(Failure::Usage(
-                "--all converts every dataset of a file, but one is named".to_owned(),
-                Some("leave out --all, or the path after the file".to_owned()),
-            ));
+    let reports = match path {
+        Some(path) => {
+            let tree = path_of(&file, &find(&file, path)?);
+            convert::convert(&file, &tree, output, &options, &context).map(|report| vec![report])
         }
-        convert::convert_all(&file, output, &options, &context)
-    } else {
-        let key = match path {
-            Some(path) => find(&file, path)?,
-            None => {
-                only(&file, Some(D::TO.input())).map_err(|failure| {
-                    // It has the other format.
-                    let other = only(&file, None).ok().map(|key| key.path);
-                    no_input(D::TO, file.name(), other.as_deref(), failure)
-                })?
-            }
-        };
-        let tree = path_of(&file, &key);
-        convert::convert(&file, &tree, output, &options, &context).map(|report| vec![report])
+        None => {
+            check_input(D::TO, &file)?;
+            convert::convert_file(&file, output, &options, &context)
+        }
     };
     drop(bar);
     let reports = reports.map_err(|error| explain(error.into()))?;
     if app.json {
         match reports.as_slice() {
-            [report] if !args.all => app.print_json(report)?,
+            [report] => app.print_json(report)?,
             reports => app.print_json(&serde_json::json!({ "reports": reports }))?,
         }
     } else if app.quiet {
@@ -186,15 +173,22 @@ fn run_with<D: Direction>(args: &Convert, options: &D, app: &mut App<'_>) -> Res
         print(&reports, args.columns, app)?;
     }
     if let Some(report) = report {
-        report.write(&reports, args.all)?;
+        report.write(&reports)?;
     }
     let damaged = |report: &ConvertReport| report.skipped.iter().any(|skipped| skipped.unreadable);
     Ok(if reports.iter().any(damaged) { PROBLEM } else { FINE })
 }
 
-/// Explains that a file has no input, if it has the dataset `path` in the format of the output.
-fn no_input(to: To, file: &str, path: Option<&str>, failure: Failure) -> Failure {
-    let Some(path) = path else { return failure };
+/// Explains that a file has no input, if it has only datasets in the format of the output.
+fn check_input(to: To, file: &RootFile) -> Result<()> {
+    if !open::datasets_of(file, Some(to.input()))?.is_empty() {
+        return Ok(());
+    }
+    // Without any dataset this is an error.
+    let path = match &open::datasets_of(file, None)?[..] {
+        [] => only(file, None)?.path,
+        [first, ..] => first.path.clone(),
+    };
     let (what, hint) = match to {
         To::RNTuple => (
             "an RNTuple",
@@ -202,7 +196,8 @@ fn no_input(to: To, file: &str, path: Option<&str>, failure: Failure) -> Failure
         ),
         To::TTree => ("a TTree", "without `--to ttree` it becomes an RNTuple"),
     };
-    Failure::Usage(format!("{file}:{path} is already {what}"), Some(hint.to_owned()))
+    let message = format!("{}:{path} is already {what}", file.name());
+    Err(Failure::Usage(message, Some(hint.to_owned())))
 }
 
 /// Converts many files, and prints a line for each.
@@ -212,7 +207,6 @@ fn many(args: &Convert, options: &impl Direction, folder: &Path, app: &mut App<'
     let many = ManyOptions {
         folder: folder.to_owned(),
         name_pattern: args.name_pattern.clone(),
-        all: args.all,
         skip_bad: args.skip_bad,
         skip_done: args.skip_done,
     };
@@ -367,9 +361,9 @@ impl ReportFile {
         Ok(Self(nyssa_io::create(path, force).map_err(Error::from)?))
     }
 
-    fn write(mut self, reports: &[ConvertReport], all: bool) -> Result<()> {
+    fn write(mut self, reports: &[ConvertReport]) -> Result<()> {
         let mut text = match reports {
-            [report] if !all => serde_json::to_string_pretty(report)?,
+            [report] => serde_json::to_string_pretty(report)?,
             reports => serde_json::to_string_pretty(reports)?,
         };
         text.push('\n');

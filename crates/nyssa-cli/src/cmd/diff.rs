@@ -1,4 +1,4 @@
-//! `nyssa diff`: compares two datasets value by value.
+//! `nyssa diff`: compares two datasets, or two whole files, value by value.
 
 use clap::Args;
 use nyssa_data::dataset::Filter;
@@ -6,7 +6,8 @@ use nyssa_data::view::evolve::{self, Missing};
 use nyssa_data::view::{ChainOptions, ChainSchema};
 use nyssa_jobs::compare::Selection;
 use nyssa_jobs::compare::diff::{self, DiffOptions, DiffReport};
-use nyssa_root::Kind;
+use nyssa_jobs::compare::files::{FileDiffReport, diff_files};
+use nyssa_root::{Context, Kind};
 use serde::Serialize;
 
 use crate::app::App;
@@ -16,7 +17,11 @@ use crate::failure::{Failure, Result};
 use crate::output::{Columns, printable};
 use crate::units::{count, counted};
 
-/// Compare two datasets value by value
+/// Compare two datasets, or two whole files, value by value
+///
+/// If a file has several datasets and no path is named, each dataset is compared with the dataset at its path in the other
+/// file. Datasets and other objects that only one file has are differences, and so are other objects whose class or whose
+/// stored bytes (before compression) differ.
 ///
 /// Each dataset is a TTree or an RNTuple. Columns are matched by name; the collections of converted files are
 /// compared through the projected fields that have the names of the branches. Floats are compared bit by bit.
@@ -33,7 +38,7 @@ pub struct Diff {
     a: String,
     /// The other dataset, in the same forms as A
     b: String,
-    /// Do not count columns that only one side has as differences
+    /// Do not count columns, datasets and objects that only one side has as differences
     #[arg(long)]
     only_common: bool,
     /// Compare only columns that match a glob (repeatable)
@@ -42,11 +47,11 @@ pub struct Diff {
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct Document<'a, R: Serialize> {
     a: &'a str,
     b: &'a str,
     #[serde(flatten)]
-    report: &'a DiffReport,
+    report: &'a R,
 }
 
 pub fn run(args: &Diff, app: &mut App<'_>) -> Result<u8> {
@@ -60,6 +65,12 @@ pub fn run(args: &Diff, app: &mut App<'_>) -> Result<u8> {
         },
         ..ChainOptions::default()
     };
+    let (bar, quiet) = app.progress(&context, "comparing");
+    let whole = whole(args, &filter, &chain, &quiet);
+    drop(bar);
+    if let Some(report) = whole? {
+        return whole_files(&report, args, app);
+    }
     let open = |argument| data::open_datasets(std::slice::from_ref(argument), &chain, &context);
     let (a, b) = (open(&args.a)?, open(&args.b)?);
     let (a, b) = (a.dataset(), b.dataset());
@@ -84,18 +95,62 @@ pub fn run(args: &Diff, app: &mut App<'_>) -> Result<u8> {
     Ok(if report.equal { FINE } else { PROBLEM })
 }
 
+/// Compares whole files, if one has several datasets and none is named.
+fn whole(
+    args: &Diff,
+    filter: &Filter,
+    chain: &ChainOptions,
+    context: &Context,
+) -> Result<Option<FileDiffReport>> {
+    let files = |argument| data::files(std::slice::from_ref(argument));
+    let selection = Selection { filter: filter.clone(), ..Selection::default() };
+    let options =
+        DiffOptions { selection, only_common: args.only_common, ..DiffOptions::default() };
+    Ok(diff_files(&files(&args.a)?, &files(&args.b)?, (&options, chain), context)?)
+}
+
+fn whole_files(report: &FileDiffReport, args: &Diff, app: &mut App<'_>) -> Result<u8> {
+    if app.json {
+        let (a, b) = (nyssa_io::shown(&args.a), nyssa_io::shown(&args.b));
+        app.print_json(&Document { a: &a, b: &b, report })?;
+    } else {
+        for dataset in &report.datasets {
+            writeln!(app.out, "{}:", printable(&dataset.path))?;
+            print(&dataset.report, args, app)?;
+        }
+        if !args.only_common {
+            only("a", &report.only_in_a, app)?;
+            only("b", &report.only_in_b, app)?;
+        }
+        for object in &report.different {
+            writeln!(app.out, "different: {}", printable(object))?;
+        }
+        if !app.quiet {
+            let datasets = counted(report.datasets.len() as u64, "dataset");
+            let objects = counted(report.compared_objects, "other object");
+            let word = if report.equal { "equal" } else { "different" };
+            writeln!(app.out, "{word}: {datasets}, {objects} compared")?;
+        }
+    }
+    Ok(if report.equal { FINE } else { PROBLEM })
+}
+
+/// Prints the names that only one side has.
+fn only(side: &str, names: &[String], app: &mut App<'_>) -> Result<()> {
+    if !names.is_empty() {
+        writeln!(app.out, "only in {side}: {}", printable(&names.join(", ")))?;
+    }
+    Ok(())
+}
+
 fn print(report: &DiffReport, args: &Diff, app: &mut App<'_>) -> Result<()> {
     if report.entries_a != report.entries_b {
         let (a, b) = (count(report.entries_a), count(report.entries_b));
         writeln!(app.out, "entries: {a} in a, {b} in b")?;
     }
     if !args.only_common {
-        let sides = [("a", &report.only_in_a), ("b", &report.only_in_b)];
-        for (side, names) in sides {
-            if !names.is_empty() {
-                writeln!(app.out, "only in {side}: {}", printable(&names.join(", ")))?;
-            }
-        }
+        only("a", &report.only_in_a, app)?;
+        only("b", &report.only_in_b, app)?;
     }
     for item in &report.incomparable {
         writeln!(app.out, "cannot compare {}: {}", printable(&item.name), printable(&item.reason))?;

@@ -7,9 +7,11 @@ use clap::Args;
 use nyssa_data::dataset::{Dataset, Filter};
 use nyssa_data::view::{ChainOptions, ChainSchema};
 use nyssa_jobs::compare::digest::{self, Comparison, DigestReport, Expected};
+use nyssa_jobs::compare::files::{FileDataset, several_datasets};
 use nyssa_jobs::compare::{MEMORY_BUDGET, Selection};
 use nyssa_root::{Context, Error};
 use serde::Serialize;
+use serde_json::json;
 
 use crate::app::App;
 use crate::data;
@@ -29,7 +31,7 @@ use crate::units::{EntryRange, count, counted, parse_size};
     nyssa convert run3.root:Events out.root --report out.json\n  \
     nyssa digest out.root --compare out.json")]
 pub struct Digest {
-    /// FILE or FILE:PATH; several, a glob in quotes, a folder, or @LIST are hashed as one
+    /// FILE for all its datasets, or FILE:PATH for one; several, a glob in quotes, a folder, or @LIST are hashed as one
     #[arg(required = true)]
     data: Vec<String>,
     /// Compare with the report of a conversion, or with earlier digests; - reads standard input
@@ -53,35 +55,132 @@ struct Document<'a> {
     comparison: &'a Comparison,
 }
 
+/// The comparison of one dataset of whole files.
+#[derive(Serialize)]
+struct DatasetComparison<'a> {
+    object: &'a str,
+    #[serde(flatten)]
+    comparison: Comparison,
+}
+
 pub fn run(args: &Digest, app: &mut App<'_>) -> Result<u8> {
     let filter = Filter::new(&args.filter, &[])?;
     let context = app.context()?;
-    // Columns that only some files have are named.
-    let options = ChainOptions { target: ChainSchema::Union, ..ChainOptions::default() };
-    let datasets = data::open_datasets(&args.data, &options, &context)?;
+    let all = several_datasets(&data::files(&args.data)?)?;
+    if !all.is_empty() {
+        return whole(args, &filter, &all, &context, app);
+    }
+    let datasets = data::open_datasets(&args.data, &of_several_files(), &context)?;
     let dataset = datasets.dataset();
     data::check_filter(&filter, &data::names(dataset), dataset.file())?;
     let memory_budget = args.memory.unwrap_or(MEMORY_BUDGET);
-    let range = args.entries.map(|entries| entries.within(dataset.num_entries()));
     if let Some(report) = &args.compare {
         let (name, bytes) = read(report)?;
-        let mut expected = Expected::parse(&bytes, &name, dataset)?;
-        if let Some(range) = range {
-            expected = expected.with_entries(range);
+        let expected = expected(args, (&bytes, &name), dataset)?;
+        let comparison = compare(&expected, dataset, memory_budget, &context, app)?;
+        if app.json {
+            let report = nyssa_io::shown(report);
+            app.print_json(&Document { report, comparison: &comparison })?;
+        } else {
+            tell(&comparison, app)?;
         }
-        return compare(&expected, dataset, memory_budget, report, &context, app);
+        return Ok(if comparison.equal { FINE } else { PROBLEM });
     }
-    let selection = Selection { filter, entries: range, memory_budget, ..Selection::default() };
-    let (bar, context) = app.progress(&context, "hashing");
-    let report = digest::digest(dataset, &selection, &context);
-    drop(bar);
-    let report = report?;
+    let report = hash(args, filter, dataset, &context, app)?;
     if app.json {
         app.print_json(&report)?;
     } else {
         print(&report, app)?;
     }
     Ok(if report.undigested.is_empty() { FINE } else { UNSUPPORTED })
+}
+
+/// Hashes every dataset of whole files, or compares it with the report.
+fn whole(
+    args: &Digest,
+    filter: &Filter,
+    all: &[FileDataset],
+    context: &Context,
+    app: &mut App<'_>,
+) -> Result<u8> {
+    let memory_budget = args.memory.unwrap_or(MEMORY_BUDGET);
+    let expects = args.compare.as_deref().map(read).transpose()?;
+    let (mut reports, mut comparisons, mut code, mut takes_some) = (vec![], vec![], FINE, false);
+    for one in all {
+        let datasets = one.open(&of_several_files(), context)?;
+        let dataset = datasets.dataset();
+        if let Some((name, bytes)) = &expects {
+            let expected = expected(args, (bytes, name), dataset)?;
+            let comparison = compare(&expected, dataset, memory_budget, context, app)?;
+            code = code.max(if comparison.equal { FINE } else { PROBLEM });
+            if !app.json {
+                writeln!(app.out, "{}:", printable(&one.path))?;
+                tell(&comparison, app)?;
+            }
+            comparisons.push(DatasetComparison { object: &one.path, comparison });
+            continue;
+        }
+        if data::names(dataset).into_iter().all(|name| !filter.takes(name)) {
+            continue;
+        }
+        takes_some = true;
+        let report = hash(args, filter.clone(), dataset, context, app)?;
+        code = code.max(if report.undigested.is_empty() { FINE } else { UNSUPPORTED });
+        if !app.json {
+            writeln!(app.out, "{}:", printable(&one.path))?;
+            print(&report, app)?;
+        }
+        reports.push(report);
+    }
+    if expects.is_none() && !takes_some && !args.filter.is_empty() {
+        let message = "the filter matches none of the columns";
+        return Err(Error::invalid_argument(message).into());
+    }
+    if app.json {
+        match &args.compare {
+            None => app.print_json(&json!({ "reports": reports }))?,
+            Some(report) => app.print_json(&json!({
+                "report": nyssa_io::shown(report),
+                "equal": comparisons.iter().all(|one| one.comparison.equal),
+                "datasets": comparisons,
+            }))?,
+        }
+    }
+    Ok(code)
+}
+
+/// Names columns that only some files have.
+fn of_several_files() -> ChainOptions {
+    ChainOptions { target: ChainSchema::Union, ..ChainOptions::default() }
+}
+
+/// Takes the digests for a dataset from the bytes of a report with a name.
+fn expected(
+    args: &Digest,
+    (bytes, name): (&[u8], &str),
+    dataset: &dyn Dataset,
+) -> Result<Expected> {
+    let expected = Expected::parse(bytes, name, dataset)?;
+    Ok(match args.entries {
+        Some(entries) => expected.with_entries(entries.within(dataset.num_entries())),
+        None => expected,
+    })
+}
+
+fn hash(
+    args: &Digest,
+    filter: Filter,
+    dataset: &dyn Dataset,
+    context: &Context,
+    app: &mut App<'_>,
+) -> Result<DigestReport> {
+    let memory_budget = args.memory.unwrap_or(MEMORY_BUDGET);
+    let entries = args.entries.map(|entries| entries.within(dataset.num_entries()));
+    let selection = Selection { filter, entries, memory_budget, ..Selection::default() };
+    let (bar, context) = app.progress(context, "hashing");
+    let report = digest::digest(dataset, &selection, &context);
+    drop(bar);
+    Ok(report?)
 }
 
 /// Returns the name and the bytes of a report. The name `-` means standard input.
@@ -115,21 +214,13 @@ fn compare(
     expected: &Expected,
     dataset: &dyn Dataset,
     memory_budget: u64,
-    report: &Path,
     context: &Context,
     app: &mut App<'_>,
-) -> Result<u8> {
+) -> Result<Comparison> {
     let (bar, context) = app.progress(context, "hashing");
     let comparison = expected.compare(dataset, memory_budget, &context);
     drop(bar);
-    let comparison = comparison?;
-    if app.json {
-        let report = nyssa_io::shown(report);
-        app.print_json(&Document { report, comparison: &comparison })?;
-    } else {
-        tell(&comparison, app)?;
-    }
-    Ok(if comparison.equal { FINE } else { PROBLEM })
+    Ok(comparison?)
 }
 
 fn tell(comparison: &Comparison, app: &mut App<'_>) -> Result<()> {

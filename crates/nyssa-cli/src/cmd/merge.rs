@@ -3,30 +3,37 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use nyssa_jobs::merge::{self, MergeOptions, MergeReport, MergedTreeReport};
+use nyssa_jobs::merge::{self, MergeOptions, MergeReport, MergedNTupleReport, MergedTreeReport};
 
 use crate::app::App;
 use crate::cmd::job_report;
 use crate::data::{check_output, files};
-use crate::exit_code::FINE;
+use crate::exit_code::{FINE, PROBLEM};
 use crate::failure::Result;
 use crate::output::{Columns, printable};
 use crate::units::{count, size};
 
 /// Merge RNTuples, TTrees and histograms
 ///
+/// Every RNTuple and every TTree of the files is merged, matched by its path; FILE:PATH means only the dataset at this
+/// path. An RNTuple that some files lack is refused: --union takes what each file has, --filter leaves it out. A TTree
+/// has the entries of the files that have it.
+///
 /// Compressed pages are copied as they are, so that a merge is as fast as the disk. Inputs may differ in
 /// compression and in the encodings of their fields. If the types of numbers differ, the output has the type
 /// that holds the numbers of all inputs; integers in some inputs that are floats in others need --recluster.
 /// Collections of converted files are matched by their counters. --recluster makes few full clusters from many
-/// small files. The baskets of TTrees are copied as they are, too, if the branches of all inputs are equal; files
-/// need no RNTuple. Histograms, graphs, lists of them and other objects that ROOT merges are merged as hadd does it;
-/// those that ROOT does not merge are all kept, each with a cycle of its own. The output appears only when it is complete.
+/// small files. The baskets of TTrees are copied as they are, too, if the branches of all inputs are equal.
+///
+/// Histograms, graphs, lists of them and other objects that ROOT merges are merged as hadd does it; those that ROOT does
+/// not merge are all kept, each with a cycle of its own. The output appears only when it is complete.
 #[derive(Args, Debug)]
-#[command(mut_arg("name", |arg| arg.help("Name of the RNTuple, or of the only TTree [default: its path in the first input]")))]
+#[command(mut_arg("name", |arg| arg.help("Name of the only dataset, or of the dataset that the first input names [default: its path in the first input]")))]
 #[command(after_help = "Examples:\n  nyssa merge run*.root -o all.root\n  \
     nyssa merge a.root:Events b.root:Events -o ab.root --union\n  \
-    nyssa merge @files.txt -o all.root --recluster 200MB")]
+    nyssa merge @files.txt -o all.root --recluster 200MB\n  \
+    nyssa merge run*.root -o all.root --skip-bad --compression zstd:5\n  \
+    nyssa merge run*.root -o 'part_{number}.root' --condense 10")]
 pub struct Merge {
     /// FILE or FILE:PATH with the RNTuples or TTrees, in order; also globs, folders, and @LIST for the lines of a
     /// file
@@ -35,6 +42,9 @@ pub struct Merge {
     /// File to write
     #[arg(long, short)]
     output: PathBuf,
+    /// Make one output of each N inputs; {number} in the name of the output stands for 0, 1, 2, ...
+    #[arg(long, value_name = "N")]
+    condense: Option<usize>,
     #[command(flatten)]
     options: MergeOptions,
 }
@@ -44,24 +54,35 @@ pub fn run(args: &Merge, app: &mut App<'_>) -> Result<u8> {
     check_output(&args.output)?;
     let inputs = files(&args.inputs)?;
     let (bar, context) = app.progress(&context, "merging");
-    let report = merge::merge(&inputs, &args.output, &args.options, &context);
+    let (output, options) = (&args.output, &args.options);
+    let reports = match args.condense {
+        Some(condense) => merge::merge_many(&inputs, output, condense, options, &context),
+        None => merge::merge(&inputs, output, options, &context).map(|report| vec![report]),
+    };
     drop(bar);
-    let report = report?;
+    let reports = reports?;
     if app.json {
-        app.print_json(&report)?;
+        match (args.condense, &reports[..]) {
+            (None, [report]) => app.print_json(report)?,
+            _ => app.print_json(&serde_json::json!({ "reports": reports }))?,
+        }
     } else if !app.quiet {
-        print(&report, app)?;
+        reports.iter().try_for_each(|report| print(report, app))?;
+    } else {
+        for bad in reports.iter().flat_map(|report| &report.bad) {
+            app.complain(&format!("left out the input {}: {}", bad.file, bad.error));
+        }
     }
-    Ok(FINE)
+    Ok(if reports.iter().all(|report| report.bad.is_empty()) { FINE } else { PROBLEM })
 }
 
 fn print(report: &MergeReport, app: &mut App<'_>) -> Result<()> {
-    let MergeReport { inputs, written, trees, .. } = report;
+    let MergeReport { inputs, written, ntuples, trees, .. } = report;
     let (output, path) = (&written.output, &written.ntuple);
     let path = if path.is_empty() { String::new() } else { format!(":{path}") };
     let line = format!("{} inputs -> {output}{path}", count(inputs.len() as u64));
     writeln!(app.out, "{}\n", printable(&line))?;
-    if report.fields > 0 {
+    if ntuples.len() == 1 {
         print_ntuple(report, app)?;
     } else {
         let mut table = Columns::new(&[">file", ">seconds", ">MB/s"]);
@@ -71,6 +92,10 @@ fn print(report: &MergeReport, app: &mut App<'_>) -> Result<()> {
             format!("{:.0}", written.megabytes_per_second),
         ]);
         table.print(app)?;
+        if !ntuples.is_empty() {
+            writeln!(app.out)?;
+            print_ntuples(ntuples, app)?;
+        }
     }
     if !trees.is_empty() {
         writeln!(app.out)?;
@@ -104,6 +129,32 @@ fn print_ntuple(report: &MergeReport, app: &mut App<'_>) -> Result<()> {
         format!("{:.2}", written.seconds),
         format!("{:.0}", written.megabytes_per_second),
     ]);
+    table.print(app)
+}
+
+fn print_ntuples(ntuples: &[MergedNTupleReport], app: &mut App<'_>) -> Result<()> {
+    let mut table = Columns::new(&[
+        "rntuple",
+        ">inputs",
+        ">entries",
+        ">clusters",
+        ">fields",
+        ">pages",
+        ">shared",
+        ">moved",
+    ]);
+    for ntuple in ntuples {
+        table.row([
+            printable(&ntuple.ntuple).to_string(),
+            count(ntuple.inputs),
+            count(ntuple.entries),
+            count(ntuple.clusters),
+            count(ntuple.fields),
+            count(ntuple.pages),
+            count(ntuple.shared_pages),
+            size(ntuple.page_bytes),
+        ]);
+    }
     table.print(app)
 }
 

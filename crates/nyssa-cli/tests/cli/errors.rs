@@ -297,7 +297,6 @@ fn junk_is_refused() {
         &["convert", "x", "y", "--cluster-size", "12XB"],
         &["convert", "x", "y", "--compression", "brotli:3"],
         &["convert", "x", "y", "--layout", "sideways"],
-        &["convert", "x", "y", "--all", "--name", "z"],
         &["diff", "x"],
         &["ls", "x", "--threads", "many"],
         &["cat", "x", "--threads", "0"],

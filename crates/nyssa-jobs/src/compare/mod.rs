@@ -2,6 +2,7 @@
 
 pub mod diff;
 pub mod digest;
+pub mod files;
 mod selection;
 
 pub use selection::{MEMORY_BUDGET, Selection};

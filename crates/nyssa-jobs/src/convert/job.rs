@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use nyssa_root::Context;
-use nyssa_root::error::{Error, Kind, Result, ResultExt};
-use nyssa_root::rootfile::RootFile;
+use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::rootfile::{KeyEntry, RootFile};
 
 use super::direction::Direction;
 use super::options::To;
 use super::report::ConvertReport;
+use crate::job::others::path_of;
 use crate::job::output::Output;
 use crate::open;
 
@@ -31,40 +32,51 @@ pub fn convert<D: Direction>(
     reports.pop().ok_or_else(|| Error::invalid_argument("nothing was converted"))
 }
 
-/// Converts every tree of `input`, each to an RNTuple of its path in `output`; or every RNTuple.
+/// Converts every tree of `input`, each to an RNTuple of its path in `output`; or every RNTuple. There is one report for
+/// each dataset that is written.
 ///
 /// # Errors
-/// `NotFound` if there is no such dataset; `InvalidArgument` for options or an output that are not allowed, and for a
-/// name in the options; `Unsupported` with a list of all branches or fields that cannot be converted; `Cancelled`; an
-/// error if the input is damaged or cannot be read.
-pub fn convert_all<D: Direction>(
+/// `NotFound` if there is no such dataset; `InvalidArgument` for options or an output that are not allowed, for a name
+/// or a range of entries if there are several datasets, and for a name in the options; `Unsupported` with a list of all
+/// branches or fields that cannot be converted; `Cancelled`; an error if the input is damaged or cannot be read.
+pub fn convert_file<D: Direction>(
     input: &RootFile,
     output: &Path,
     options: &D,
     context: &Context,
 ) -> Result<Vec<ConvertReport>> {
-    if options.output().name.is_some() {
-        return Err(Error::invalid_argument(
-            "one name cannot be given to all datasets of a file: each keeps its path",
-        ));
+    let keys = open::datasets_of(input, Some(D::TO.input()))?;
+    match &keys[..] {
+        [] => {
+            // A file that has only the format of the output is refused with the reason.
+            let others = open::datasets_of(input, None)?;
+            others.first().map_or(Ok(()), |key| check_input(input, &key.path, D::TO))?;
+            open::paths_of(input, D::TO.input())?;
+        }
+        [only] => return convert_paths(input, &[only.path.clone()], output, options, context),
+        [first, ..] => refuse_for_several(options, &keys, first).in_file(input.name())?,
     }
-    let paths = open::paths_of(input, D::TO.input())?;
+    let paths: Vec<_> = keys.iter().map(path_of).collect();
     convert_paths(input, &paths, output, options, context)
 }
 
-/// Returns the path of the only dataset of `input` that can be converted to `to`. If there is none, returns the path
-/// of the only dataset that already has the format, which [`convert`] refuses with the reason.
-///
-/// # Errors
-/// `NotFound` if there is none; `InvalidArgument` with their names if there are several; `Io`.
-pub fn only_input(input: &RootFile, to: To) -> Result<String> {
-    let found = match open::only_dataset(input, Some(to.input())) {
-        Err(error) if error.kind() == Kind::NotFound => {
-            open::only_dataset(input, Some(to.output())).map_err(|_| error)
-        }
-        found => found,
+/// Refuses options that make sense only for one dataset.
+fn refuse_for_several<D: Direction>(
+    options: &D,
+    keys: &[KeyEntry],
+    first: &KeyEntry,
+) -> Result<()> {
+    let what = match () {
+        () if options.output().name.is_some() => "one name cannot be given to several datasets",
+        () if options.input().entries.is_some() => "a range of entries is for one dataset",
+        () => return Ok(()),
     };
-    Ok(found?.path)
+    let names: Vec<_> = keys.iter().map(|key| key.path.as_str()).collect();
+    Err(Error::invalid_argument(format!(
+        "{what}, and the file has {}: name one of them, such as FILE:{}",
+        names.join(", "),
+        first.path
+    )))
 }
 
 fn convert_paths<D: Direction>(

@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::journal::{Journal, measure};
 use super::many_report::{ConvertedFile, FileState};
-use super::{ConvertReport, Direction, convert, convert_all, only_input};
+use super::{ConvertReport, Direction, convert, convert_file};
 use crate::open;
 use crate::verify::verify;
 
@@ -30,8 +30,6 @@ pub struct ManyOptions {
     pub folder: PathBuf,
     /// The names of the outputs. `{stem}` stands for the name of the input without its ending.
     pub name_pattern: String,
-    /// Whether every tree of a file is converted, or every RNTuple.
-    pub all: bool,
     /// Whether a file that cannot be converted does not stop the conversion of other files. A full disk stops it.
     pub skip_bad: bool,
     /// Whether finished outputs stay: outputs that were made from this input with these options, and that are sound.
@@ -97,7 +95,7 @@ pub fn convert_many<D: Direction>(
     let mut hash = Xxh3::new();
     let mut plain = options.clone();
     plain.output_mut().force = false;
-    hash.write(format!("{plain:?} {}", many.all).as_bytes());
+    hash.write(format!("{plain:?}").as_bytes());
     let hash = format!("{:016x}", hash.finish());
     let mut files = Vec::with_capacity(inputs.len());
     for (input, output) in inputs.iter().zip(&outputs) {
@@ -168,18 +166,9 @@ fn one<D: Direction>(
         }
         options.output_mut().force = true;
     }
-    let reports = match (many.all, tree) {
-        (true, None) => convert_all(&input, output, &options, context)?,
-        (true, Some(_)) => {
-            return Err(Error::invalid_argument("all trees are to be converted, but one is named"));
-        }
-        (false, tree) => {
-            let tree = match tree {
-                Some(tree) => tree.to_owned(),
-                None => only_input(&input, D::TO)?,
-            };
-            vec![convert(&input, &tree, output, &options, context)?]
-        }
+    let reports = match tree {
+        Some(tree) => vec![convert(&input, tree, output, &options, context)?],
+        None => convert_file(&input, output, &options, context)?,
     };
     file.entries = reports.iter().map(|report| report.written.entries).sum();
     file.output_bytes = reports.first().map_or(0, |report| report.written.output_bytes);

@@ -12,7 +12,7 @@ mod to_rntuple;
 mod to_tree;
 
 pub use direction::Direction;
-pub use job::{convert, convert_all, only_input};
+pub use job::{convert, convert_file};
 pub use many::{ManyOptions, convert_many};
 pub use many_report::{ConvertedFile, ConvertedTotal, FileState};
 pub(crate) use options::default_encoding;

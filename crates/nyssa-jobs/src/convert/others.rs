@@ -16,7 +16,7 @@ use crate::open;
 use crate::rewrite;
 
 /// The reason why a dataset that could be converted is not in the output.
-const NOT_SELECTED: &str = "it was not selected; `nyssa convert --all` converts all";
+const NOT_SELECTED: &str = "it was not named; without a path, all are converted";
 
 /// The RNTuples that are rewritten and can be verified.
 #[derive(Default)]

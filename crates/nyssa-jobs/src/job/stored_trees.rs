@@ -1,16 +1,17 @@
-//! Copies TTrees in their stored form: their baskets are not recompressed. Only the keys of the baskets and the
-//! tables of the `TTree` are written again.
+//! Copies TTrees in their stored form. Their baskets are copied as they are, or decompressed and compressed in another
+//! way. Only the keys of the baskets and the tables of the `TTree` are written again.
 
 use std::ops::Range;
 
 use nyssa_root::Context;
-use nyssa_root::compression::{Compression, Compressor};
+use nyssa_root::compression::{Compression, Compressor, decompress_to_vec};
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::fetch::{FetchUnit, in_order};
 use nyssa_root::rootfile::{KeyEntry, RootFile, name_of, split};
 use nyssa_ttree::Basket;
 use nyssa_ttree::read::{Expected, MovedBasket};
 use nyssa_ttree::stored::{Growth, StoredTree, add_bytes};
+use rayon::prelude::*;
 
 use super::output::Output;
 use crate::heuristics::job;
@@ -27,6 +28,8 @@ type Moving<'b> = (usize, usize, &'b Basket);
 pub(crate) struct Copy<'a> {
     output: &'a Output,
     compression: Compression,
+    /// Whether all baskets get the compression.
+    recompress: bool,
     context: &'a Context,
     done: u64,
     total: u64,
@@ -40,7 +43,12 @@ impl<'a> Copy<'a> {
         context: &'a Context,
         total: u64,
     ) -> Self {
-        Self { output, compression, context, done: 0, total }
+        Self { output, compression, recompress: false, context, done: 0, total }
+    }
+
+    /// With `recompress`, all baskets get the compression.
+    pub(crate) fn recompressing(self, recompress: bool) -> Self {
+        Self { recompress, ..self }
     }
 
     /// Returns an error if the job must stop.
@@ -67,6 +75,10 @@ impl<'a> Copy<'a> {
         let start = growth.entries;
         self.output.file.require_same_classes(&*file.streamer_infos()?, tree.classes())?;
         growth.add(tree, matching);
+        if self.recompress {
+            let setting = Some(i64::from(self.compression.setting()));
+            growth.branches.iter_mut().for_each(|branch| branch.compression = setting);
+        }
         self.baskets((file, tree), matching, (split(path).0, start), growth)?;
         self.output.file.add_streamer_infos(&file.streamer_list()?)
     }
@@ -115,13 +127,19 @@ impl<'a> Copy<'a> {
         let units = units(file, stored, &|own| tree.branches[matching[own]].path.clone())?;
         let context = self.context;
         in_order(file.source(), units, Some(context), |moving, bytes| {
-            for (&(own, number, basket), raw) in moving.iter().zip(bytes?) {
+            let bytes = bytes?;
+            let mut again = self.recompressed(&moving, &bytes).into_iter();
+            for (&(own, number, basket), raw) in moving.iter().zip(bytes) {
                 let path = &tree.branches[matching[own]].path;
-                let written = self.one(dir, (number, basket), raw);
-                growth.branches[own].baskets[number] = written
-                    .map(|(seek, bytes)| (start + basket.first_entry, seek, bytes))
-                    .at(|place| place.basket = Some(number as u64))
-                    .in_field(path)?;
+                let again = again.next().transpose();
+                let written = again.and_then(|again| self.one(dir, (number, basket), raw, again));
+                let (seek, bytes) =
+                    written.at(|place| place.basket = Some(number as u64)).in_field(path)?;
+                let branch = &mut growth.branches[own];
+                branch.baskets[number] = (start + basket.first_entry, seek, bytes);
+                let more = (0, bytes as i64 - basket.bytes as i64);
+                add_bytes(&mut branch.bytes, more);
+                add_bytes(&mut growth.bytes, more);
                 self.done += basket.bytes;
             }
             context.report(self.done, self.total);
@@ -146,10 +164,52 @@ impl<'a> Copy<'a> {
         Ok(())
     }
 
-    fn one(&self, dir: &str, (number, basket): (usize, &Basket), raw: &[u8]) -> Result<(u64, u64)> {
+    /// Writes a basket, with the other payload if there is one. Returns its place and its size.
+    fn one(
+        &self,
+        dir: &str,
+        (number, basket): (usize, &Basket),
+        raw: &[u8],
+        again: Option<Vec<u8>>,
+    ) -> Result<(u64, u64)> {
         let (head, payload, objlen) = MovedBasket::stored(raw, &Expected::of(basket))?;
+        let payload = again.as_deref().unwrap_or(payload);
         self.output.file.with(|out| out.copy_basket((dir, number as u64), head, payload, objlen))
     }
+
+    /// Returns the payloads of baskets with the other compression, made by all threads. Returns none if baskets are
+    /// copied as they are.
+    fn recompressed<R: AsRef<[u8]> + Sync>(
+        &self,
+        moving: &[Moving<'_>],
+        raw: &[R],
+    ) -> Vec<Result<Vec<u8>>> {
+        if !self.recompress {
+            return Vec::new();
+        }
+        let one = |known: &mut Option<Compressor>, (moving, raw): (&Moving<'_>, &R)| {
+            let (_, payload, objlen) = MovedBasket::stored(raw.as_ref(), &Expected::of(moving.2))?;
+            let compressor = match known {
+                Some(known) => known,
+                None => known.insert(Compressor::new(self.compression)?.with_checksums()?),
+            };
+            recompress(payload, objlen, compressor)
+        };
+        let baskets = moving.par_iter().zip(raw);
+        self.context.pool().install(|| baskets.map_init(|| None, one).collect())
+    }
+}
+
+/// Compresses the payload of a basket in another way.
+fn recompress(payload: &[u8], objlen: u64, compressor: &mut Compressor) -> Result<Vec<u8>> {
+    let size = usize::try_from(objlen).unwrap_or(usize::MAX);
+    let mut again = Vec::new();
+    if payload.len() == size {
+        compressor.compress(payload, &mut again)?;
+    } else {
+        compressor.compress(&decompress_to_vec(payload, size, "the basket")?, &mut again)?;
+    }
+    Ok(again)
 }
 
 /// Returns the ranges of baskets in units of about [`job::STORED_BYTES`].

@@ -1,4 +1,4 @@
-//! Opens the file of an input, and lists its objects that are merged or copied beside the RNTuple.
+//! Opens the file of an input, and lists its objects that are merged or copied beside the RNTuples.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use nyssa_io::OpenOptions;
 use nyssa_root::error::Result;
 use nyssa_root::rootfile::{KeyEntry, RootFile};
+
+use crate::job::others::path_of;
 
 /// The file of an input.
 #[derive(Clone)]
@@ -18,19 +20,35 @@ pub(super) struct InputFile {
     pub options: OpenOptions,
     /// The open file, if it stays open.
     pub open_file: Option<RootFile>,
-    /// The path and the cycle of the RNTuple that is merged.
-    pub ntuple: Option<(String, u16)>,
+    /// The RNTuples that are merged.
+    pub ntuples: Vec<Part>,
     /// The tree that the user named.
-    pub tree: Option<KeyEntry>,
+    pub tree: Option<Part>,
+}
+
+/// A dataset of an input, and its place in the output.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    pub key: KeyEntry,
+    /// The path of the dataset in the output, if this is not renamed.
+    pub target: String,
+}
+
+impl Part {
+    /// Returns the path and the cycle of the dataset in its file.
+    pub(super) fn path(&self) -> String {
+        path_of(&self.key)
+    }
 }
 
 impl InputFile {
-    /// Makes the input of a file without an RNTuple. Remote files stay open.
-    pub(super) fn of(file: RootFile, tree: Option<KeyEntry>) -> Self {
+    /// Makes the input of a file. Remote files without RNTuples stay open.
+    pub(super) fn of(file: &RootFile, ntuples: Vec<Part>, tree: Option<Part>) -> Self {
         let (name, options) = (file.name().to_owned(), file.options());
         let location = file.source().location().to_owned();
-        let open_file = nyssa_io::is_remote(&name).then_some(file);
-        Self { name, location, options, open_file, ntuple: None, tree }
+        let stays = ntuples.is_empty() && nyssa_io::is_remote(&name);
+        let open_file = stays.then(|| file.clone());
+        Self { name, location, options, open_file, ntuples, tree }
     }
 
     /// Returns the file, which is opened again if it is not open.
@@ -44,41 +62,37 @@ impl InputFile {
         }
     }
 
-    /// Returns the path and the cycle of the RNTuple or the tree of the input.
-    pub(super) fn dataset(&self) -> Option<String> {
-        let tree = self.tree.as_ref().map(|tree| (&tree.path, tree.cycle));
-        let named = tree.or(self.ntuple.as_ref().map(|(path, cycle)| (path, *cycle)));
-        named.map(|(path, cycle)| format!("{path};{cycle}"))
+    /// Returns the path and the cycle of each RNTuple, and of the tree that the user named.
+    pub(super) fn datasets(&self) -> impl Iterator<Item = String> {
+        self.ntuples.iter().chain(&self.tree).map(Part::path)
     }
 
-    /// Lists the objects that are merged or copied beside the RNTuple. The tree that the user named gets the path
-    /// `usual`.
+    /// Lists the objects that are merged or copied beside the RNTuples. The tree that the user named gets its path in
+    /// the output.
     ///
     /// # Errors
     /// `OutOfSpecification` when a directory is damaged.
-    pub(super) fn contents(&self, file: &RootFile, usual: Option<&str>) -> Result<Contents> {
+    pub(super) fn contents(&self, file: &RootFile) -> Result<Contents> {
         let mut keys = file.walk()?;
-        let named = self.tree.as_ref();
-        let main = named.map(|tree| &*tree.path).or(self.ntuple.as_ref().map(|(path, _)| &**path));
-        let directories = main.map_or_else(
-            || keys.iter().filter(|key| key.is_directory()).cloned().collect(),
-            |main| directories_beside(&keys, main),
-        );
+        let own: Vec<&str> =
+            self.ntuples.iter().chain(&self.tree).map(|part| &*part.key.path).collect();
+        let directories = directories_beside(&keys, &own);
         keys.retain(|key| !key.is_directory());
-        let (own, others) = keys.into_iter().partition(|key| Some(&*key.path) == main);
+        let (own, others): (Vec<_>, _) =
+            keys.into_iter().partition(|key| own.contains(&&*key.path));
         let (newest, mut older) = by_age(others);
         let mut objects: BTreeMap<_, _> =
             newest.into_iter().map(|key| (key.path.clone(), key)).collect();
-        if let Some(tree) = named {
-            let path = usual.unwrap_or(&tree.path).to_owned();
-            older.extend(other_cycles(own, tree.cycle, &path));
-            objects.insert(path.clone(), KeyEntry { path, ..tree.clone() });
+        if let Some(Part { key, target }) = &self.tree {
+            let cycles = own.into_iter().filter(|one| one.path == key.path).collect();
+            older.extend(other_cycles(cycles, key.cycle, target));
+            objects.insert(target.clone(), KeyEntry { path: target.clone(), ..key.clone() });
         }
         Ok(Contents { objects: objects.into_values().collect(), directories, older })
     }
 }
 
-/// The objects in a file beside the RNTuple.
+/// The objects in a file beside the RNTuples.
 pub(super) struct Contents {
     /// The newest cycle of each object, in the order of their paths.
     pub objects: Vec<KeyEntry>,
@@ -100,22 +114,19 @@ pub(super) struct OtherCycle {
     pub is_refused: bool,
 }
 
-/// Returns the directories of a file, without directories that contain only the dataset at the path `main`.
-pub(super) fn directories_beside(keys: &[KeyEntry], main: &str) -> Vec<KeyEntry> {
+/// Returns the directories of a file, without directories that contain only the datasets at the paths `own`.
+pub(super) fn directories_beside(keys: &[KeyEntry], own: &[&str]) -> Vec<KeyEntry> {
     let is_in = |path: &str, directory: &KeyEntry| {
         path.strip_prefix(&*directory.path).is_some_and(|rest| rest.starts_with('/'))
     };
-    let holds_more = |directory: &KeyEntry| {
-        keys.iter().any(|key| is_in(&key.path, directory) && !is_around(key, main))
+    let is_around = |key: &KeyEntry| {
+        own.iter().any(|own| *own == key.path || key.is_directory() && is_in(own, key))
     };
-    let stays = |key: &&KeyEntry| key.is_directory() && (!is_in(main, key) || holds_more(key));
+    let stays = |directory: &&KeyEntry| {
+        let holds_more = || keys.iter().any(|key| is_in(&key.path, directory) && !is_around(key));
+        directory.is_directory() && (!is_around(directory) || holds_more())
+    };
     keys.iter().filter(stays).cloned().collect()
-}
-
-/// Returns whether a key belongs to `main`, or to a directory around it.
-fn is_around(key: &KeyEntry, main: &str) -> bool {
-    let rest = main.strip_prefix(&*key.path);
-    rest.is_some_and(|rest| rest.is_empty() || key.is_directory() && rest.starts_with('/'))
 }
 
 /// Returns the cycles of the dataset at `path` that are not merged.

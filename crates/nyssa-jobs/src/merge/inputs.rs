@@ -1,7 +1,6 @@
-//! Reads the schemas and sizes of all inputs, and the names of their other objects, before the merge. Equal schemas
-//! are stored once. Remote inputs stay open, if their number and memory allow it.
+//! Holds the schemas and sizes of all inputs of one RNTuple, before the merge. Equal schemas are stored once. Remote
+//! inputs stay open, if their number and memory allow it.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
@@ -14,33 +13,24 @@ use nyssa_rntuple::schema::{Schema, align};
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Kind, Result, ResultExt};
 use nyssa_root::rootfile::RootFile;
-use nyssa_root::waiting::{AT_ONCE, read_ahead, wait_for_all};
-use rayon::prelude::*;
+use nyssa_root::waiting::{AT_ONCE, read_ahead};
 
-use super::input::{Beside, Input};
-use super::input_file::{InputFile, OtherCycle};
-use super::options::MergeOptions;
+use super::input::Input;
 use super::plain;
 use super::report::InputReport;
 use super::shape::Shape;
 use crate::heuristics::merge;
 
-/// Properties of all inputs.
+/// Properties of all inputs of one RNTuple of the output.
 pub(super) struct AllInputs {
     pub inputs: Vec<InputProperties>,
     pub shapes: Vec<Shape>,
-    /// The path of the first input's RNTuple, without the cycle.
+    /// The path of the RNTuple in the output, if it is not renamed.
     pub path: String,
-    /// The description of this RNTuple.
+    /// The description of the first RNTuple.
     pub description: String,
     /// The inputs whose RNTuple has another description.
     pub described_otherwise: Vec<String>,
-    /// The paths of other objects in all inputs except the first.
-    pub others: BTreeSet<String>,
-    /// Whether inputs except the first have directories that contain more than their RNTuples.
-    pub has_directories: bool,
-    /// The other cycles of the RNTuples, with the numbers of their inputs.
-    pub cycles: Vec<(usize, OtherCycle)>,
 }
 
 /// The checksum of the header, and the anchor.
@@ -55,6 +45,8 @@ pub(super) fn identity(reader: &Reader) -> Identity {
 #[derive(Clone)]
 pub(super) struct InputProperties {
     pub report: InputReport,
+    /// The number of its file among the inputs of the merge.
+    pub number: usize,
     /// The index of the shape of the input.
     pub shape: usize,
     /// The identity of the RNTuple, which shows a later change of the file.
@@ -74,62 +66,25 @@ pub(super) struct InputProperties {
 }
 
 impl AllInputs {
-    /// Reads the properties of all inputs, several at the same time. The first input is open.
-    ///
-    /// # Errors
-    /// Returns an error if an input cannot be opened.
-    pub(super) fn of(
-        mut first: Input,
-        rest: &[String],
-        options: &MergeOptions,
-        context: &Context,
-    ) -> Result<Self> {
-        let path = first.path.split(';').next().unwrap_or_default().to_owned();
-        let mut all_inputs = Self {
+    /// Begins the RNTuple at `path` of the output, whose first input is `opened`.
+    pub(super) fn new(path: &str, opened: &OpenedNTuple) -> Self {
+        Self {
             inputs: Vec::new(),
             shapes: Vec::new(),
-            description: first.reader.header().description.clone(),
+            path: path.to_owned(),
+            description: opened.description.clone(),
             described_otherwise: Vec::new(),
-            path,
-            others: BTreeSet::new(),
-            has_directories: false,
-            cycles: Vec::new(),
-        };
-        let mut left =
-            OpenBudget { inputs: merge::KEPT_OPEN, bytes: options.memory() / merge::KEPT_DIVISOR };
-        let cycles = std::mem::take(&mut first.beside.cycles);
-        let beside = Beside { cycles, ..Beside::default() };
-        all_inputs.add(properties(&first)?, beside, left.keep(first));
-        for chunk in rest.chunks(merge::OPEN_AT_ONCE) {
-            context.check()?;
-            let is_remote = any_remote(chunk.iter().map(String::as_str));
-            let path = &all_inputs.path;
-            let open = |argument: &String| {
-                context.check()?;
-                let mut input = Input::open(argument, Some(path), &options.open)?;
-                let beside = std::mem::take(&mut input.beside);
-                Ok((properties(&input)?, beside, is_remote.then_some(input)))
-            };
-            let opened = match is_remote {
-                true => wait_for_all(chunk, open)?,
-                false => context
-                    .pool()
-                    .install(|| chunk.par_iter().map(open).collect::<Result<Vec<_>>>())?,
-            };
-            for (opened, beside, input) in opened {
-                let open_input = input.and_then(|input| left.keep(input));
-                all_inputs.add(opened, beside, open_input);
-            }
         }
-        align(&mut all_inputs.shapes.iter_mut().map(|shape| &mut shape.schema).collect::<Vec<_>>());
-        if options.reclusters() {
-            plain::settle(&mut all_inputs.shapes);
-        }
-        Ok(all_inputs)
     }
 
-    fn add(&mut self, opened: Opened, beside: Beside, open_input: Option<Arc<Input>>) {
-        let Opened { schema, extra_types, description, input } = opened;
+    /// Adds the RNTuple of file number `number`.
+    pub(super) fn add(
+        &mut self,
+        number: usize,
+        opened: OpenedNTuple,
+        open_input: Option<Arc<Input>>,
+    ) {
+        let OpenedNTuple { schema, extra_types, description, input } = opened;
         if description != self.description {
             self.described_otherwise.push(input.report.file.clone());
         }
@@ -143,24 +98,16 @@ impl AllInputs {
                 self.shapes.len() - 1
             }
         };
-        let number = self.inputs.len();
-        self.inputs.push(InputProperties { shape, open_input, ..input });
-        self.others.extend(beside.objects);
-        self.has_directories |= beside.has_directories;
-        self.cycles.extend(beside.cycles.into_iter().map(|cycle| (number, cycle)));
+        self.inputs.push(InputProperties { number, shape, open_input, ..input });
     }
 
-    /// Returns the files of all inputs.
-    pub(super) fn files(&self) -> Vec<InputFile> {
-        let file = |input: &InputProperties| InputFile {
-            name: input.report.file.clone(),
-            location: input.location.clone(),
-            options: input.options.clone(),
-            open_file: input.open_input.as_ref().map(|input| input.file.clone()),
-            ntuple: path_and_cycle(&input.report.ntuple),
-            tree: None,
-        };
-        self.inputs.iter().map(file).collect()
+    /// Matches the collections of all inputs when these are known. With `decode`, everything is decoded.
+    pub(super) fn align(&mut self, decode: bool) {
+        let shapes = self.shapes.iter_mut().map(|shape| &mut shape.schema);
+        align(&mut shapes.collect::<Vec<_>>());
+        if decode {
+            plain::settle(&mut self.shapes);
+        }
     }
 
     /// Returns the name of the first input of a shape, for error messages.
@@ -209,11 +156,12 @@ impl AllInputs {
 }
 
 /// Returns whether opening some of these files waits for a network.
-fn any_remote<'f>(mut files: impl Iterator<Item = &'f str>) -> bool {
+pub(super) fn any_remote<'f>(mut files: impl Iterator<Item = &'f str>) -> bool {
     files.any(nyssa_io::is_remote)
 }
 
-struct Opened {
+/// An open RNTuple of an input.
+pub(super) struct OpenedNTuple {
     schema: Schema,
     extra_types: Vec<ExtraType>,
     description: String,
@@ -222,14 +170,19 @@ struct Opened {
 }
 
 /// The number of inputs that may still stay open, and the bytes that they may take in memory.
-struct OpenBudget {
+pub(super) struct OpenBudget {
     inputs: usize,
     bytes: u64,
 }
 
 impl OpenBudget {
+    /// Makes the budget of a merge with `memory` bytes.
+    pub(super) fn new(memory: u64) -> Self {
+        Self { inputs: merge::KEPT_OPEN, bytes: memory / merge::KEPT_DIVISOR }
+    }
+
     /// Returns the input if it stays open: it is remote, and there is room for it.
-    fn keep(&mut self, input: Input) -> Option<Arc<Input>> {
+    pub(super) fn keep(&mut self, input: Input) -> Option<Arc<Input>> {
         let Ok(bytes) = input.memory() else { return None };
         if self.inputs == 0 || bytes > self.bytes || !nyssa_io::is_remote(input.file.name()) {
             return None;
@@ -241,7 +194,10 @@ impl OpenBudget {
 }
 
 /// Returns the properties of an open input.
-fn properties(input: &Input) -> Result<Opened> {
+///
+/// # Errors
+/// Returns an error if a page list is damaged or cannot be read.
+pub(super) fn properties(input: &Input) -> Result<OpenedNTuple> {
     let reader = &input.reader;
     let (header, footer) = (reader.header(), reader.footer());
     let extra = [&header.records.extra_types, &footer.extension.extra_types];
@@ -254,7 +210,7 @@ fn properties(input: &Input) -> Result<Opened> {
         bytes += range.pages.iter().map(|page| page.locator.size).sum::<u64>();
         uncompressed += (range.elements.saturating_mul(column.bits.into())).div_ceil(8);
     }
-    Ok(Opened {
+    Ok(OpenedNTuple {
         schema: reader.schema().clone(),
         extra_types: extra.into_iter().flatten().cloned().collect(),
         description: header.description.clone(),
@@ -265,6 +221,7 @@ fn properties(input: &Input) -> Result<Opened> {
                 entries: reader.num_entries(),
                 clusters: clusters.len() as u64,
             },
+            number: 0,
             shape: 0,
             identity: identity(reader),
             bytes,
@@ -297,10 +254,4 @@ pub(super) fn open(
             .in_object(&report.ntuple);
     }
     Ok((file, Arc::new(reader)))
-}
-
-/// Splits the path and the cycle of an RNTuple.
-fn path_and_cycle(ntuple: &str) -> Option<(String, u16)> {
-    let (path, cycle) = ntuple.rsplit_once(';')?;
-    Some((path.to_owned(), cycle.parse().ok()?))
 }

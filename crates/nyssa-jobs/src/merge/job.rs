@@ -1,49 +1,41 @@
 //! Merges files.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 use std::time::Instant;
 
-use nyssa_io::OpenOptions;
-use nyssa_rntuple::read;
-use nyssa_rntuple::schema::Structure;
-use nyssa_rntuple::write::{self, Writer};
+use nyssa_rntuple::write::WriteReport;
 use nyssa_root::Context;
-use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::error::{Error, Result};
 use nyssa_root::rootfile::RootFile;
-use nyssa_root::streamer::{StreamerInfos, StreamerList};
 
-use super::input::{First, Input};
-use super::input_file::InputFile;
-use super::inputs::{AllInputs, InputProperties, open};
+use super::bad::{take_bad, take_damaged};
+use super::given_twice::given_twice;
+use super::input_file::{InputFile, Part};
+use super::ntuple::{MergedNTuple, Progress};
 use super::objects::{Choice, MergedObjects};
-use super::options::MergeOptions;
-use super::recluster::recluster;
-use super::report::{MergeReport, MergedTreeReport, left_out};
-use super::transfer::Transfer;
+use super::options::{MergeOptions, Mode};
+use super::other_cycles;
+use super::plan::Plan;
+use super::report::{
+    BadInput, InputReport, MergeReport, MergedNTupleReport, MergedTreeReport, left_out,
+};
 use super::trees::Joined;
-use super::unify::Unified;
-use super::zeros::Zeros;
-use super::{attributes, other_cycles, verify, whole};
-use crate::job::largest_part::LargestPart;
+use crate::job::Written;
 use crate::job::others::OtherObjects;
 use crate::job::output::Output;
 use crate::job::run::{self, Job};
-use crate::job::{OutputOptions, Written};
-use crate::open::{datasets, split_path};
+use crate::open::{join, split_path};
 
-/// Merges RNTuples into one RNTuple in the new file `output`. If the first input has none, or names a TTree, files
-/// are merged like `hadd -ff`: TTrees are joined, and their baskets are copied without change. Each input is a file
-/// or `FILE:PATH`. The output appears only when it is complete. Entries have the order of the inputs. Histograms,
-/// profiles and parameters that several inputs have are added up; other objects are copied from the first input that
-/// has them.
+/// Merges files into the new file `output`. Each input is a file or `FILE:PATH`, which means only the dataset at this
+/// path. The RNTuples and the TTrees of the inputs are matched by their paths. Pages and baskets are copied without
+/// change, if the options name no compression. The output appears only when it is complete. Entries have the order of the inputs. Histograms, profiles and
+/// parameters that several inputs have are added up; other objects are copied from the first input that has them.
 ///
 /// # Errors
 /// `InvalidArgument` without inputs, for an output that is one of the inputs, for histograms with different axes, and
-/// for the first field that differs between the inputs if `options` do not allow it; `AlreadyExists` for an output
-/// that may not be replaced; `Checksum` with the page; `Cancelled`; an error if an input is damaged or cannot be
-/// read.
+/// for the first RNTuple, field or branch that differs between the inputs if `options` do not allow it; `AlreadyExists`
+/// for an output that may not be replaced; `Checksum` with the page; `Cancelled`; an error if an input is damaged or
+/// cannot be read.
 pub fn merge(
     inputs: &[String],
     output: &Path,
@@ -52,281 +44,273 @@ pub fn merge(
 ) -> Result<MergeReport> {
     let start = Instant::now();
     // All refusals happen before the output is created.
+    options.validate()?;
+    let grows = options.append && nyssa_io::exists(output);
+    let may_replace = options.output.force || grows;
     let files: Vec<_> = inputs.iter().map(|input| split_path(input).0).collect();
     let files: Vec<_> = files.iter().map(|file| Path::new(&**file)).collect();
-    Output::check(&files, output, options.output.force)?;
-    options.validate()?;
-    let Some((first, rest)) = inputs.split_first() else {
-        return Err(Error::invalid_argument("there is nothing to merge: name at least one file"));
+    Output::check(&files, output, may_replace)?;
+    let mut inputs = inputs.to_vec();
+    let mut bad = match options.skip_bad {
+        true => take_bad(&mut inputs, &options.open, context)?,
+        false => Vec::new(),
     };
-    let mut report = match First::open(first, &options.open)? {
-        First::NTuple(first) => ntuples((*first, rest), output, options, start, context),
-        First::Objects(first) => whole::merge((*first, rest), output, options, start, context),
-    }?;
-    report.written.notes.extend(given_twice(inputs, &options.open));
+    let mut report = loop {
+        let before = if grows { Some(output) } else { None };
+        match attempt(before, &inputs, output, options, start, context) {
+            Ok(report) => break report,
+            Err(error) if options.skip_bad => match take_damaged(&mut inputs, &error) {
+                Some(one) => bad.push(one),
+                None => return Err(error),
+            },
+            Err(error) => return Err(error),
+        }
+    };
+    report.written.notes.extend(given_twice(&inputs, &options.open));
+    let left_out = |one: &BadInput| format!("left out the input {}: {}", one.file, one.error);
+    report.written.notes.extend(bad.iter().map(left_out));
+    report.bad = bad;
     Ok(report)
 }
 
-/// Returns a note on each input that is given more than once, possibly by another name or through a link.
-fn given_twice(inputs: &[String], options: &OpenOptions) -> Vec<String> {
-    let mut files: BTreeMap<_, Vec<usize>> = BTreeMap::new();
-    for (number, input) in inputs.iter().enumerate() {
-        files.entry(nyssa_io::identity(&*split_path(input).0)).or_default().push(number);
-    }
-    let several = files.into_iter().filter(|(file, all)| file.is_some() && all.len() > 1);
-    let several = several.flat_map(|(_, all)| by_object(inputs, &all, options));
-    let several = several.filter(|all| all.len() > 1);
-    let note = |all: Vec<usize>| {
-        let times =
-            if all.len() == 2 { "twice".to_owned() } else { format!("{} times", all.len()) };
-        let first = all.first().map_or("", |&first| inputs[first].as_str());
-        let first = nyssa_io::shown(first);
-        format!("input {first} is given {times}: its entries are in the output {times}")
-    };
-    several.map(note).collect()
-}
-
-/// Groups inputs of one file by their objects. An object may be named in several ways, and a file without a path
-/// means its only dataset, or the dataset that the other inputs name.
-fn by_object(inputs: &[String], numbers: &[usize], options: &OpenOptions) -> Vec<Vec<usize>> {
-    let named = |number: usize| split_path(&inputs[number]);
-    let object = |number: usize| named(number).1;
-    let Some(&first) = numbers.first() else { return Vec::new() };
-    if numbers.iter().all(|&number| object(number) == object(first)) {
-        return vec![numbers.to_vec()];
-    }
-    // The merge has already opened this file.
-    let file = nyssa_io::open_with(&*named(first).0, options);
-    let Ok(file) = file.map_err(Error::from).and_then(RootFile::open) else { return Vec::new() };
-    let key = |number: usize| file.find(object(number)?).ok().map(|key| (key.path, key.cycle));
-    let usual = match datasets(&file).as_deref() {
-        Ok([only]) => Some((only.path.clone(), only.cycle)),
-        _ => numbers.iter().find_map(|&number| key(number)),
-    };
-    let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
-    for &number in numbers {
-        groups.entry(key(number).or_else(|| usual.clone())).or_default().push(number);
-    }
-    groups.into_values().collect()
-}
-
-/// Merges RNTuples and the objects beside them.
-fn ntuples(
-    (first, rest): (Input, &[String]),
+/// Merges the existing output `before`, if it grows, and the inputs.
+fn attempt(
+    before: Option<&Path>,
+    inputs: &[String],
     output: &Path,
     options: &MergeOptions,
     start: Instant,
     context: &Context,
 ) -> Result<MergeReport> {
-    let has_trees = first.has_trees;
-    let mut all_inputs = AllInputs::of(first, rest, options, context)?;
-    let left = std::mem::take(&mut all_inputs.others);
-    let input_files = all_inputs.files();
-    // If only the first input has other objects, and no trees are among them, they are copied in their stored form.
-    let has_more = has_trees || all_inputs.has_directories || !left.is_empty();
-    let is_added = !options.output.no_carry && has_more;
-    let choice = Choice { only_trees: false, skip_unsupported: options.skip_unsupported };
-    let mut objects = match is_added {
-        true => MergedObjects::of(&input_files, choice, context)?,
-        false => MergedObjects::default(),
-    };
-    all_inputs.others = if is_added { BTreeSet::new() } else { left };
-    let mut notes = objects.trees.notes();
-    notes.append(&mut objects.notes);
-    let unified = Unified::of(&all_inputs, options.mode, options.reclusters())?;
-    let name = options.output.name.as_deref().unwrap_or(&all_inputs.path).to_owned();
-    let fields = unified.schema.top_level().count() as u64;
-    let files: Vec<_> = all_inputs.inputs.iter().map(|input| input.location.clone()).collect();
-    let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
-    let others = others(&all_inputs)?;
-    let mut merge = Merge {
-        all_inputs,
-        unified,
-        options,
-        name: name.clone(),
-        context,
-        joined: objects.trees.joined(),
-        objects,
-        files: input_files,
-        trees: Vec::new(),
-        done: OutputSizes::default(),
-        largest: None,
-    };
-    let finished = run::run(&mut merge, &files, output, others, &options.output, context)?;
-    let Merge { all_inputs, unified, done, trees, largest, .. } = merge;
-    notes.extend(unified.notes);
-    let (own, default) = (&options.output, OutputOptions::default());
-    let unused = match options.reclusters() {
-        false if own.compression() != default.compression() => {
-            Some("the compression is that of header, footer and page lists")
-        }
-        false if own.effort() != default.effort() => Some("the effort is not used"),
-        _ => None,
-    };
-    notes.extend(unused.map(|what| format!("{what}: pages and baskets are copied as they are")));
-    notes.extend(left_out(&finished.others));
-    let (output, work) = (nyssa_io::shown(output), (all_inputs.bytes(), start));
-    let mut written = Written::new(&output, name, &done.totals, work, notes);
-    written.verified = options.output.verify;
-    written.memory_bytes = options.memory();
-    if let Some(largest) = largest {
-        largest.report(&mut written);
-    }
-    written.finish(&finished);
-    Ok(MergeReport {
-        inputs: all_inputs.inputs.into_iter().map(|input| input.report).collect(),
-        written,
-        mode: options.mode.to_string(),
-        fields,
-        trees,
-        left_out: finished.others.left_out(),
-        pages: done.pages,
-        shared_pages: done.shared,
-        page_bytes: done.bytes,
-        reclustered: options.reclusters(),
-        checksums_verified: !options.no_checksums,
-    })
+    let first = before.map(|output| join(&output.to_string_lossy(), None));
+    let all: Vec<_> = first.into_iter().chain(inputs.iter().cloned()).collect();
+    let plan = Plan::of(&all, options, context)?;
+    let (mut merge, others) = Merge::of(plan, options, context)?;
+    let files = merge.plan.files.iter().skip(before.iter().count());
+    let locations = files.map(|file| file.location.clone()).collect::<Vec<_>>();
+    let locations: Vec<&Path> = locations.iter().map(|location| &**location).collect();
+    let mut own = options.output.clone();
+    own.force |= before.is_some();
+    let finished = run::run(&mut merge, &locations, output, others, &own, context)?;
+    let mut report = merge.report(output, start);
+    report.written.notes.extend(left_out(&finished.others));
+    report.left_out = finished.others.left_out();
+    report.written.finish(&finished);
+    Ok(report)
 }
 
 /// A merge whose plan is complete.
 struct Merge<'a> {
-    all_inputs: AllInputs,
-    unified: Unified,
-    options: &'a MergeOptions,
-    /// The path of the RNTuple in the output.
-    name: String,
-    context: &'a Context,
-    /// The other objects that several inputs have.
+    plan: Plan,
+    ntuples: Vec<MergedNTuple>,
+    /// The other objects that several inputs have, and the trees.
     objects: MergedObjects,
-    files: Vec<InputFile>,
     /// The trees that become one tree.
     joined: Vec<Joined>,
     /// The trees of the output.
     trees: Vec<MergedTreeReport>,
-    done: OutputSizes,
-    /// The largest data in memory, if new clusters are made.
-    largest: Option<LargestPart>,
+    /// The number of bytes of all baskets.
+    basket_bytes: u64,
+    options: &'a MergeOptions,
+    context: &'a Context,
+    notes: Vec<String>,
+}
+
+impl<'a> Merge<'a> {
+    /// Plans the output. Returns also the other objects of the first input.
+    fn of(
+        mut plan: Plan,
+        options: &'a MergeOptions,
+        context: &'a Context,
+    ) -> Result<(Self, OtherObjects)> {
+        let mut notes = std::mem::take(&mut plan.notes);
+        if plan.ntuples.is_empty() {
+            refuse(options)?;
+        }
+        let no_carry = options.output.no_carry;
+        let mut objects = match plan.has_objects(options) {
+            true => {
+                let skip_unsupported = options.skip_unsupported;
+                let choice = Choice { only_trees: no_carry, skip_unsupported };
+                MergedObjects::of(&plan, choice, context)?
+            }
+            false => MergedObjects::default(),
+        };
+        if no_carry && !plan.ntuples.is_empty() {
+            notes.extend(plan.note_on_others());
+        }
+        let ntuples = std::mem::take(&mut plan.ntuples).into_iter();
+        let mut ntuples =
+            ntuples.map(|one| MergedNTuple::of(one, options)).collect::<Result<Vec<_>>>()?;
+        let mut others = others(&plan, &objects)?;
+        if let Some(name) = &options.output.name {
+            rename(name, plan.named.as_deref(), &mut ntuples, &mut objects)?;
+        }
+        notes.extend(objects.trees.notes(&plan.files));
+        notes.append(&mut objects.notes);
+        notes.extend(unused_options(options, !ntuples.is_empty(), !objects.trees.is_empty()));
+        plan.left_out.drain(..).for_each(|one| others.refuse(one));
+        let (joined, basket_bytes) = (objects.trees.joined(), objects.trees.bytes());
+        let trees = Vec::new();
+        let merge =
+            Self { plan, ntuples, objects, joined, trees, basket_bytes, options, context, notes };
+        Ok((merge, others))
+    }
+
+    /// Returns the report, without the facts that are known only when the file is complete.
+    fn report(mut self, output: &Path, start: Instant) -> MergeReport {
+        let bytes: u64 = self.ntuples.iter().map(|one| one.all_inputs.bytes()).sum();
+        let ntuples: Vec<_> = self.ntuples.iter().map(MergedNTuple::report).collect();
+        let (path, totals) = totals(&ntuples, &self.trees);
+        let mut notes = self.notes;
+        notes.extend(self.ntuples.iter_mut().flat_map(MergedNTuple::take_notes));
+        let output = nyssa_io::shown(output);
+        let mut written =
+            Written::new(&output, path, &totals, (bytes + self.basket_bytes, start), notes);
+        let has_datasets = !ntuples.is_empty() || !self.trees.is_empty();
+        written.verified = self.options.output.verify && has_datasets;
+        written.memory_bytes = self.options.memory();
+        for largest in self.ntuples.iter().filter_map(|one| one.largest.as_ref()) {
+            largest.report(&mut written);
+        }
+        let sum = |of: fn(&MergedNTupleReport) -> u64| ntuples.iter().map(of).sum();
+        MergeReport {
+            inputs: inputs(&self.plan.files, &self.ntuples),
+            written,
+            mode: self.options.mode.to_string(),
+            fields: sum(|one| one.fields),
+            pages: sum(|one| one.pages),
+            shared_pages: sum(|one| one.shared_pages),
+            page_bytes: sum(|one| one.page_bytes),
+            reclustered: self.options.reclusters(),
+            checksums_verified: !self.options.no_checksums && !ntuples.is_empty(),
+            ntuples,
+            trees: self.trees,
+            ..MergeReport::default()
+        }
+    }
 }
 
 impl Job for Merge<'_> {
     type Abort = Error;
 
     fn write(&mut self, output: &Output, others: &mut OtherObjects) -> Result<()> {
-        let Self {
-            all_inputs,
-            unified,
-            options,
-            name,
-            context,
-            objects,
-            files,
-            trees,
-            done,
-            largest,
-            ..
-        } = self;
-        *done = if options.reclusters() {
-            let place = (&output.file, name.as_str());
-            let (totals, notes, held) = recluster(all_inputs, unified, place, options, context)?;
-            unified.notes.extend(notes);
-            *largest = Some(held);
-            OutputSizes {
-                pages: totals.pages,
-                shared: totals.shared_pages,
-                bytes: totals.compressed_bytes,
-                totals,
-            }
-        } else {
-            move_all(all_inputs, unified, (output, name), options, context)?
-        };
-        describe_classes(all_inputs, unified, output, context)?;
-        let settings = (options.output.compression(), &context.quiet());
-        other_cycles::name(&all_inputs.cycles, files, others);
-        *trees = std::mem::take(objects).write(files, output, others, settings)?;
+        let (options, context) = (self.options, self.context);
+        let total = self.ntuples.iter().map(|one| one.work(options)).sum();
+        let mut progress = Progress { done: 0, total };
+        for ntuple in &mut self.ntuples {
+            ntuple.write(output, options, progress, context)?;
+            progress.done += ntuple.work(options);
+        }
+        let quiet = context.quiet();
+        let context = if self.ntuples.is_empty() { context } else { &quiet };
+        let recompress = options.output.compression.is_some();
+        let settings = ((options.output.compression(), recompress), context);
+        other_cycles::name(&self.plan.cycles, &self.plan.files, others);
+        let objects = std::mem::take(&mut self.objects);
+        self.trees = objects.write(&self.plan.files, output, others, settings)?;
         Ok(())
     }
 
     fn verify(&mut self, written: &RootFile) -> Result<()> {
         let (memory, context) = (self.options.memory(), self.context);
-        verify::compare(&self.all_inputs, written, &self.name, memory, context)?;
-        self.joined.iter().try_for_each(|tree| tree.verify(&self.files, written, memory, context))
+        self.ntuples.iter().try_for_each(|ntuple| ntuple.verify(written, memory, context))?;
+        let files = &self.plan.files;
+        self.joined.iter().try_for_each(|tree| tree.verify(files, written, memory, context))
     }
 }
 
-/// The sizes of the output.
-#[derive(Default)]
-struct OutputSizes {
-    totals: write::WriteReport,
-    pages: u64,
-    shared: u64,
-    /// The number of bytes of the pages.
-    bytes: u64,
+/// Refuses options that apply only to RNTuples.
+fn refuse(options: &MergeOptions) -> Result<()> {
+    let reason = match options {
+        _ if options.reclusters() => "new clusters need RNTuples",
+        MergeOptions { no_checksums: true, .. } => "only pages have checksums",
+        MergeOptions { mode: Mode::Union | Mode::Filter, .. } => {
+            "the modes union and filter need RNTuples: the branches of trees must be equal"
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::invalid_argument(format!(
+        "{reason}, and the inputs have none; convert the files first"
+    )))
 }
 
-/// Copies the pages of all inputs, and returns the sizes of the output.
-fn move_all(
-    all_inputs: &AllInputs,
-    unified: &Unified,
-    (target, name): (&Output, &str),
-    options: &MergeOptions,
-    context: &Context,
-) -> Result<OutputSizes> {
-    let write_options = write::RNTupleWriteOptions {
-        compression: options.output.compression(),
-        description: all_inputs.description.clone(),
-        ..write::RNTupleWriteOptions::default()
-    };
-    let zeros = Zeros::new(&write_options)?;
-    let schema = unified.schema.clone();
-    let mut writer = Writer::attach(&target.file, name, schema, write_options)?;
-    writer.set_extra_types(unified.extra_types.clone())?;
-    let mut transfer = Transfer {
-        writer,
-        zeros,
-        context,
-        verify: !options.no_checksums,
-        memory_budget: options.memory(),
-        moved_bytes: 0,
-        moved_pages: 0,
-        pages: 0,
-        total: all_inputs.bytes(),
-    };
-    transfer.inputs(all_inputs, &unified.mappings)?;
-    let (pages, shared, bytes) = (transfer.pages, transfer.shared(), transfer.moved_bytes);
-    attributes::carry(all_inputs, &mut transfer.writer, context)?;
-    Ok(OutputSizes { totals: transfer.writer.finish()?, pages, shared, bytes })
+/// Returns notes on options that have no or little effect.
+fn unused_options(options: &MergeOptions, has_ntuples: bool, has_trees: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    if options.output.verify && !has_ntuples && !has_trees {
+        notes.push("verify compared nothing: it is for trees, and the files have none".to_owned());
+    }
+    if options.output.effort.is_some() && !(options.reclusters() && has_ntuples) {
+        notes.push("the effort is not used: no column is encoded again".to_owned());
+    }
+    notes
 }
 
-/// Copies the streamer infos of the inputs if there are streamed objects.
-fn describe_classes(
-    all_inputs: &AllInputs,
-    unified: &Unified,
-    target: &Output,
-    context: &Context,
+/// Gives the only dataset, or the dataset that the first input names, the name `to`.
+fn rename(
+    to: &str,
+    named: Option<&str>,
+    ntuples: &mut [MergedNTuple],
+    objects: &mut MergedObjects,
 ) -> Result<()> {
-    let streamed = unified.schema.has_streamed_objects();
-    let inputs = all_inputs.inputs.iter().filter(|_| streamed).collect::<Vec<_>>();
-    let list = |input: &InputProperties| {
-        let (file, _) = open(input, read::RNTupleReadOptions::default())?;
-        Ok((file.name().to_owned(), file.streamer_infos()?, file.streamer_list()?))
-    };
-    let fields =
-        unified.schema.fields.iter().filter(|field| field.structure == Structure::Streamer);
-    let types: Vec<&str> = fields.map(|field| &*field.type_name).collect();
-    let add = |_: &_, (name, infos, list): (String, Arc<StreamerInfos>, StreamerList)| {
-        let same = target.file.require_same_classes(&infos, types.iter().copied());
-        same.in_file(&name)?;
-        target.file.add_streamer_infos(&list)
-    };
-    all_inputs.each(&inputs, context, list, add)
+    if let Some(ntuple) = ntuples.iter_mut().find(|ntuple| Some(&*ntuple.name) == named) {
+        to.clone_into(&mut ntuple.name);
+        return Ok(());
+    }
+    match ntuples {
+        [ntuple] if named.is_none() && objects.trees.is_empty() => to.clone_into(&mut ntuple.name),
+        [_, ..] if named.is_none() => {
+            return Err(Error::invalid_argument(
+                "a name is for inputs with one dataset: name it as FILE:PATH",
+            ));
+        }
+        _ => objects.trees.rename(named, to)?,
+    }
+    Ok(())
 }
 
 /// Lists the other objects of the first input, which are copied.
-fn others(all_inputs: &AllInputs) -> Result<OtherObjects> {
-    let first = all_inputs.inputs.first();
+fn others(plan: &Plan, objects: &MergedObjects) -> Result<OtherObjects> {
+    let first = plan.files.first();
     let first = first.ok_or_else(|| Error::invalid_argument("there is no input"))?;
-    let (file, _) = open(first, read::RNTupleReadOptions::default())?;
-    let mut others = OtherObjects::plan(&file)?;
-    others.leave_to_job(&[&*all_inputs.path].into());
+    let mut others = OtherObjects::plan(&first.open()?)?;
+    let own = first.ntuples.iter().chain(&first.tree).map(|part: &Part| &*part.key.path);
+    others.leave_to_job(&own.chain(objects.trees.paths()).collect());
     Ok(others)
+}
+
+/// Returns the path and the sizes of the only RNTuple, or of the only tree if there is no RNTuple. If there are
+/// several, the path is empty, and the sizes are those of all.
+fn totals(ntuples: &[MergedNTupleReport], trees: &[MergedTreeReport]) -> (String, WriteReport) {
+    let of = |entries, clusters| WriteReport { entries, clusters, ..WriteReport::default() };
+    match (ntuples, trees) {
+        ([only], _) => (only.ntuple.clone(), of(only.entries, only.clusters)),
+        ([], [only]) => (only.tree.clone(), of(only.entries, only.clusters)),
+        ([], _) => {
+            let sum = |of: fn(&MergedTreeReport) -> u64| trees.iter().map(of).sum();
+            (String::new(), of(sum(|one| one.entries), sum(|one| one.clusters)))
+        }
+        _ => {
+            let sum = |of: fn(&MergedNTupleReport) -> u64| ntuples.iter().map(of).sum();
+            (String::new(), of(sum(|one| one.entries), sum(|one| one.clusters)))
+        }
+    }
+}
+
+/// Returns a report on each input: the sizes of its RNTuples, and the path if there is only one.
+fn inputs(files: &[InputFile], ntuples: &[MergedNTuple]) -> Vec<InputReport> {
+    let mut reports: Vec<_> = files
+        .iter()
+        .map(|file| InputReport { file: file.name.clone(), ..InputReport::default() })
+        .collect();
+    let mut counts = vec![0; files.len()];
+    for input in ntuples.iter().flat_map(|ntuple| &ntuple.all_inputs.inputs) {
+        let (report, count) = (&mut reports[input.number], &mut counts[input.number]);
+        *count += 1;
+        report.ntuple = if *count == 1 { input.report.ntuple.clone() } else { String::new() };
+        report.entries += input.report.entries;
+        report.clusters += input.report.clusters;
+    }
+    reports
 }

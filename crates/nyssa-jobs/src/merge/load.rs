@@ -10,11 +10,13 @@ use nyssa_rntuple::page;
 use nyssa_rntuple::read::Reader;
 use nyssa_rntuple::schema::{Cluster, ColumnId, PageInfo};
 use nyssa_root::Context;
+use nyssa_root::compression::{Compression, Compressor};
 use nyssa_root::error::{Error, Result};
 use nyssa_root::fetch::{FetchUnit, in_order};
 use rayon::prelude::*;
 
 use super::mapping::ColumnMapping;
+use super::reseal::seal_again;
 use crate::heuristics::merge;
 
 /// The size of a page checksum in bytes.
@@ -26,10 +28,19 @@ pub(super) type Place = Range<u64>;
 /// The pages that are read together, as runs of bytes that follow each other in the output.
 pub(super) struct Load {
     pub runs: Vec<Bytes>,
-    /// The pages, each with the number of earlier bytes of the load.
-    pub pages: Vec<(Place, u64)>,
+    pub pages: Vec<LoadedPage>,
     /// The size of the pages before compression, in bytes.
     pub uncompressed: u64,
+}
+
+/// A page of a load.
+pub(super) struct LoadedPage {
+    /// The place of the page in its file.
+    pub place: Place,
+    /// The number of earlier bytes of the load.
+    pub before: u64,
+    /// The size of the page without its checksum, in bytes.
+    pub size: u64,
 }
 
 /// One step of moving the pages of an input.
@@ -53,15 +64,15 @@ enum LoadStep {
 
 /// A page to be moved.
 #[derive(Clone)]
-struct PageToLoad {
+pub(super) struct PageToLoad {
     place: Place,
-    info: PageInfo,
+    pub info: PageInfo,
     /// Whether the page is in several keys, so that it is read and written separately.
     split: bool,
     column: ColumnId,
     number: usize,
     checksummed: bool,
-    uncompressed: u64,
+    pub uncompressed: u64,
 }
 
 /// Reads the pages of one input.
@@ -72,6 +83,8 @@ pub(super) struct Loader<'a> {
     /// The pages that several page lists name. The value is `true` once the page was planned.
     repeated: HashMap<Place, bool>,
     verify: bool,
+    /// The compression of the pages in the output, if it changes.
+    compression: Option<Compression>,
     /// The approximate size of one load in bytes.
     load_bytes: u64,
     /// The size in bytes of the loads that are fetched ahead from a source with latency.
@@ -83,15 +96,23 @@ impl<'a> Loader<'a> {
     pub(super) fn new(
         reader: &'a Reader,
         mapping: &ColumnMapping,
-        verify: bool,
+        (verify, compression): (bool, Option<Compression>),
         (load_bytes, ahead_bytes): (u64, u64),
         context: &'a Context,
     ) -> Result<Self> {
         let representations = mapping.fields.iter().flat_map(|field| &field.representations);
         let columns = representations.flat_map(|(from, _)| from).copied().collect();
         let repeated = HashMap::new();
-        let mut loader =
-            Self { reader, columns, repeated, verify, load_bytes, ahead_bytes, context };
+        let mut loader = Self {
+            reader,
+            columns,
+            repeated,
+            verify,
+            compression,
+            load_bytes,
+            ahead_bytes,
+            context,
+        };
         let mut places = Vec::new();
         for cluster in reader.clusters_info()? {
             places.extend(loader.pages_to_load(cluster)?.into_iter().map(|page| page.place));
@@ -219,36 +240,65 @@ impl<'a> Loader<'a> {
         if self.verify {
             self.verify(pages, &places, &read)?;
         }
-        let places = pages.iter().map(|page| page.place.clone()).zip(bytes_before(&places, pages));
-        Ok(Load {
-            pages: places.collect(),
-            uncompressed: pages.iter().map(|page| page.uncompressed).sum(),
-            runs: read,
+        let uncompressed = pages.iter().map(|page| page.uncompressed).sum();
+        if let Some(compression) = self.compression {
+            let (runs, pages) = self.seal_again(pages, &places, &read, compression)?;
+            return Ok(Load { runs, pages, uncompressed });
+        }
+        let page = |(page, before): (&PageToLoad, u64)| {
+            let (place, size) = (page.place.clone(), page.info.locator.size);
+            LoadedPage { place, before, size }
+        };
+        let pages = pages.iter().zip(bytes_before(&places, pages)).map(page).collect();
+        Ok(Load { pages, uncompressed, runs: read })
+    }
+
+    /// Compresses pages in another way. Returns the bytes of each with its checksum, and their places in the load.
+    fn seal_again(
+        &self,
+        pages: &[PageToLoad],
+        runs: &[Place],
+        read: &[Bytes],
+        compression: Compression,
+    ) -> Result<(Vec<Bytes>, Vec<LoadedPage>)> {
+        let one = |known: &mut Option<Compressor>, page: &PageToLoad| {
+            let stored = bytes_of(page, runs, read)?;
+            seal_again(page, stored, compression, known).map_err(|error| self.at(error, page))
+        };
+        let sealed: Vec<Bytes> = self
+            .context
+            .pool()
+            .install(|| pages.par_iter().map_init(|| None, one).collect::<Result<_>>())?;
+        let mut before = 0;
+        let place = |(page, sealed): (&PageToLoad, &Bytes)| {
+            let (place, bytes) = (page.place.clone(), sealed.len() as u64);
+            let loaded = LoadedPage { place, before, size: bytes.saturating_sub(CHECKSUM) };
+            before += bytes;
+            loaded
+        };
+        let places = pages.iter().zip(&sealed).map(place).collect();
+        Ok((sealed, places))
+    }
+
+    /// Adds the place of a page to an error.
+    fn at(&self, error: Error, page: &PageToLoad) -> Error {
+        let schema = self.reader.schema();
+        error.at(|place| {
+            place.field = Some(schema.path(schema.column(page.column).field));
+            place.column = Some(u64::from(page.column.0));
+            place.page = Some(page.number as u64);
+            place.offset = Some(page.place.start);
         })
     }
 
     fn verify(&self, pages: &[PageToLoad], runs: &[Place], read: &[Bytes]) -> Result<()> {
         let check = |page: &PageToLoad| {
-            let (run, start) = position(runs, page);
-            let start = start as usize;
-            let len = (page.place.end - page.place.start) as usize;
-            let bytes = read.get(run).and_then(|run| run.get(start..start.saturating_add(len)));
-            let split = bytes.and_then(|bytes| bytes.split_last_chunk());
+            let split = bytes_of(page, runs, read)?.split_last_chunk();
             let (stored, checksum) =
                 split.ok_or_else(|| Error::out_of_spec("a page without room for its checksum"))?;
             page::verify(stored, Some(u64::from_le_bytes(*checksum)))
         };
-        let check = |page: &PageToLoad| {
-            check(page).map_err(|error| {
-                let schema = self.reader.schema();
-                error.at(|place| {
-                    place.field = Some(schema.path(schema.column(page.column).field));
-                    place.column = Some(u64::from(page.column.0));
-                    place.page = Some(page.number as u64);
-                    place.offset = Some(page.place.start);
-                })
-            })
-        };
+        let check = |page: &PageToLoad| check(page).map_err(|error| self.at(error, page));
         let pages = || pages.iter().filter(|page| page.checksummed);
         // A few pages are checked faster than threads wake up.
         if pages().count() < 4 {
@@ -257,6 +307,15 @@ impl<'a> Loader<'a> {
         let pages: Vec<_> = pages().collect();
         self.context.pool().install(|| pages.par_iter().try_for_each(|page| check(page)))
     }
+}
+
+/// Returns the bytes of a page with its checksum.
+fn bytes_of<'b>(page: &PageToLoad, runs: &[Place], read: &'b [Bytes]) -> Result<&'b [u8]> {
+    let (run, start) = position(runs, page);
+    let start = start as usize;
+    let len = (page.place.end - page.place.start) as usize;
+    let bytes = read.get(run).and_then(|run| run.get(start..start.saturating_add(len)));
+    bytes.ok_or_else(|| Error::out_of_spec("a page was not read"))
 }
 
 /// Returns the runs of bytes that follow each other. A page in several keys has no runs.

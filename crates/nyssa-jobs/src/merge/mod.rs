@@ -1,4 +1,5 @@
-//! Merges several RNTuples into one RNTuple. Sealed pages are copied and never decoded.
+//! Merges whole files: the RNTuples and TTrees of all inputs are matched by their paths (`plan.rs`, `datasets.rs`), and
+//! each becomes one dataset of the output. Sealed pages and baskets are copied and never decoded.
 //!
 //! ```text
 //! inputs ─read─► distinct schemas ─unify─► one schema; per input: column → column
@@ -14,27 +15,34 @@
 //! Remote inputs are opened and their first pages are read while earlier inputs are copied; at most 16 are open. The
 //! memory depends neither on the size nor on the number of the inputs.
 //!
-//! The objects beside the RNTuples are added up, joined or copied (`objects.rs`, `add`). TTrees are joined like in
-//! `hadd -ff` (`trees.rs`), also in files without RNTuples (`whole.rs`).
+//! TTrees are joined like in `hadd -ff` (`trees.rs`). The other objects are added up, joined or copied (`objects.rs`,
+//! `add`).
 //!
 //! Data are decoded and sealed again only if new clusters are requested (`recluster`). Then a field may be projected
 //! in one input and have its own data in another input (`plain.rs`).
 
 mod add;
 mod attributes;
+mod bad;
+mod datasets;
+mod given_twice;
 mod input;
 mod input_file;
 mod inputs;
 mod job;
 mod load;
+mod many;
 mod mapping;
+mod ntuple;
 mod objects;
 mod options;
 mod other_cycles;
 mod places;
 mod plain;
+mod plan;
 mod recluster;
 mod report;
+mod reseal;
 mod shape;
 mod transfer;
 mod tree;
@@ -42,10 +50,10 @@ mod tree_parts;
 mod trees;
 mod unify;
 mod verify;
-mod whole;
 mod widen;
 mod zeros;
 
 pub use job::merge;
+pub use many::merge_many;
 pub use options::{MergeOptions, Mode};
-pub use report::{InputReport, MergeReport, MergedTreeReport};
+pub use report::{BadInput, InputReport, MergeReport, MergedNTupleReport, MergedTreeReport};

@@ -18,6 +18,7 @@ use nyssa_root::streamer::{ObjectCopy, Refused};
 use super::add::{self, Fate};
 use super::input_file::{InputFile, OtherCycle};
 use super::other_cycles;
+use super::plan::Plan;
 use super::report::MergedTreeReport;
 use super::trees::MergedTrees;
 use crate::job::others::{OtherObjects, path_of};
@@ -85,8 +86,8 @@ impl Started {
     fn of(number: usize, file: &RootFile, key: KeyEntry, refusal: Option<&str>) -> Result<Self> {
         let infos = file.streamer_infos()?;
         let is_ntuple = key.class == NTUPLE;
-        let refusal = refusal
-            .or(is_ntuple.then_some("one RNTuple is merged at a time: merge it as FILE:PATH"));
+        let refusal =
+            refusal.or(is_ntuple.then_some("only the dataset that the input names is merged"));
         let state = match add::fate(&key.class, &infos) {
             _ if refusal.is_some() => State::LeftOut(refusal.unwrap_or_default().to_owned()),
             Fate::Copied => State::Copied([content(file, &key)?].into()),
@@ -164,8 +165,9 @@ impl MergedObjects {
     /// # Errors
     /// `InvalidArgument` and `Unsupported` with file and object for objects and trees that cannot be merged;
     /// `Cancelled`; an error if an input is damaged or cannot be read.
-    pub(super) fn of(files: &[InputFile], choice: Choice, context: &Context) -> Result<Self> {
-        let mut joined = JoinedKeys::new(files, choice);
+    pub(super) fn of(plan: &Plan, choice: Choice, context: &Context) -> Result<Self> {
+        let files = &plan.files;
+        let mut joined = JoinedKeys::new(plan, choice);
         for (number, file) in files.iter().enumerate() {
             context.check()?;
             joined.input(number, file)?;
@@ -252,7 +254,8 @@ impl MergedObjects {
         self.refused.push(refused(key, reason));
     }
 
-    /// Writes the trees, the sums and the copies. Returns a report on each tree.
+    /// Writes the trees, the sums and the copies. Returns a report on each tree. The compression has a flag: whether the
+    /// baskets of trees get it, too.
     ///
     /// # Errors
     /// Returns an error if an input cannot be read or the output cannot be written.
@@ -261,7 +264,7 @@ impl MergedObjects {
         files: &[InputFile],
         output: &Output,
         others: &mut OtherObjects,
-        (compression, context): (Compression, &Context),
+        (compression, context): ((Compression, bool), &Context),
     ) -> Result<Vec<MergedTreeReport>> {
         let Self { sums, copies, refused, out_of_place, directories, older, trees, .. } = self;
         let copied = copies.iter().map(|(_, key)| &*key.path);

@@ -3,6 +3,7 @@
 use nyssa_io::OpenOptions;
 use nyssa_rntuple::choose::Encodings;
 use nyssa_rntuple::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, MIN_MEMORY};
+use nyssa_root::compression::Compression;
 use nyssa_root::error::{Error, Result};
 
 use crate::heuristics::merge;
@@ -86,7 +87,9 @@ impl clap::FromArgMatches for Mode {
          256 bytes, and 64 bytes for each column"
     )),
     mut_arg("compression", |arg| arg.help(
-        "Compression of header, footer and page lists, and with --recluster of all data: see nyssa rewrite"
+        "Decompress all pages and baskets and compress them again: zstd, zlib, lz4 or lzma, with or without a level from 1 \
+         to 9; a ROOT setting such as 505; or none. Without it they are copied as they are, and with --recluster all \
+         data get zstd"
     )),
     mut_arg("memory", |arg| arg.help(
         "Largest size of the data that are in memory at the same time, at least 1MiB, with --recluster 2MiB. The \
@@ -104,10 +107,18 @@ pub struct MergeOptions {
     /// refused.
     #[cfg_attr(feature = "cli", arg(long))]
     pub skip_unsupported: bool,
+    /// Leave out inputs that are missing or damaged, and name them. The exit status is then 1. Data are damaged if a
+    /// checksum or a size is wrong; then the merge starts again without the input.
+    #[cfg_attr(feature = "cli", arg(long, short = 'k'))]
+    pub skip_bad: bool,
+    /// Add to an existing output: its datasets and objects come first, as if it were the first input. It is replaced
+    /// when the new file is complete, so that it needs space for both.
+    #[cfg_attr(feature = "cli", arg(long, short = 'a'))]
+    pub append: bool,
     /// The options with which the inputs are opened.
     #[cfg_attr(feature = "cli", arg(skip))]
     pub open: OpenOptions,
-    /// The options that all jobs share. If pages are copied, only header, footer and page lists are compressed again.
+    /// The options that all jobs share. Without a compression, pages and baskets are copied as they are.
     #[cfg_attr(feature = "cli", command(flatten))]
     pub output: OutputOptions,
     /// The options that say how an RNTuple is stored. With a size of clusters, all data are decoded and written again.
@@ -120,6 +131,12 @@ impl MergeOptions {
     /// Returns whether all data are decoded and written again in new clusters. Otherwise the pages are copied.
     pub(super) fn reclusters(&self) -> bool {
         self.storage.cluster_size.is_some()
+    }
+
+    /// Returns the compression of pages and baskets that are copied, if it changes.
+    pub(super) fn recompression(&self) -> Option<Compression> {
+        let compression = self.output.compression.map(|choice| choice.compression);
+        compression.filter(|_| !self.reclusters())
     }
 
     /// Checks that the options can be combined and that their numbers are allowed.

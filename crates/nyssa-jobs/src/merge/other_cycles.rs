@@ -8,10 +8,13 @@ use crate::job::others::{OtherObjects, other_cycle, path_of};
 /// Adds the cycles to the objects that are left out, with the numbers of their inputs. A cycle that several inputs
 /// have is reported once. A cycle that is an input itself is not left out.
 pub(super) fn name(cycles: &[(usize, OtherCycle)], files: &[InputFile], others: &mut OtherObjects) {
-    let given: HashSet<_> = files.iter().map(|file| (&*file.location, file.dataset())).collect();
+    let all = |file: &'_ InputFile| {
+        file.datasets().map(|one| (file.location.clone(), one)).collect::<Vec<_>>()
+    };
+    let given: HashSet<_> = files.iter().flat_map(all).collect();
     let is_given = |number: usize, one: &OtherCycle| {
-        let file = files.get(number).map(|file| &*file.location);
-        file.is_some_and(|file| given.contains(&(file, Some(path_of(&one.key)))))
+        let file = files.get(number).map(|file| file.location.clone());
+        file.is_some_and(|file| given.contains(&(file, path_of(&one.key))))
     };
     let mut named: BTreeMap<String, (&OtherCycle, Vec<usize>)> = BTreeMap::new();
     for (number, one) in cycles.iter().filter(|(number, one)| !is_given(*number, one)) {

@@ -13,6 +13,7 @@ use nyssa_root::error::{Error, Result, ResultExt};
 
 use super::attributes;
 use super::inputs::{AllInputs, InputProperties, open};
+use super::ntuple::Progress;
 use super::options::{MergeOptions, default_memory};
 use super::unify::Unified;
 use crate::heuristics::merge;
@@ -28,10 +29,10 @@ use crate::rewrite::OutputSchema;
 /// `Unsupported` for a field that cannot be read; `Cancelled`; an error if an input cannot be read or the sink cannot
 /// be written.
 pub(super) fn recluster(
-    all_inputs: &AllInputs,
-    unified: &Unified,
+    (all_inputs, unified): (&AllInputs, &Unified),
     (file, name): (&SharedFile, &str),
     options: &MergeOptions,
+    progress: Progress,
     context: &Context,
 ) -> Result<(WriteReport, Vec<String>, LargestPart)> {
     let MergeOptions { output, storage, .. } = options;
@@ -51,11 +52,10 @@ pub(super) fn recluster(
     };
     let mut table = TableWriter::with_schema(file, name, target.schema, write_options, context)?;
     table.writer_mut().set_extra_types(unified.extra_types.clone())?;
-    let total = all_inputs.inputs.iter().map(|input| input.report.entries).sum();
     let step = step(all_inputs, memory / merge::READ_DIVISOR);
     let quiet = context.quiet();
     let largest = LargestPart::new(memory, Copies::Once);
-    let mut done = 0;
+    let Progress { mut done, total } = progress;
     let inputs = all_inputs.inputs.iter().collect::<Vec<_>>();
     let open = |input: &InputProperties| {
         let reader = columns.reader(input, !options.no_checksums)?;

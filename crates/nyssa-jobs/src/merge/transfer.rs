@@ -9,15 +9,17 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender};
 
 use nyssa_rntuple::read::{self, Reader};
-use nyssa_rntuple::schema::{Cluster, ColumnId, ColumnRange, PageInfo};
+use nyssa_rntuple::schema::{Cluster, ColumnId, ColumnRange, Locator, PageInfo};
 use nyssa_rntuple::write::{StoredColumn, Writer};
 use nyssa_root::Context;
+use nyssa_root::compression::Compression;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::waiting::read_ahead;
 
 use super::inputs::{AllInputs, InputProperties, open};
-use super::load::{Loader, Place, Step, place};
+use super::load::{LoadedPage, Loader, Place, Step, place};
 use super::mapping::{ColumnMapping, Count, FieldMapping, MissingField};
+use super::ntuple::Progress;
 use super::zeros::Zeros;
 use crate::heuristics::merge;
 
@@ -30,6 +32,8 @@ pub(super) struct Transfer<'a> {
     pub zeros: Zeros,
     pub context: &'a Context,
     pub verify: bool,
+    /// The compression of the pages, if it changes.
+    pub compression: Option<Compression>,
     pub memory_budget: u64,
     /// The number of bytes of copied pages until now.
     pub moved_bytes: u64,
@@ -37,14 +41,18 @@ pub(super) struct Transfer<'a> {
     pub moved_pages: u64,
     /// The number of pages in the page lists until now.
     pub pages: u64,
-    /// The number of bytes of the pages of all inputs, for progress.
-    pub total: u64,
+    pub progress: Progress,
 }
 
 impl Transfer<'_> {
     /// Returns the number of pages whose bytes were in the output already.
     pub(super) fn shared(&self) -> u64 {
         self.pages.saturating_sub(self.moved_pages + self.zeros.stored)
+    }
+
+    /// Returns the number of bytes of the pages that are done in this and in earlier RNTuples.
+    fn done(&self) -> u64 {
+        (self.progress.done + self.moved_bytes).min(self.progress.total)
     }
 
     /// Copies all clusters of all inputs, in order.
@@ -61,13 +69,13 @@ impl Transfer<'_> {
             let mapping = mappings.get(input.shape);
             mapping.ok_or_else(|| Error::invalid_argument("an input without a schema"))
         };
-        let (budget, verify, context) =
-            (self.memory_budget / at_once as u64, self.verify, self.context);
+        let (budget, context) = (self.memory_budget / at_once as u64, self.context);
+        let how = (self.verify, self.compression);
         let read = |input: &InputProperties, send: &SyncSender<Step>| {
             context.check()?;
             let (file, reader) = open(input, read::RNTupleReadOptions::default())?;
             let sizes = load_sizes(&reader, input.bytes, budget);
-            let read = load(reader, mapping(input)?, (sizes, verify), send, context);
+            let read = load(reader, mapping(input)?, (sizes, how), send, context);
             read.in_file(file.name()).in_object(&input.report.ntuple)
         };
         read_ahead(&all_inputs.inputs, at_once, merge::WAITING, read, |input, receive| {
@@ -85,8 +93,8 @@ impl Transfer<'_> {
         receive: &Receiver<Step>,
         repeated: &HashSet<Place>,
     ) -> Result<()> {
-        let mut repeated_places: HashMap<Place, u64> = HashMap::new();
-        let mut places: HashMap<Place, u64> = HashMap::new();
+        let mut repeated_places: HashMap<Place, Locator> = HashMap::new();
+        let mut places: HashMap<Place, Locator> = HashMap::new();
         for message in receive {
             match message {
                 Step::Load(load) => {
@@ -94,16 +102,16 @@ impl Transfer<'_> {
                     let parts: Vec<&[u8]> = load.runs.iter().map(|run| &run[..]).collect();
                     let offset = self.writer.store_moved(&parts, load.uncompressed)?;
                     self.moved_pages += load.pages.len() as u64;
-                    for (page, before) in load.pages {
-                        let map = if repeated.contains(&page) {
+                    for LoadedPage { place, before, size } in load.pages {
+                        let map = if repeated.contains(&place) {
                             &mut repeated_places
                         } else {
                             &mut places
                         };
-                        map.insert(page, offset + before);
+                        map.insert(place, Locator { offset: offset + before, size });
                     }
                     self.moved_bytes += bytes;
-                    self.context.report(self.moved_bytes.min(self.total), self.total);
+                    self.context.report(self.done(), self.progress.total);
                 }
                 Step::Open(..) => {}
                 Step::Begin(number) => {
@@ -130,10 +138,10 @@ impl Transfer<'_> {
         reader: &Reader,
         mapping: &ColumnMapping,
         cluster: &Cluster,
-        find: impl Fn(&PageInfo) -> Option<u64>,
+        find: impl Fn(&PageInfo) -> Option<Locator>,
     ) -> Result<()> {
         for field in &mapping.fields {
-            let columns = moved(reader, field, cluster, &find);
+            let columns = moved(reader, field, cluster, self.compression, &find);
             let columns = columns.map_err(|e| {
                 e.at(|place| place.field = Some(self.writer.schema().path(field.field)))
             })?;
@@ -190,11 +198,11 @@ fn load_sizes(reader: &Reader, input_bytes: u64, budget: u64) -> (u64, u64) {
 fn load(
     reader: Arc<Reader>,
     mapping: &ColumnMapping,
-    (sizes, verify): ((u64, u64), bool),
+    (sizes, how): ((u64, u64), (bool, Option<Compression>)),
     send: &SyncSender<Step>,
     context: &Context,
 ) -> Result<()> {
-    let mut loader = Loader::new(&reader, mapping, verify, sizes, context)?;
+    let mut loader = Loader::new(&reader, mapping, how, sizes, context)?;
     // If there is no receiver, the other side has failed and reports the reason.
     match send.send(Step::Open(Arc::clone(&reader), loader.repeated())) {
         Ok(()) => loader.load_all(|step| send.send(step).is_ok()),
@@ -207,7 +215,8 @@ fn moved(
     reader: &Reader,
     field: &FieldMapping,
     cluster: &Cluster,
-    find: impl Fn(&PageInfo) -> Option<u64>,
+    compression: Option<Compression>,
+    find: impl Fn(&PageInfo) -> Option<Locator>,
 ) -> Result<Vec<(u64, StoredColumn)>> {
     let range = |id: &ColumnId| cluster.columns.get(id.0 as usize);
     let is_active = |(from, _): &&(Vec<_>, Vec<_>)| {
@@ -239,13 +248,16 @@ fn moved(
             }
         }
         let place = |page: &PageInfo| {
-            let offset = find(page).ok_or_else(|| Error::out_of_spec("a page was not read"))?;
-            let mut page = *page;
-            page.locator.offset = offset;
-            Ok(page)
+            let locator = find(page).ok_or_else(|| Error::out_of_spec("a page was not read"))?;
+            Ok(PageInfo {
+                locator,
+                checksummed: page.checksummed || compression.is_some(),
+                ..*page
+            })
         };
         let pages = range.pages.iter().filter(|page| page.elements > 0).map(place);
-        out.push((zeros, stored(into, range.compression, pages.collect::<Result<_>>()?)));
+        let setting = compression.map_or(range.compression, Compression::setting);
+        out.push((zeros, stored(into, setting, pages.collect::<Result<_>>()?)));
     }
     Ok(out)
 }

@@ -1,5 +1,5 @@
-//! Merges TTrees like `hadd -ff`: their baskets are copied without change. Only the keys of the baskets and the
-//! tables of the `TTree` are written again.
+//! Merges TTrees like `hadd -ff`: their baskets are copied without change, unless another compression is requested. Only
+//! the keys of the baskets and the tables of the `TTree` are written again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,8 +14,10 @@ use nyssa_root::streamer::PROCESS_ID;
 use nyssa_ttree::stored::{Growth, StoredTree};
 
 use super::input_file::InputFile;
+use super::plan::lacking;
 use super::report::MergedTreeReport;
 use super::tree_parts::TreeParts;
+use super::unify::listed;
 use crate::compare::diff;
 use crate::job::output::Output;
 use crate::job::stored_trees::{Copy, basket_bytes};
@@ -31,6 +33,8 @@ struct MergedTree {
     first: StoredTree,
     /// The keys of all trees, with the numbers of their inputs.
     parts: Vec<(usize, KeyEntry)>,
+    /// The numbers of the inputs whose tree has neither branches nor entries.
+    void: Vec<usize>,
     /// The number of entries of all trees.
     entries: u64,
     /// The number of bytes of all baskets.
@@ -61,7 +65,7 @@ impl MergedTrees {
         // A tree without branches and entries says nothing about the trees of other inputs.
         let is_void = |tree: &StoredTree| tree.branches.is_empty() && tree.entries == 0;
         match self.0.get_mut(&key.path) {
-            Some(_) if is_void(&tree) => {}
+            Some(merged) if is_void(&tree) => merged.void.push(number),
             Some(merged) if !is_void(&merged.first) => {
                 let first = merged.parts.first().map_or("", |part| whose(part.0));
                 let matching = merged.first.matching(&tree, first);
@@ -72,11 +76,16 @@ impl MergedTrees {
                 merged.bytes += bytes;
                 merged.entries += entries;
             }
-            _ => {
+            earlier => {
+                let mut void = earlier.map_or(Vec::new(), |it| std::mem::take(&mut it.void));
+                if let Some(MergedTree { parts, .. }) = self.0.get(&key.path) {
+                    void.extend(parts.iter().map(|(number, _)| *number));
+                }
                 let path = key.path.clone();
                 let (parts, processes) = (vec![(number, key)], processes.to_vec());
                 let beside = TreeParts::of(&tree, file.name());
-                let tree = MergedTree { first: tree, parts, entries, bytes, processes, beside };
+                let tree =
+                    MergedTree { first: tree, parts, void, entries, bytes, processes, beside };
                 self.0.insert(path, tree);
             }
         }
@@ -112,10 +121,23 @@ impl MergedTrees {
         }
     }
 
-    /// Returns notes on parts that are lost.
-    pub(super) fn notes(&self) -> Vec<String> {
+    /// Returns whether there is no tree.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns notes on parts that are lost, and on trees that some of the files lack.
+    pub(super) fn notes(&self, files: &[InputFile]) -> Vec<String> {
         let mut notes = Vec::new();
         for (path, tree) in &self.0 {
+            let having = tree.parts.iter().map(|(number, _)| *number);
+            let lacking = lacking(files, having.chain(tree.void.iter().copied()));
+            if !lacking.is_empty() {
+                let names = listed(lacking.iter().map(|file| &*file.name));
+                notes.push(format!(
+                    "TTree {path} is not in {names}: the output has the entries of the other inputs"
+                ));
+            }
             if tree.beside.has_index() && tree.entries != tree.first.entries {
                 notes.push(format!(
                     "{path}: the index of its entries is left out, TTree::BuildIndex makes a new one"
@@ -126,7 +148,7 @@ impl MergedTrees {
         notes
     }
 
-    /// Writes all trees, and returns a report on each. Progress goes to `total`.
+    /// Writes all trees, and returns a report on each. With `recompress`, the baskets get the compression.
     ///
     /// # Errors
     /// `Cancelled`; an error if an input cannot be read or the output cannot be written.
@@ -134,11 +156,12 @@ impl MergedTrees {
         self,
         files: &[InputFile],
         output: &Output,
-        compression: Compression,
+        (compression, recompress): (Compression, bool),
         context: &Context,
     ) -> Result<Vec<MergedTreeReport>> {
         let total = self.bytes();
-        let mut copy = Copy::new(output, compression, context, total);
+        let copy = Copy::new(output, compression, context, total);
+        let mut copy = copy.recompressing(recompress);
         let trees = self.0.into_iter();
         trees.map(|(path, tree)| tree.write(&path, files, &mut copy)).collect()
     }

@@ -186,10 +186,6 @@ impl Unified {
                 }
             }
         }
-        if !all_inputs.others.is_empty() {
-            let left = listed(all_inputs.others.iter().map(String::as_str));
-            self.notes.push(format!("objects of the inputs after the first are left out: {left}"));
-        }
     }
 
     /// Reports the descriptions that differ between the inputs. The output has the first description.
@@ -224,7 +220,7 @@ impl Unified {
 const LISTED: usize = 10;
 
 /// Returns the first names, and the number of further names.
-fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
+pub(super) fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     let more = names.len().saturating_sub(LISTED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{}{more}", names.take(LISTED).collect::<Vec<_>>().join(", "))

@@ -50,7 +50,7 @@ mod tests {
     use arrow_schema::{DataType, Field, Schema};
 
     use super::*;
-    use crate::merge::input::Input;
+    use crate::merge::plan::Plan;
     use nyssa_rntuple::write::{self, SharedFile, TableWriter};
     use nyssa_root::error::Kind;
     use nyssa_root::rootfile::writer::{FileOptions, RootFileWriter};
@@ -74,8 +74,7 @@ mod tests {
         let write = |name: &str, values: &[i32]| write(&folder.path().join(name), values, &context);
         let inputs = [write("a.root", &[1, 2]), write("b.root", &[3])];
         let merging = crate::merge::MergeOptions::default();
-        let first = Input::open(&inputs[0], None, &merging.open).unwrap();
-        let all_inputs = AllInputs::of(first, &inputs[1..], &merging, &context).unwrap();
+        let all_inputs = Plan::of(&inputs, &merging, &context).unwrap().ntuples.remove(0);
         let compared = |name: &str, values: &[i32]| {
             let file = write(name, values);
             let source = Arc::new(nyssa_io::LocalSource::open(file).unwrap());

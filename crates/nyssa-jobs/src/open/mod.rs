@@ -19,6 +19,7 @@ pub use datasets::Datasets;
 pub use files::{files, matching_files};
 pub use friends::open_with_friends;
 pub use opened::{Opened, path_of};
+pub(crate) use path::join;
 pub use path::split_path;
 
 /// The classes of TTrees that nyssa reads.
@@ -99,16 +100,23 @@ pub fn link(path: impl Into<String>, options: &OpenOptions) -> Link {
 /// # Errors
 /// `Io` if the file cannot be read.
 pub fn datasets(file: &RootFile) -> Result<Vec<KeyEntry>> {
+    Ok(newest(file.list_all()?.0, None))
+}
+
+/// Returns the newest cycle of each dataset of `format`, or of all datasets, in the order of `keys`.
+pub(crate) fn newest(keys: Vec<KeyEntry>, format: Option<Format>) -> Vec<KeyEntry> {
+    let is_wanted = |key: &KeyEntry| {
+        format_of(key).is_some_and(|own| format.is_none_or(|format| format == own))
+    };
     let mut newest: Vec<KeyEntry> = Vec::new();
-    let (keys, _) = file.list_all()?;
-    for key in keys.into_iter().filter(|key| format_of(key).is_some()) {
+    for key in keys.into_iter().filter(is_wanted) {
         match newest.iter_mut().find(|other| other.path == key.path) {
             Some(other) if other.cycle < key.cycle => *other = key,
             Some(_) => (),
             None => newest.push(key),
         }
     }
-    Ok(newest)
+    newest
 }
 
 /// Returns the newest cycle of each dataset of `format`. Without a format, returns all datasets.

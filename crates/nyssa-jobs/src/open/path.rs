@@ -63,7 +63,7 @@ fn split(path: &str) -> (&str, Option<&str>) {
 
 /// Returns the argument for an object in the file at a location, or for the whole file. Colons in the location do not
 /// separate, because a location that was not written by a user is never an object.
-pub(super) fn join(location: &str, object: Option<&str>) -> String {
+pub(crate) fn join(location: &str, object: Option<&str>) -> String {
     let plain = match object {
         Some(object) => format!("{location}:{object}"),
         None => location.to_owned(),

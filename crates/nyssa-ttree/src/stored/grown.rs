@@ -33,6 +33,8 @@ pub struct BranchGrowth {
     pub bytes: (i64, i64),
     /// The size of a basket with its key, in bytes, if it changes.
     pub basket_size: Option<i64>,
+    /// The compression as ROOT's number, if it changes.
+    pub compression: Option<i64>,
     /// The largest number of items of a collection.
     pub maximum: Option<i64>,
     /// The smallest and the largest value and the longest string of each leaf.
@@ -134,6 +136,9 @@ impl StoredTree {
             object.set_bytes(id, "fBaskets", NO_OBJECTS.to_vec());
             if let Some(size) = growth.basket_size {
                 object.set_int(id, "fBasketSize", size);
+            }
+            if let Some(compression) = growth.compression {
+                object.set_int(id, "fCompress", compression);
             }
             if let Some(maximum) = growth.maximum {
                 object.set_int(id, "fMaximum", maximum);

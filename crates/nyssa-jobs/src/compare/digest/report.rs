@@ -85,6 +85,9 @@ struct Written {
     #[serde(default)]
     first_entry: u64,
     entries: u64,
+    /// The path of the dataset. Only a [`DigestReport`] has it.
+    #[serde(default)]
+    object: String,
     /// The path of the tree. Only the report of a conversion has it.
     #[serde(default)]
     tree: String,
@@ -110,6 +113,7 @@ struct WrittenColumn {
 enum Document {
     One(Written),
     All(Vec<Written>),
+    Reports { reports: Vec<Written> },
 }
 
 /// The result of comparing digests with the expected digests.
@@ -163,11 +167,13 @@ impl Expected {
         let is_tree = dataset.format() == Format::TTree;
         let written = match document {
             Document::One(written) => written,
-            Document::All(all) => {
+            Document::All(all) | Document::Reports { reports: all } => {
                 let name = bare(dataset.name());
                 let mut all = all.into_iter();
-                let same =
-                    |one: &Written| bare(if is_tree { &one.tree } else { &one.ntuple }) == name;
+                let same = |one: &Written| {
+                    let path = if is_tree { &one.tree } else { &one.ntuple };
+                    bare(path) == name || bare(&one.object) == name
+                };
                 all.find(same).ok_or_else(|| {
                     Error::invalid_argument(format!("the report has no digests of {name}"))
                 })?

@@ -11,6 +11,7 @@ use nyssa_root::streamer::{OTHER_PROCESS, ObjectCopy, PROCESS_ID, StreamerInfos,
 use super::{Choice, MergedObjects, Started, State, WITHOUT, refused};
 use crate::merge::input_file::{Contents, InputFile};
 use crate::merge::places::Places;
+use crate::merge::plan::Plan;
 use crate::merge::trees;
 use crate::open::TREE_CLASSES;
 
@@ -18,10 +19,8 @@ use crate::open::TREE_CLASSES;
 pub(super) struct JoinedKeys<'f> {
     files: &'f [InputFile],
     choice: Choice,
-    /// The path of the tree that the user requested.
-    usual: Option<&'f str>,
-    /// Whether RNTuples are merged, so that trees are beside them.
-    beside_ntuple: bool,
+    /// The path of the dataset that the first input names.
+    named: Option<&'f str>,
     pub merged: MergedObjects,
     /// The objects, by their paths.
     pub started: BTreeMap<String, Started>,
@@ -43,16 +42,16 @@ struct Current<'i> {
 }
 
 impl<'f> JoinedKeys<'f> {
-    pub(super) fn new(files: &'f [InputFile], choice: Choice) -> Self {
-        let first = files.first();
-        let ntuple = first.and_then(|first| first.ntuple.as_ref()).map(|(path, _)| &**path);
+    pub(super) fn new(plan: &'f Plan, choice: Choice) -> Self {
         let mut places = Places::default();
-        let _ = ntuple.and_then(|path| places.take(0, path, NTUPLE));
+        for ntuple in &plan.ntuples {
+            let first = ntuple.inputs.first().map_or(0, |input| input.number);
+            let _ = places.take(first, &ntuple.path, NTUPLE);
+        }
         Self {
-            files,
+            files: &plan.files,
             choice,
-            usual: first.and_then(|first| first.tree.as_ref()).map(|tree| &*tree.path),
-            beside_ntuple: ntuple.is_some(),
+            named: plan.named.as_deref(),
             merged: MergedObjects::default(),
             started: BTreeMap::new(),
             places,
@@ -64,7 +63,7 @@ impl<'f> JoinedKeys<'f> {
     /// Collects the keys of the next input.
     pub(super) fn input(&mut self, number: usize, input: &InputFile) -> Result<()> {
         let file = input.open()?;
-        let Contents { objects: keys, directories, older } = input.contents(&file, self.usual)?;
+        let Contents { objects: keys, directories, older } = input.contents(&file)?;
         self.merged.older.extend(older.into_iter().map(|cycle| (number, cycle)));
         let clashing = ObjectCopy::described_otherwise(&file, &keys, &self.described)?;
         let clashing = clashing.into_iter().map(|(path, reason)| ((number, path), reason));
@@ -93,18 +92,17 @@ impl<'f> JoinedKeys<'f> {
 
     fn key(&mut self, input: &Current<'_>, key: KeyEntry) -> Result<()> {
         let is_tree = TREE_CLASSES.contains(&key.class.as_str());
-        let is_named = self.usual.is_none_or(|usual| usual == key.path);
+        let is_named = self.named.is_none_or(|named| named == key.path);
         if self.choice.only_trees && !(is_tree && is_named) {
             return Ok(());
         }
         // A tree that the user requested is not left out.
-        let can_be_left_out = self.beside_ntuple || !is_named;
-        let skip = self.choice.skip_unsupported && (!is_tree || can_be_left_out);
+        let skip = self.choice.skip_unsupported && (!is_tree || !is_named);
         if !self.has_place(input, &key, skip)? {
             return Ok(());
         }
         match is_tree {
-            true => self.tree(input, key, can_be_left_out),
+            true => self.tree(input, key, !is_named),
             false => self.object(input, key),
         }
     }

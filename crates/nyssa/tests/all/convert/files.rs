@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::support::jobs::{ntuple, open, run, threads, verified};
 use nyssa_data::dataset::Dataset;
 use nyssa_jobs::compare::diff;
-use nyssa_jobs::convert::{InputOptions, Layout, ToRNTuple, convert_all};
+use nyssa_jobs::convert::{InputOptions, Layout, ToRNTuple, convert_file};
 use nyssa_jobs::job::{OutputOptions, StorageOptions};
 use nyssa_rntuple::choose::Encodings;
 use nyssa_root::effort::Effort;
@@ -175,7 +175,7 @@ fn all_trees_of_a_file_keep_their_paths() {
     let input = data("ttree/uproot-from-geant4.root");
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("all.root");
-    let reports = convert_all(&open(&input), &output, &verified(), &threads(2)).unwrap();
+    let reports = convert_file(&open(&input), &output, &verified(), &threads(2)).unwrap();
     let mut names: Vec<_> = reports.iter().map(|report| report.written.ntuple.as_str()).collect();
     names.sort_unstable();
     assert_eq!(names, ["Details", "GeneratedTracks", "HitStrips", "TrackedRays"]);

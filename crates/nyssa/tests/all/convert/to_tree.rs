@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use nyssa_data::dataset::Dataset;
-use nyssa_jobs::convert::{To, ToTTree, convert_all};
+use nyssa_jobs::convert::{To, ToTTree, convert_file};
 use nyssa_root::Kind;
 use nyssa_testdata::testdata;
 use nyssa_ttree::Reader;
@@ -20,11 +20,11 @@ fn every_tree_of_an_ntuple_is_verified() {
     let folder = tempfile::tempdir().unwrap();
     let ntuple = folder.path().join("ntuple.root");
     let input = open(&testdata("ttree/events-zlib.root"));
-    let made = convert_all(&input, &ntuple, &verified(), &threads(2)).unwrap();
+    let made = convert_file(&input, &ntuple, &verified(), &threads(2)).unwrap();
     let tree = folder.path().join("tree.root");
     let mut options = to_tree();
     options.input.skip_unsupported = true;
-    let back = convert_all(&open(&ntuple), &tree, &options, &threads(2)).unwrap();
+    let back = convert_file(&open(&ntuple), &tree, &options, &threads(2)).unwrap();
     assert_eq!(back.len(), made.len());
     for (report, made) in back.iter().zip(&made) {
         assert!(report.written.verified && report.to == To::TTree);

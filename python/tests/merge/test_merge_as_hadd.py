@@ -1,0 +1,173 @@
+"""What users of `hadd` expect of a merge: bad inputs left out, appending, other compression, several outputs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import uproot
+
+import nyssa
+from nyssa import errors
+from support.root import Root
+
+
+def write(path: Path, number: int) -> str:
+    """Write a file with an RNTuple, a TTree and a histogram."""
+    with nyssa.recreate(path, compression="none") as file:
+        file["Events"] = {
+            "x": np.arange(20000) + number,
+            "n": [[1.5] * (i % 3) for i in range(20000)],
+            "lumi": np.full(20000, number),
+            "byte": np.arange(20000).astype("u1"),
+        }
+        file.mktree("Muons", {"pt": np.arange(5000.0) + number, "q": np.ones(5000, "i4")})
+        file["h"] = np.histogram([0.5 + number], bins=4, range=(0, 4))
+    return str(path)
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> list[str]:
+    """Return four files."""
+    return [write(tmp_path / f"in{number}.root", number) for number in range(4)]
+
+
+def command(*arguments: object) -> tuple[int, str, str]:
+    """Run `nyssa merge` and return exit code, output and errors."""
+    line = [sys.executable, "-m", "nyssa", "merge", *map(str, arguments)]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def damage(path: str) -> None:
+    """Change a byte of a page, which has a checksum."""
+    content = bytearray(Path(path).read_bytes())
+    content[content.index(bytes(range(100, 200)))] ^= 1
+    Path(path).write_bytes(content)
+
+
+def test_bad_inputs_are_left_out_by_name(paths: list[str], tmp_path: Path, root: Root) -> None:
+    """As ``hadd -k``: missing files, files that are no ROOT files, and damaged pages."""
+    merged = str(tmp_path / "merged.root")
+    Path(paths[1]).write_bytes(b"not a ROOT file" * 100)
+    damage(paths[2])
+    missing = str(tmp_path / "missing.root")
+    inputs = [missing, *paths]
+    with pytest.raises(errors.FileMissingError):
+        nyssa.merge(inputs, merged)
+    with pytest.raises(errors.FormatError):
+        nyssa.merge(paths, merged)
+    report = nyssa.merge(inputs, merged, skip_bad=True, verify=True)
+    assert [one["file"] for one in report["bad"]] == [missing, paths[1], paths[2]]
+    assert "No such file or directory" in report["bad"][0]["error"]
+    assert "not a ROOT file" in report["bad"][1]["error"]
+    assert "field byte, column 4, cluster 0, page 0" in report["bad"][2]["error"]
+    assert report["notes"] == [
+        f"left out the input {one['file']}: {one['error']}" for one in report["bad"]
+    ]
+    good = [paths[0], paths[3]]
+    assert [one["file"] for one in report["inputs"]] == good
+    found = root.call("numpy", merged, "Events", ["x"])["x"]
+    assert found.tolist() == [*range(20000), *range(3, 20003)]
+    code, said, _ = command(*inputs, "-o", merged, "--force", "-k")
+    assert code == 1
+    assert all(f"note: left out the input {one}: " in said for one in (missing, *paths[1:3]))
+    # Without a good input there is nothing to merge, and an unknown dataset is no bad input.
+    with pytest.raises(errors.ArgumentError, match="there is nothing to merge"):
+        nyssa.merge([missing], merged, skip_bad=True, force=True)
+    with pytest.raises(errors.NotFoundError, match="None"):
+        nyssa.merge([f"{paths[0]}:None"], merged, skip_bad=True, force=True)
+
+
+def test_append(paths: list[str], tmp_path: Path, root: Root) -> None:
+    """As ``hadd -a``: the datasets of the output come first, and it stays if the merge fails."""
+    merged, hadd = str(tmp_path / "merged.root"), str(tmp_path / "hadd.root")
+    nyssa.merge(paths[:1], merged, append=True)
+    report = nyssa.merge(paths[1:], merged, append=True, verify=True)
+    assert report["notes"] == []
+    assert root.call("hadd", hadd, paths, 0)
+    for file in (merged, hadd):
+        assert root.call("numpy", file, "Events", ["lumi"])["lumi"].tolist() == [
+            number for number in range(4) for _ in range(20000)
+        ]
+    trees = [root.call("tree_values", file, "Muons", ["pt"]) for file in (merged, hadd)]
+    assert trees[0] == trees[1]
+    assert root.call("histogram", merged, "h") == root.call("histogram", hadd, "h")
+    before = Path(merged).read_bytes()
+    damage(paths[1])
+    with pytest.raises(errors.ChecksumError):
+        nyssa.merge(paths[1:], merged, append=True)
+    assert Path(merged).read_bytes() == before
+    with pytest.raises(errors.ArgumentError, match="the output is the input file"):
+        nyssa.merge([merged], merged, append=True)
+    code, said, _ = command(paths[0], "-o", merged, "-a", "--json")
+    assert (code, json.loads(said)["entries"]) == (0, 100000)
+
+
+@pytest.mark.parametrize("compression", ["zlib:6", "lz4:4", "zstd:5", "lzma:2", "none"])
+def test_other_compression(
+    paths: list[str], tmp_path: Path, root: Root, compression: str
+) -> None:
+    """As ``hadd -f505``: pages and baskets get the compression, and have the same values."""
+    first = str(tmp_path / "first.root")
+    nyssa.merge(paths, first, compression="zstd:1")
+    merged, plain = str(tmp_path / "merged.root"), str(tmp_path / "plain.root")
+    report = nyssa.merge([first], merged, compression=compression, verify=True)
+    nyssa.merge(paths, plain)
+    assert report["notes"] == []
+    for file in (first, merged):
+        sizes = Path(file).stat().st_size, Path(plain).stat().st_size
+        assert sizes[0] < sizes[1] * 0.7 or file == merged and compression == "none"
+        assert not nyssa.verify(file).problems
+    assert root.call("numpy", merged, "Events", ["x"])["x"].tolist() == [
+        number + i for number in range(4) for i in range(20000)
+    ]
+    values = root.call("tree_values", merged, "Muons", ["pt", "q"])
+    assert values == root.call("tree_values", plain, "Muons", ["pt", "q"])
+    settings = {"zlib:6": 106, "lz4:4": 404, "zstd:5": 505, "lzma:2": 202, "none": 0}
+    found = nyssa.inspect(f"{merged}:Events").compressions
+    assert {one.name for one in found} == {compression.split(":")[0]}
+    with uproot.open(merged) as file:
+        tree = file["Muons"]
+        assert {tree[name].member("fCompress") for name in ("pt", "q")} == {settings[compression]}
+        assert tree["pt"].compressed_bytes == sum(
+            int(tree["pt"].basket(number).compressed_bytes)
+            for number in range(tree["pt"].num_baskets)
+        )
+
+
+def test_damage_is_found_when_pages_are_compressed_again(paths: list[str], tmp_path: Path) -> None:
+    first = str(tmp_path / "first.root")
+    nyssa.merge(paths[:1], first, compression="zstd:1")
+    content = bytearray(Path(first).read_bytes())
+    place = content.index(b"ZS\x01")
+    content[place + 20 : place + 60] = b"\0" * 40
+    Path(first).write_bytes(content)
+    with pytest.raises(errors.FormatError) as no:
+        nyssa.merge([first], tmp_path / "out.root", compression="lz4", checksums=False)
+    assert no.value.place["file"] == first
+    assert not (tmp_path / "out.root").exists()
+
+
+def test_one_output_of_each_n_inputs(paths: list[str], tmp_path: Path) -> None:
+    pattern = str(tmp_path / "part_{number}.root")
+    reports = nyssa.merge(paths, pattern, condense=3)
+    assert [len(one["inputs"]) for one in reports] == [3, 1]
+    outputs = [str(tmp_path / f"part_{number}.root") for number in range(2)]
+    assert [one["output"] for one in reports] == outputs
+    assert [nyssa.open(f"{one}:Events").num_entries for one in outputs] == [60000, 20000]
+    with pytest.raises(errors.OutputExistsError, match=r"part_0.root exists already"):
+        nyssa.merge(paths, pattern, condense=3)
+    with pytest.raises(errors.ArgumentError, match="a pattern such as all_{number}.root, not"):
+        nyssa.merge(paths, tmp_path / "all.root", condense=3)
+    (tmp_path / "list.txt").write_text("\n".join(paths))
+    code, said, _ = command(
+        f"@{tmp_path}/list.txt", "-o", pattern, "--condense", 2, "--force", "--json"
+    )
+    assert (code, len(json.loads(said)["reports"])) == (0, 2)
+    shutil.rmtree(tmp_path, ignore_errors=True)
