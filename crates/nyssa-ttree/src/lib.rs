@@ -4,6 +4,7 @@
 
 pub mod model;
 pub mod read;
+pub mod repack;
 pub mod stored;
 pub mod write;
 

@@ -1,11 +1,14 @@
 //! Reads a stored tree with the places of the members that new baskets change.
 
+use std::collections::HashMap;
+
 use nyssa_root::distinct::Distinct;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 use nyssa_root::streamer::values::{EditedObject, ObjectId, Value, View};
 
 use super::ClusterRuns;
+use crate::read::basket::GENERATE_OFFSETS;
 use crate::model::{Basket, basket_table, first_entry};
 
 /// The properties of branches that are names of classes.
@@ -33,6 +36,8 @@ pub struct StoredTree {
 pub struct StoredBranch {
     /// The unique path.
     pub path: String,
+    /// The name.
+    pub name: String,
     /// The properties that must be equal in trees that are joined, with their values.
     pub(super) form: Vec<(String, String)>,
     /// The baskets in order of entries.
@@ -47,6 +52,12 @@ pub struct StoredBranch {
     pub has_offsets: bool,
     /// The largest number of items, for a collection that is split.
     pub maximum: Option<i64>,
+    /// Whether a basket may leave out the offsets of its entries (`kGenerateOffsetMap`).
+    pub generates_offsets: bool,
+    /// The branch above it.
+    pub parent: Option<usize>,
+    /// The branches that count its items.
+    pub counters: Vec<usize>,
     /// The leaves.
     pub leaves: Vec<StoredLeaf>,
     pub(super) id: ObjectId,
@@ -98,7 +109,10 @@ impl StoredTree {
         let auto_flush = if view.get("fAutoFlush").is_some() { view.i64("fAutoFlush")? } else { 0 };
         let has_index = matches!(view.get("fTreeIndex"), Some(Value::Object(_)));
         let mut branches = Vec::new();
-        collect(view, "", entries, &mut Distinct::default(), &mut branches)?;
+        collect(view, (None, ""), entries, &mut Distinct::default(), &mut branches)?;
+        for (branch, counters) in counters(view, &branches)?.into_iter().enumerate() {
+            branches[branch].counters = counters;
+        }
         Ok(Self {
             entries,
             bytes: bytes(view)?,
@@ -121,15 +135,17 @@ impl StoredBranch {
 /// Adds the branches below `parent`.
 fn collect(
     parent: View<'_>,
-    prefix: &str,
+    (above, prefix): (Option<usize>, &str),
     entries: u64,
     paths: &mut Distinct,
     out: &mut Vec<StoredBranch>,
 ) -> Result<()> {
     for view in parent.list("fBranches")?.into_iter().flatten() {
         let path = paths.give(&format!("{prefix}{}", view.str("fName")?), true);
-        out.push(branch(view, &path, entries).in_field(&path)?);
-        collect(view, &format!("{path}/"), entries, paths, out)?;
+        let branch = branch(view, &path, entries).in_field(&path)?;
+        let own = out.len();
+        out.push(StoredBranch { parent: above, ..branch });
+        collect(view, (Some(own), &format!("{path}/")), entries, paths, out)?;
     }
     Ok(())
 }
@@ -169,6 +185,7 @@ fn branch(view: View<'_>, path: &str, entries: u64) -> Result<StoredBranch> {
     let leaves: Vec<View<'_>> = view.list("fLeaves")?.into_iter().flatten().collect();
     Ok(StoredBranch {
         path: path.to_owned(),
+        name: view.str("fName")?.to_owned(),
         form: form(view, &leaves)?,
         baskets: table.baskets,
         bytes: bytes(view)?,
@@ -176,9 +193,44 @@ fn branch(view: View<'_>, path: &str, entries: u64) -> Result<StoredBranch> {
         basket_size: view.i64("fBasketSize")?,
         has_offsets: view.i64("fEntryOffsetLen")? != 0,
         maximum: view.get("fMaximum").and_then(Value::as_i64),
+        generates_offsets: generates_offsets(view)?,
+        parent: None,
+        counters: Vec::new(),
         leaves: leaves.iter().map(|&leaf| stored_leaf(leaf)).collect::<Result<_>>()?,
         id: view.id(),
     })
+}
+
+/// Returns the branches that count the items of each branch: by their leaves (`fLeafCount`), or as branches
+/// (`fBranchCount`, `fBranchCount2`).
+fn counters(tree: View<'_>, branches: &[StoredBranch]) -> Result<Vec<Vec<usize>>> {
+    let mut owners = HashMap::new();
+    for (at, branch) in branches.iter().enumerate() {
+        owners.insert(branch.id, at);
+        owners.extend(branch.leaves.iter().map(|leaf| (leaf.id, at)));
+    }
+    let of_branch = |(at, branch): (usize, &StoredBranch)| {
+        let view = tree.of(branch.id);
+        let leaves = branch.leaves.iter().map(|leaf| tree.of(leaf.id).get("fLeafCount"));
+        let counters = leaves.chain(["fBranchCount", "fBranchCount2"].map(|name| view.get(name)));
+        let mut found = Vec::new();
+        for counter in counters {
+            let Some(Value::Object(id)) = counter else { continue };
+            let other = || Error::unsupported("a part of another tree counts its items");
+            let owner = *owners.get(id).ok_or_else(other).in_field(&branch.path)?;
+            if owner != at && !found.contains(&owner) {
+                found.push(owner);
+            }
+        }
+        Ok(found)
+    };
+    branches.iter().enumerate().map(of_branch).collect()
+}
+
+/// Returns whether baskets of a branch may leave out offsets (`fIOFeatures`).
+fn generates_offsets(view: View<'_>) -> Result<bool> {
+    let Some(Value::Object(features)) = view.get("fIOFeatures") else { return Ok(false) };
+    Ok(view.of(*features).u64("fIOBits")? & u64::from(GENERATE_OFFSETS) != 0)
 }
 
 fn stored_leaf(view: View<'_>) -> Result<StoredLeaf> {

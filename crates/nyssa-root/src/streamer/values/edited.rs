@@ -1,9 +1,10 @@
 //! Replaces bytes in an object. Bytes that depend on positions change with them: the byte counts of surrounding
 //! objects, and the references, which count from the start of the key.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
+use super::builtin::ARRAY_ITEMS;
 use super::in_payload;
 use crate::cursor::BYTE_COUNT;
 use crate::error::{Error, Result};
@@ -11,7 +12,8 @@ use crate::streamer::standalone::references_in;
 use crate::streamer::values::reader::Reader;
 use crate::streamer::values::view::ARRAY;
 use crate::streamer::values::{ClassTable, Numbers, Object, ObjectId, Value, number};
-use crate::streamer::wire::{CLASS, TAG_OFFSET};
+use crate::streamer::builtin::ITEMS;
+use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
 
 /// An object whose members can be changed. All other bytes stay the same.
 pub struct EditedObject {
@@ -146,6 +148,76 @@ impl EditedObject {
         }
     }
 
+    /// Removes items of an array of objects (`TObjArray`) that is a member of `id`. A class that is described in such an item
+    /// is described where it is met next.
+    ///
+    /// # Errors
+    /// `Unsupported` if the member is no such array.
+    pub fn retain_items(
+        &mut self,
+        id: ObjectId,
+        member: &str,
+        keeps: impl Fn(ObjectId) -> bool,
+    ) -> Result<()> {
+        let (edits, count) = {
+            let wrong = || Error::unsupported(format!("{member} is no array of objects"));
+            let Some(&Value::Object(array)) = self.object.view(id).get(member) else {
+                return Err(wrong());
+            };
+            let Some(Value::List(items)) = self.object.view(array).get(ITEMS) else {
+                return Err(wrong());
+            };
+            let place = |number| self.object.places.get(&(array.0, number)).cloned();
+            let mut edits = Vec::new();
+            for (number, item) in items.iter().enumerate() {
+                if matches!(item, Value::Object(item) if keeps(*item)) {
+                    continue;
+                }
+                edits.push(place(ARRAY_ITEMS + number).ok_or_else(wrong)?);
+            }
+            let count = place(ARRAY_ITEMS - 1).ok_or_else(wrong)?.start;
+            (edits, (count..count + 4, items.len()))
+        };
+        let (place, before) = count;
+        let left = u32::try_from(before - edits.len()).unwrap_or(u32::MAX);
+        self.edits.insert(place.start, (place, left.to_be_bytes().to_vec()));
+        self.edits.extend(edits.into_iter().map(|place| (place.start, (place, Vec::new()))));
+        Ok(())
+    }
+
+    /// Describes classes again whose description is replaced, where they are met next. Returns the places of the new
+    /// descriptions by those of the old ones.
+    fn describe_again(&mut self) -> HashMap<usize, usize> {
+        let moves = Moves::of(self.edits.values());
+        let mut again = HashMap::new();
+        let mut places = self.references.clone();
+        places.sort_unstable();
+        for place in places.into_iter().filter(|place| !moves.replaces(*place)) {
+            let Some(tag) = self.payload.get(place..).and_then(<[u8]>::first_chunk) else { continue };
+            let tag = u32::from_be_bytes(*tag);
+            let Some(old) = self.target(tag).filter(|old| tag & CLASS != 0 && moves.replaces(*old))
+            else {
+                continue;
+            };
+            if again.contains_key(&old) {
+                continue;
+            }
+            let described = self.payload.get(old..).unwrap_or_default();
+            let end = described.iter().skip(4).position(|byte| *byte == 0);
+            if let Some(end) = end.filter(|_| described.starts_with(&NEW_CLASS.to_be_bytes())) {
+                self.edits.insert(place, (place..place + 4, described[..end + 5].to_vec()));
+                again.insert(old, place);
+            }
+        }
+        again
+    }
+
+    /// Returns the byte to which a tag leads.
+    fn target(&self, tag: u32) -> Option<usize> {
+        let start = TAG_OFFSET + u32::from(self.keylen);
+        (tag & !CLASS).checked_sub(start).map(|target| target as usize)
+    }
+
     /// Sets a number or an array of numbers in the form in which it is stored. [`Self::object`] shows the new value.
     ///
     /// # Errors
@@ -200,12 +272,13 @@ impl EditedObject {
     ///
     /// # Errors
     /// `Unsupported` if a reference leads to something that was replaced; `LimitExceeded` for an object of more than 1 GiB.
-    pub fn finish(self, keylen: usize) -> Result<Vec<u8>> {
+    pub fn finish(mut self, keylen: usize) -> Result<Vec<u8>> {
         let moved = |(range, bytes): &(Range<usize>, Vec<u8>)| range.len() != bytes.len();
         if !self.can_move && (keylen != usize::from(self.keylen) || self.edits.values().any(moved))
         {
             return Err(Error::unsupported(UNREAD));
         }
+        let again = self.describe_again();
         let moves = Moves::of(self.edits.values());
         let mut out = Vec::with_capacity(self.payload.len());
         let mut next = 0;
@@ -228,9 +301,9 @@ impl EditedObject {
             let Some(at) = moves.of_byte(place) else { continue };
             let tag = self.payload.get(place..).and_then(<[u8]>::first_chunk);
             let tag = u32::from_be_bytes(*tag.unwrap_or(&[0; 4]));
-            let start = TAG_OFFSET + u32::from(self.keylen);
-            let target = (tag & !CLASS).checked_sub(start);
-            let target = target.and_then(|target| moves.of_byte(target as usize));
+            let target = self.target(tag);
+            let target = target.map(|target| again.get(&target).copied().unwrap_or(target));
+            let target = target.and_then(|target| moves.of_byte(target));
             let target = target.ok_or_else(|| {
                 Error::unsupported("something refers to a part of it that has to be replaced")
             })?;
