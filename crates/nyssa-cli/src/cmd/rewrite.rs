@@ -93,7 +93,8 @@ fn print<'a>(reports: &'a [RewriteReport], each: bool, app: &mut App<'_>) -> Res
     let rows: Vec<_> = reports.iter().map(row).collect();
     job_report::print(&rows, ["rntuple", ">before", ">after"], each, app)?;
     for report in reports {
-        names("left out", "field", &report.dropped, app)?;
+        let what = if report.format == "ttree" { "branch" } else { "field" };
+        names("left out", what, &report.dropped, app)?;
         job_report::notes(&report.written, app)?;
     }
     job_report::others(reports.last().map(|report| &report.reencoded), app)

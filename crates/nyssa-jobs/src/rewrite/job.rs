@@ -32,7 +32,8 @@ pub fn rewrite(
     context: &Context,
 ) -> Result<RewriteReport> {
     let key = open::find_dataset(input, Some(path))?;
-    let mut reports = rewrite_keys(input, vec![(key, path.to_owned())], true, output, options, context)?;
+    let mut reports =
+        rewrite_keys(input, vec![(key, path.to_owned())], true, output, options, context)?;
     reports.pop().ok_or_else(|| Error::invalid_argument("nothing was rewritten"))
 }
 

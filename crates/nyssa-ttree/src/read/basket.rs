@@ -328,7 +328,16 @@ impl<'a> Contents<'a> {
             }
         };
         let (entries, keylen) = (header.entries, header.keylen);
-        Ok(Self { data, entries, keylen, mask: !0, counted: generated, stated_size: header.entry_size, stored, written_at })
+        Ok(Self {
+            data,
+            entries,
+            keylen,
+            mask: !0,
+            counted: generated,
+            stated_size: header.entry_size,
+            stored,
+            written_at,
+        })
     }
 
     /// Opens a basket that was streamed inside its tree (`TBranch::fBaskets`): `raw` is the streamed
@@ -371,7 +380,16 @@ impl<'a> Contents<'a> {
         let data = &buffer[buffer.len() - border..];
         let mask = if (21..40).contains(&flag) { !DISPLACEMENT_MASK } else { !0 };
         let (entries, keylen) = (header.entries, header.keylen);
-        Ok(Self { data, entries, keylen, mask, counted: generated, stated_size: header.entry_size, stored, written_at })
+        Ok(Self {
+            data,
+            entries,
+            keylen,
+            mask,
+            counted: generated,
+            stated_size: header.entry_size,
+            stored,
+            written_at,
+        })
     }
 
     /// Returns the original positions of entries, counted from the start of the key, if the entries were moved.

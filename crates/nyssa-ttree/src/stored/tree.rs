@@ -8,8 +8,8 @@ use nyssa_root::rootfile::{KeyEntry, RootFile};
 use nyssa_root::streamer::values::{EditedObject, ObjectId, Value, View};
 
 use super::ClusterRuns;
-use crate::read::basket::GENERATE_OFFSETS;
 use crate::model::{Basket, basket_table, first_entry};
+use crate::read::basket::GENERATE_OFFSETS;
 
 /// The properties of branches that are names of classes.
 const CLASS_NAMES: [&str; 2] = ["fClassName", "fClonesName"];
@@ -28,6 +28,8 @@ pub struct StoredTree {
     pub ranged: u64,
     /// Whether the tree has an index of its entries.
     pub has_index: bool,
+    /// The branch with the table of the references between objects (`TTree::fBranchRef`), which is the last branch.
+    pub references: Option<usize>,
     pub(super) object: EditedObject,
 }
 
@@ -52,8 +54,8 @@ pub struct StoredBranch {
     pub has_offsets: bool,
     /// The largest number of items, for a collection that is split.
     pub maximum: Option<i64>,
-    /// Whether a basket may leave out the offsets of its entries (`kGenerateOffsetMap`).
-    pub generates_offsets: bool,
+    /// Whether a basket may leave out the offsets that a counter gives (`kGenerateOffsetMap`).
+    pub(super) generates_offsets: bool,
     /// The branch above it.
     pub parent: Option<usize>,
     /// The branches that count its items.
@@ -80,6 +82,21 @@ impl StoredTree {
     /// `Unsupported` with the reason for trees to which no baskets can be added; an error if the object is damaged or
     /// cannot be read.
     pub fn read(file: &RootFile, key: &KeyEntry) -> Result<Self> {
+        let tree = Self::read_with_references(file, key)?;
+        match tree.references {
+            Some(_) => Err(Error::unsupported("it has references between objects (TBranchRef)"))
+                .in_file(file.name())
+                .in_object(&key.path),
+            None => Ok(tree),
+        }
+    }
+
+    /// Reads the tree of a key, which may have a table of the references between its objects ([`Self::references`]).
+    ///
+    /// # Errors
+    /// `Unsupported` with the reason for trees to which no baskets can be added; an error if the object is damaged or
+    /// cannot be read.
+    pub fn read_with_references(file: &RootFile, key: &KeyEntry) -> Result<Self> {
         let infos = file.streamer_infos()?;
         let payload = file.payload(key)?;
         let object = EditedObject::read(infos.complete(), &key.class, payload, key.keylen);
@@ -95,9 +112,6 @@ impl StoredTree {
     fn of(object: EditedObject) -> Result<Self> {
         let view = object.object().root();
         let entries = view.u64("fEntries")?;
-        if matches!(view.get("fBranchRef"), Some(Value::Object(_))) {
-            return Err(Error::unsupported("it has references between objects (TBranchRef)"));
-        }
         let optional = |name: &str| match view.get(name) {
             Some(_) => view.i64s(name),
             None => Ok(Vec::new()),
@@ -110,6 +124,13 @@ impl StoredTree {
         let has_index = matches!(view.get("fTreeIndex"), Some(Value::Object(_)));
         let mut branches = Vec::new();
         collect(view, (None, ""), entries, &mut Distinct::default(), &mut branches)?;
+        let mut references = None;
+        if let Some(Value::Object(id)) = view.get("fBranchRef") {
+            let table = view.of(*id);
+            let path = table.str("fName")?;
+            references = Some(branches.len());
+            branches.push(branch(table, path, entries).in_field(path)?);
+        }
         for (branch, counters) in counters(view, &branches)?.into_iter().enumerate() {
             branches[branch].counters = counters;
         }
@@ -120,12 +141,18 @@ impl StoredTree {
             branches,
             ranged: ranged.min(entries),
             has_index,
+            references,
             object,
         })
     }
 }
 
 impl StoredBranch {
+    /// Returns whether only the counter of a branch may say where the entries of its baskets begin.
+    pub fn may_lack_offsets(&self) -> bool {
+        self.has_offsets && self.generates_offsets && !self.counters.is_empty()
+    }
+
     /// Returns a member of the branch that must be equal in trees that are joined, as text.
     pub fn property(&self, name: &str) -> Option<&str> {
         self.form.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())

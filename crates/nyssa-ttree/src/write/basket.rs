@@ -22,7 +22,13 @@ pub(crate) struct Basket {
 impl Basket {
     /// Starts a basket with the entry `first`.
     pub(crate) fn new(first: u64, variable: bool) -> Self {
-        Self { first, entries: 0, data: Vec::new(), ends: variable.then(Vec::new), streamed_at: None }
+        Self {
+            first,
+            entries: 0,
+            data: Vec::new(),
+            ends: variable.then(Vec::new),
+            streamed_at: None,
+        }
     }
 
     /// Returns the number of the entry after the last entry.

@@ -11,7 +11,8 @@ use nyssa_ttree::stored::{StoredBranch, StoredTree};
 /// of a branch.
 ///
 /// # Errors
-/// `InvalidArgument` for a glob that does not parse, and if no branch is left; `NotFound` for a glob that matches nothing.
+/// `InvalidArgument` for a glob that does not parse, and if no branch is left; `NotFound` for a glob that matches nothing;
+/// `Unsupported` for a part of a tree with references between objects.
 pub(super) fn select(
     tree: &StoredTree,
     include: &[String],
@@ -20,7 +21,8 @@ pub(super) fn select(
     let branches = &tree.branches;
     let named = below(branches, matches(branches, include)?);
     let dropped = below(branches, matches(branches, exclude)?);
-    let chosen = |at: usize| (include.is_empty() || named[at]) && !dropped[at];
+    let wanted = |at: usize| include.is_empty() || named[at] || tree.references == Some(at);
+    let chosen = |at: usize| wanted(at) && !dropped[at];
     let mut kept = vec![false; branches.len()];
     let mut open: Vec<usize> = (0..branches.len()).filter(|&at| chosen(at)).collect();
     if open.is_empty() && !branches.is_empty() {
@@ -30,6 +32,11 @@ pub(super) fn select(
         if !std::mem::replace(&mut kept[at], true) {
             open.extend(branches[at].parent.iter().chain(&branches[at].counters));
         }
+    }
+    if tree.references.is_some() && kept.contains(&false) {
+        return Err(Error::unsupported(
+            "it has references between objects (TBranchRef), and their table names its branches: take all branches",
+        ));
     }
     Ok(kept)
 }

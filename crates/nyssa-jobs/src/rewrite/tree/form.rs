@@ -52,12 +52,12 @@ impl Fate {
         if branch.baskets.is_empty() || all && !changes {
             return Ok(Self::Moved);
         }
-        if branch.has_offsets && branch.generates_offsets {
+        if branch.may_lack_offsets() {
             return match all {
                 true => Ok(Self::Moved),
                 false => Err(Error::unsupported(
-                    "its baskets may have no offsets (kGenerateOffsetMap), so that its entries cannot be taken apart: \
-                     take all entries, or leave the branch out",
+                    "its baskets may have no offsets (kGenerateOffsetMap), so that its entries cannot be taken apart: take \
+                     all entries, or leave the branch out",
                 )),
             };
         }
@@ -144,7 +144,7 @@ fn branch_bytes(input: &RootFile, branch: &StoredBranch, options: &RewriteOption
     let stored = branch.bytes.1.max(0) as f64;
     let Some((compression, effort)) = compression(branch, options) else { return Ok(stored) };
     let Some(first) = branch.baskets.first() else { return Ok(0.0) };
-    if stored_compression(branch) == Some(compression) || branch.generates_offsets {
+    if stored_compression(branch) == Some(compression) || branch.may_lack_offsets() {
         return Ok(stored);
     }
     let form = PackedForm {

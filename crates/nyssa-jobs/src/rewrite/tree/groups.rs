@@ -16,7 +16,9 @@ pub(super) fn groups(clusters: &[Range<u64>], bytes: f64) -> Vec<Group> {
     for cluster in clusters {
         let cluster_size = size(cluster);
         if cluster_size > tree::LARGEST_GROUP_BYTES {
-            groups.extend(divided(cluster, cluster_size / tree::LARGEST_GROUP_BYTES).map(|part| vec![part]));
+            groups.extend(
+                divided(cluster, cluster_size / tree::LARGEST_GROUP_BYTES).map(|part| vec![part]),
+            );
             open = tree::GROUP_BYTES;
             continue;
         }

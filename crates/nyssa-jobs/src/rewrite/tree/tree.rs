@@ -57,9 +57,11 @@ impl<'a> Tree<'a> {
         context: &'a Context,
     ) -> Result<Self> {
         if !options.rules.is_empty() {
-            return Err(Error::invalid_argument("read rules are for RNTuples, and this is a TTree"));
+            return Err(Error::invalid_argument(
+                "read rules are for RNTuples, and this is a TTree",
+            ));
         }
-        let stored = StoredTree::read(input, &key)?;
+        let stored = StoredTree::read_with_references(input, &key)?;
         let kept = branches::select(&stored, &options.include, &options.exclude)?;
         let pieces = pieces(input, source, stored.entries, options, context)?;
         let entries = Entries::new(&pieces);
@@ -161,7 +163,9 @@ impl<'a> Tree<'a> {
     ) -> RewriteReport {
         let mut fields = Vec::new();
         let mut dropped = Vec::new();
-        for ((branch, fate), growth) in stored.branches.iter().zip(&self.fates).zip(&growth.branches) {
+        for ((branch, fate), growth) in
+            stored.branches.iter().zip(&self.fates).zip(&growth.branches)
+        {
             if matches!(fate, Fate::LeftOut) {
                 dropped.push(branch.path.clone());
                 continue;
@@ -263,12 +267,7 @@ fn pieces(
 }
 
 /// Returns remarks on parts that are not as the options request, or that are lost.
-fn notes(
-    tree: &StoredTree,
-    fates: &[Fate],
-    all: bool,
-    options: &RewriteOptions,
-) -> Vec<String> {
+fn notes(tree: &StoredTree, fates: &[Fate], all: bool, options: &RewriteOptions) -> Vec<String> {
     let mut notes = Vec::new();
     if tree.has_index && !all {
         notes.push(
@@ -277,9 +276,8 @@ fn notes(
     }
     let requested = !options.baskets.given().is_empty() || options.output.compression.is_some();
     let whole = tree.branches.iter().zip(fates).filter(|(branch, fate)| {
-        let has_baskets = !branch.baskets.is_empty();
-        let is_whole = branch.has_offsets && branch.generates_offsets;
-        requested && has_baskets && is_whole && matches!(fate, Fate::Moved)
+        let is_whole = branch.may_lack_offsets() && !branch.baskets.is_empty();
+        requested && is_whole && matches!(fate, Fate::Moved)
     });
     let whole: Vec<&str> = whole.map(|(branch, _)| branch.path.as_str()).collect();
     if !whole.is_empty() {

@@ -49,7 +49,12 @@ struct Task {
 enum Made {
     Packed(PackedBasket),
     /// A basket with the key of the input.
-    Moved { first: u64, head: Vec<u8>, payload: Vec<u8>, objlen: u64 },
+    Moved {
+        first: u64,
+        head: Vec<u8>,
+        payload: Vec<u8>,
+        objlen: u64,
+    },
 }
 
 impl Made {
@@ -135,7 +140,12 @@ impl Work<'_> {
         let (first, expected) = (basket.first_entry, Expected::of(basket));
         let Some(streamed) = &basket.embedded else {
             let (head, payload, objlen) = MovedBasket::stored(raw, &expected)?;
-            return Ok(Made::Moved { first, head: head.to_vec(), payload: payload.to_vec(), objlen });
+            return Ok(Made::Moved {
+                first,
+                head: head.to_vec(),
+                payload: payload.to_vec(),
+                objlen,
+            });
         };
         let MovedBasket { head, payload, objlen } = MovedBasket::embedded(streamed, &expected)?;
         let mut compressed = Vec::new();
@@ -152,13 +162,15 @@ impl Work<'_> {
     ) -> Result<Vec<Made>> {
         let baskets = &self.branch(task).baskets;
         let needed = self.needed(task);
-        let kept = needed.first().and_then(|&first| Some((first, opened.take(task.branch, first)?)));
+        let kept =
+            needed.first().and_then(|&first| Some((first, opened.take(task.branch, first)?)));
         let known = |number: usize| kept.as_ref().is_some_and(|(kept, _)| *kept == number);
         let missing: Vec<usize> = needed.into_iter().filter(|&number| !known(number)).collect();
         let raw = self.read(missing.iter().map(|&number| &baskets[number]))?;
         let mut coming = missing.into_iter().zip(raw);
         let mut now = kept.clone();
-        let mut packer = Packer::new(form, task.part.first().map_or(0, |range| range.start), memory);
+        let mut packer =
+            Packer::new(form, task.part.first().map_or(0, |range| range.start), memory);
         for range in &task.part {
             for rows in self.entries.of(range) {
                 let mut next = rows.start;
@@ -171,7 +183,8 @@ impl Work<'_> {
                         let (number, raw) = coming.next().ok_or_else(|| {
                             Error::out_of_spec("its baskets are not in order of entries")
                         })?;
-                        let opened = OpenedBasket::open(&raw, &baskets[number]).in_basket(number)?;
+                        let opened =
+                            OpenedBasket::open(&raw, &baskets[number]).in_basket(number)?;
                         now = Some((number, Arc::new(opened)));
                     }
                     let end = rows.end.min(basket.first_entry.saturating_add(basket.entries));

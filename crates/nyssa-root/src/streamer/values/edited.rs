@@ -1,19 +1,17 @@
 //! Replaces bytes in an object. Bytes that depend on positions change with them: the byte counts of surrounding
 //! objects, and the references, which count from the start of the key.
 
-use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use super::builtin::ARRAY_ITEMS;
+use super::emitter::{Edits, Emitter};
 use super::in_payload;
-use crate::cursor::BYTE_COUNT;
 use crate::error::{Error, Result};
+use crate::streamer::builtin::ITEMS;
 use crate::streamer::standalone::references_in;
 use crate::streamer::values::reader::Reader;
 use crate::streamer::values::view::ARRAY;
 use crate::streamer::values::{ClassTable, Numbers, Object, ObjectId, Value, number};
-use crate::streamer::builtin::ITEMS;
-use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
 
 /// An object whose members can be changed. All other bytes stay the same.
 pub struct EditedObject {
@@ -26,7 +24,7 @@ pub struct EditedObject {
     /// The places of references.
     references: Vec<usize>,
     /// The bytes that are replaced, by their first byte.
-    edits: BTreeMap<usize, (Range<usize>, Vec<u8>)>,
+    edits: Edits,
     /// Whether all references are known, so that bytes can move.
     can_move: bool,
 }
@@ -68,7 +66,7 @@ impl EditedObject {
         let can_move = is_whole && found.is_ok();
         references.extend(found.unwrap_or_default());
         let object = Object { root: Some(root), ..object };
-        let edits = BTreeMap::new();
+        let edits = Edits::new();
         Ok(Self { object, payload, keylen, counts, references, edits, can_move })
     }
 
@@ -148,8 +146,8 @@ impl EditedObject {
         }
     }
 
-    /// Removes items of an array of objects (`TObjArray`) that is a member of `id`. A class that is described in such an item
-    /// is described where it is met next.
+    /// Removes items of an array of objects (`TObjArray`) that is a member of `id`. A class or an object that is described
+    /// in such an item is described where it is referred to next.
     ///
     /// # Errors
     /// `Unsupported` if the member is no such array.
@@ -183,39 +181,6 @@ impl EditedObject {
         self.edits.insert(place.start, (place, left.to_be_bytes().to_vec()));
         self.edits.extend(edits.into_iter().map(|place| (place.start, (place, Vec::new()))));
         Ok(())
-    }
-
-    /// Describes classes again whose description is replaced, where they are met next. Returns the places of the new
-    /// descriptions by those of the old ones.
-    fn describe_again(&mut self) -> HashMap<usize, usize> {
-        let moves = Moves::of(self.edits.values());
-        let mut again = HashMap::new();
-        let mut places = self.references.clone();
-        places.sort_unstable();
-        for place in places.into_iter().filter(|place| !moves.replaces(*place)) {
-            let Some(tag) = self.payload.get(place..).and_then(<[u8]>::first_chunk) else { continue };
-            let tag = u32::from_be_bytes(*tag);
-            let Some(old) = self.target(tag).filter(|old| tag & CLASS != 0 && moves.replaces(*old))
-            else {
-                continue;
-            };
-            if again.contains_key(&old) {
-                continue;
-            }
-            let described = self.payload.get(old..).unwrap_or_default();
-            let end = described.iter().skip(4).position(|byte| *byte == 0);
-            if let Some(end) = end.filter(|_| described.starts_with(&NEW_CLASS.to_be_bytes())) {
-                self.edits.insert(place, (place..place + 4, described[..end + 5].to_vec()));
-                again.insert(old, place);
-            }
-        }
-        again
-    }
-
-    /// Returns the byte to which a tag leads.
-    fn target(&self, tag: u32) -> Option<usize> {
-        let start = TAG_OFFSET + u32::from(self.keylen);
-        (tag & !CLASS).checked_sub(start).map(|target| target as usize)
     }
 
     /// Sets a number or an array of numbers in the form in which it is stored. [`Self::object`] shows the new value.
@@ -272,85 +237,22 @@ impl EditedObject {
     ///
     /// # Errors
     /// `Unsupported` if a reference leads to something that was replaced; `LimitExceeded` for an object of more than 1 GiB.
-    pub fn finish(mut self, keylen: usize) -> Result<Vec<u8>> {
+    pub fn finish(self, keylen: usize) -> Result<Vec<u8>> {
         let moved = |(range, bytes): &(Range<usize>, Vec<u8>)| range.len() != bytes.len();
         if !self.can_move && (keylen != usize::from(self.keylen) || self.edits.values().any(moved))
         {
             return Err(Error::unsupported(UNREAD));
         }
-        let again = self.describe_again();
-        let moves = Moves::of(self.edits.values());
-        let mut out = Vec::with_capacity(self.payload.len());
-        let mut next = 0;
-        for (range, bytes) in self.edits.values() {
-            let before = self.payload.get(next..range.start);
-            out.extend_from_slice(before.ok_or_else(|| Error::unsupported("edits overlap"))?);
-            out.extend_from_slice(bytes);
-            next = range.end;
+        let Self { payload, counts, references, edits, .. } = self;
+        if !self.can_move {
+            let mut payload = payload;
+            for (range, bytes) in edits.into_values() {
+                if let Some(room) = payload.get_mut(range) {
+                    room.copy_from_slice(&bytes);
+                }
+            }
+            return Ok(payload);
         }
-        out.extend_from_slice(self.payload.get(next..).unwrap_or_default());
-        for &(place, end) in self.counts.iter().filter(|(place, _)| !moves.replaces(*place)) {
-            let (Some(at), Some(end)) = (moves.of_byte(place), moves.of_byte(end)) else {
-                continue;
-            };
-            let count = u32::try_from(end - at - 4).ok().filter(|count| count & BYTE_COUNT == 0);
-            let count = count.ok_or_else(|| Error::limit("an object of more than 1 GiB"))?;
-            put(&mut out, at, count | BYTE_COUNT);
-        }
-        for &place in self.references.iter().filter(|place| !moves.replaces(**place)) {
-            let Some(at) = moves.of_byte(place) else { continue };
-            let tag = self.payload.get(place..).and_then(<[u8]>::first_chunk);
-            let tag = u32::from_be_bytes(*tag.unwrap_or(&[0; 4]));
-            let target = self.target(tag);
-            let target = target.map(|target| again.get(&target).copied().unwrap_or(target));
-            let target = target.and_then(|target| moves.of_byte(target));
-            let target = target.ok_or_else(|| {
-                Error::unsupported("something refers to a part of it that has to be replaced")
-            })?;
-            let new = target + TAG_OFFSET as usize + keylen;
-            let new = u32::try_from(new).ok().filter(|new| new & CLASS == 0);
-            let new = new.ok_or_else(|| Error::limit("a reference beyond 2 GiB"))?;
-            put(&mut out, at, tag & CLASS | new);
-        }
-        Ok(out)
-    }
-}
-
-/// Maps positions of bytes to their positions after the replacements.
-struct Moves {
-    /// The ranges that are replaced, in order, with the shift of the bytes behind them.
-    shifts: Vec<(Range<usize>, isize)>,
-}
-
-impl Moves {
-    fn of<'e>(edits: impl Iterator<Item = &'e (Range<usize>, Vec<u8>)>) -> Self {
-        let mut shift = 0;
-        let shifts = edits.map(|(range, bytes)| {
-            shift += bytes.len().cast_signed() - range.len().cast_signed();
-            (range.clone(), shift)
-        });
-        Self { shifts: shifts.collect() }
-    }
-
-    /// Returns whether the bytes that start at a position are replaced.
-    fn replaces(&self, position: usize) -> bool {
-        let next = self.shifts.partition_point(|(range, _)| range.end <= position);
-        self.shifts.get(next).is_some_and(|(range, _)| range.start <= position)
-    }
-
-    /// Returns the new position of a byte, or `None` for a byte that is replaced.
-    fn of_byte(&self, position: usize) -> Option<usize> {
-        let before = self.shifts.partition_point(|(range, _)| range.end <= position);
-        if self.shifts.get(before).is_some_and(|(range, _)| range.start < position) {
-            return None;
-        }
-        let shift = before.checked_sub(1).and_then(|last| self.shifts.get(last));
-        position.checked_add_signed(shift.map_or(0, |(_, shift)| *shift))
-    }
-}
-
-fn put(bytes: &mut [u8], at: usize, value: u32) {
-    if let Some(room) = bytes.get_mut(at..at + 4) {
-        room.copy_from_slice(&value.to_be_bytes());
+        Emitter::new((&payload, self.keylen), &edits, counts, references).finish(keylen)
     }
 }
