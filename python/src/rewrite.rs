@@ -1,4 +1,4 @@
-//! Rewrites RNTuples with other options.
+//! Rewrites RNTuples and TTrees with other options.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::keywords::Keywords;
 use crate::report::json;
 use crate::rules::rules;
 
-/// Rewrites one RNTuple, or all of a file, and returns the reports as JSON. A mask has its bits and the number of
+/// Rewrites one RNTuple or TTree, or all of a file, and returns the reports as JSON. A mask has its bits and the number of
 /// entries. `own` are read rules. `progress(done, total)` is called by this thread.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "they are parameters in Python")]
@@ -36,7 +36,7 @@ pub fn rewrite<'py>(
         let mask = mask.map(|(bits, count)| EntryCut::from_bits(bits, count)).transpose()?;
         let mut options: RewriteOptions = keywords.parse()?;
         options.output.identity = keywords.identity;
-        options = RewriteOptions { cut: mask.or(cut), rules, ..options.settled()? };
+        options = RewriteOptions { cut: mask.or(cut), rules, ..options };
         let (path, object) = split_path(&input);
         let file = open_file(&*path, &OpenOptions::default().with_stop(context.stop()))?;
         let output = Path::new(&output);

@@ -64,7 +64,11 @@ pub fn names(done: &str, thing: &str, all: &[String], app: &mut App<'_>) -> Resu
     let [first, rest @ ..] = all else { return Ok(()) };
     let (named, more) = rest.split_at(rest.len().min(NAMED - 1));
     let names = named.iter().fold(first.clone(), |names, name| names + ", " + name);
-    let plural = if rest.is_empty() { "" } else { "s" };
+    let plural = match rest {
+        [] => "",
+        _ if thing.ends_with("ch") => "es",
+        _ => "s",
+    };
     let more = if more.is_empty() { "" } else { ", … (--json names all)" };
     let number = count(all.len() as u64);
     Ok(writeln!(app.out, "{done} {number} {thing}{plural}: {}{more}", printable(&names))?)

@@ -84,6 +84,28 @@ pub(crate) mod rewrite {
     pub(crate) const SLICE_ENTRIES: usize = 4096;
 }
 
+/// Rewriting TTrees.
+pub(crate) mod tree {
+    /// The number of stored bytes of the clusters that are written together. Small clusters share a group, so that a task is
+    /// more than the work of starting it; readers find a cluster within this distance.
+    pub(crate) const GROUP_BYTES: f64 = 8e6;
+    /// The largest number of stored bytes of a group. A tree without clusters would be one group, and its branches would
+    /// follow each other in the file.
+    pub(crate) const LARGEST_GROUP_BYTES: f64 = 64e6;
+    /// The largest number of bytes of a branch before compression that one task packs, for its memory.
+    pub(crate) const PART_BYTES: f64 = 32e6;
+    /// The memory divided by this is for baskets that stay decompressed for the next group.
+    pub(crate) const OPENED_DIVISOR: u64 = 4;
+    /// The memory divided by this is for tasks and for baskets that are not written yet.
+    pub(crate) const FLIGHT_DIVISOR: u64 = 4;
+    /// The size of the basket by which the compression of a branch is estimated: ROOT's default.
+    pub(crate) const SAMPLE_BASKET: usize = 32_000;
+    /// The smallest size of a basket that is used where a branch states less.
+    pub(crate) const MIN_BASKET: usize = 256;
+    /// The largest size of a basket that is used where a branch states more.
+    pub(crate) const MAX_BASKET: usize = 256 << 20;
+}
+
 /// Merges.
 pub(crate) mod merge {
     /// The number of attributes that are read at the same time, which limits their memory.

@@ -5,6 +5,7 @@
 mod heuristics;
 pub mod model;
 pub mod read;
+pub mod repack;
 pub mod stored;
 pub mod write;
 

@@ -226,7 +226,7 @@ def _parser() -> argparse.ArgumentParser:
     jobs = parser.add_subparsers(dest="job", required=True, metavar="JOB")
     for name, text in (
         ("convert", "convert TTrees to RNTuples"),
-        ("rewrite", "rewrite RNTuples with other options"),
+        ("rewrite", "rewrite RNTuples and TTrees with other options"),
         ("merge", "merge RNTuples into files of a wanted size"),
     ):
         job = jobs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")

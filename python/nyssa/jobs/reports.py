@@ -147,8 +147,9 @@ class RewrittenField(TypedDict):
 
 
 class RewriteReport(_Reencoded):
-    """The report of `nyssa.rewrite` on one RNTuple."""
+    """The report of `nyssa.rewrite` on one RNTuple or TTree."""
 
+    format: str
     source: str
     input_entries: int
     fields: list[RewrittenField]

@@ -1,4 +1,4 @@
-"""Rewrites RNTuples with other options, or with fewer fields and entries."""
+"""Rewrites RNTuples and TTrees with other options, or with less of their columns and entries."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 from typing_extensions import Unpack
 
 from nyssa import _core
+from nyssa.arguments.by_glob import BranchOptions
 from nyssa.arguments.keywords import texts_of
-from nyssa.arguments.sizes import threads_of
+from nyssa.arguments.sizes import AutoFlush, Size, threads_of
 from nyssa.arrays import to_numpy
 from nyssa.jobs import job
 from nyssa.jobs.reports import RewriteReport
@@ -28,6 +29,9 @@ class FileKeywords(job.ClusterKeywords, total=False):
     exclude: str | Iterable[str]
     entry_start: int | None
     entry_stop: int | None
+    basket_size: Size | None
+    auto_flush: AutoFlush | None
+    branch_options: BranchOptions | None
 
 
 class RewriteKeywords(FileKeywords, total=False):
@@ -52,9 +56,11 @@ def rewrite(
     progress: Callable[[int, int], object] | bool = False,
     **options: Unpack[FileKeywords],
 ) -> list[RewriteReport]:
-    """Decode an RNTuple and write it again in a new file.
+    """Write an RNTuple or a TTree again in a new file.
 
-    Names, C++ types, versions and values stay the same; the encoding is chosen again.
+    Names, C++ types, versions and values stay the same. An RNTuple is decoded, and its encoding is
+    chosen again. The entries of a TTree, which may be of any class, are packed into other baskets
+    without being decoded; what no option changes stays as it is, also the compression.
 
     Parameters
     ----------
@@ -63,14 +69,25 @@ def rewrite(
     output
         The new file. It appears when everything is written; after a failure there is no file.
     ntuple
-        Path of the RNTuple. Without it, all RNTuples of the file are rewritten.
+        Path of the RNTuple or TTree. Without it, all of the file are rewritten. A TTree that cannot
+        be taken apart is then left out, and `RewriteReport` says why, if there is another dataset.
     rules
         `ReadRules` for the classes of the fields. The members that the rules make are written as
         members of these classes, and the version of the class becomes the `target_version` of the
-        rule. A cut sees the members that are in the file.
+        rule. A cut sees the members that are in the file. TTrees take no rules.
     include, exclude
-        Globs of the paths of fields to write, and of fields to leave out, such as ``"Muon_*"`` or
-        ``"jets._0.pt"``.
+        Globs of the paths of fields or branches to write, and of those to leave out, such as
+        ``"Muon_*"`` or ``"jets._0.pt"``. A glob also matches the name of a branch. The branches
+        above a branch, and the counters that it needs, are written with it.
+    basket_size
+        Size of the baskets of a TTree before compression. The default is the size of each branch;
+        or with `auto_flush`, the size of its entries in a cluster.
+    auto_flush
+        Where clusters of a TTree end, as in `WritableFile.mktree`. The default is where they end in
+        the input.
+    branch_options
+        Compression, size of baskets or title of some branches of a TTree, by globs of their paths, as
+        in `WritableFile.mktree`.
     cut
         Which entries to write: an expression such as ``"nMuon >= 2 && any(abs(Muon_eta) < 2.4)"``,
         or a function. The function gets awkward arrays of some entries and returns true or false
@@ -90,16 +107,20 @@ def rewrite(
     Returns
     -------
     list of RewriteReport
-        One report for each RNTuple: entries, bytes, seconds, fields, and what was left out and why.
+        One report for each RNTuple or TTree: entries, bytes, seconds, fields or branches, and what
+        was left out and why.
 
     Raises
     ------
     nyssa.errors.OutputExistsError
         (a `FileExistsError`) if the output exists and `force` is false.
     nyssa.NotFoundError
-        (a `KeyError`) if a glob matches no field; the message lists the nearest names.
+        (a `KeyError`) if a glob matches no field or branch; the message lists the nearest names.
     nyssa.UnsupportedError
-        (a `NotImplementedError`) if a field cannot be read.
+        (a `NotImplementedError`) if a field cannot be read, or the entries of a branch cannot be
+        taken apart.
+    nyssa.errors.ArgumentError
+        (a `ValueError`) for an option of RNTuples if only TTrees are rewritten, and the reverse.
     """
     workers = threads_of(threads)
     source, mask = os.fspath(input), None

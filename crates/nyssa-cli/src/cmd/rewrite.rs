@@ -1,9 +1,8 @@
-//! `nyssa rewrite`: writes an RNTuple again, with other options or fewer fields and entries.
+//! `nyssa rewrite`: writes an RNTuple or a TTree again, with other options or less of its columns and entries.
 
 use std::path::PathBuf;
 
 use clap::Args;
-use nyssa_data::dataset::Format;
 use nyssa_jobs::rewrite::{self, RewriteOptions, RewriteReport};
 use nyssa_root::{Error, Kind};
 
@@ -14,18 +13,21 @@ use crate::exit_code::FINE;
 use crate::failure::{Failure, Result};
 use crate::output::names;
 
-/// Decode an RNTuple and write it again
+/// Write an RNTuple or a TTree again
 ///
-/// Types, versions, names and values stay the same; compression, cluster size and page size are chosen again.
-/// Some fields and entries can be left out. Without a path, all RNTuples of the file are rewritten. The output
-/// appears only when it is complete, and with --verify only when every value has been read back and compared.
+/// Types, versions, names and values stay the same. An RNTuple is decoded, and its compression, cluster size and page
+/// size are chosen again. The entries of a TTree, which may be of any class, are packed into other baskets without being
+/// decoded; what no option changes stays as it is. Some fields or branches, and some entries, can be left out. Without a
+/// path, all RNTuples and TTrees of the file are rewritten. The output appears only when it is complete, and with
+/// --verify only when every value has been read back and compared.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  nyssa rewrite run3.root out.root --compression zstd:7 --verify\n  \
     nyssa rewrite run3.root:Events slim.root --include 'Muon_*' --include 'jets._0.pt'\n  \
     nyssa rewrite run3.root:Events skim.root --cut 'nMuon >= 2 && Muon_pt[0] > 20'\n  \
     nyssa rewrite run3.root:Events out.root --exclude '*_trigger' --entries 0:1000\n  \
-    nyssa rewrite run3.root:Events out.root --field-options 'Jet_*:column=Real32Trunc:16,compression=zstd:9'\n\n\
+    nyssa rewrite run3.root:Events out.root --field-options 'Jet_*:column=Real32Trunc:16,compression=zstd:9'\n  \
+    nyssa rewrite run2.root out.root --basket-size 64kB --auto-flush 30MB --compression zlib:6\n\n\
     A cut consists of numbers, fields (jets.pt), + - * / % **, < <= > >= == !=, && || ! (or & | ~ between brackets, \
     as in Python), items (pt[0], pt[-1]), selected items (pt[eta < 2.4]), the functions of lists min max sum any all \
     count len, and those of numbers: abs sqrt exp log sin cos and the others of NumPy, min(x, y), max(x, y), \
@@ -33,7 +35,7 @@ use crate::output::names;
     exist is false."
 )]
 pub struct Rewrite {
-    /// FILE or FILE:PATH with the RNTuple
+    /// FILE or FILE:PATH with the RNTuple or TTree
     input: String,
     /// File to write
     output: PathBuf,
@@ -50,18 +52,16 @@ pub fn run(args: &Rewrite, app: &mut App<'_>) -> Result<u8> {
     let (file, path) = open_file(&args.input)?;
     let path = match path {
         Some(path) => Some(path_of(&file, &find(&file, path)?)),
-        // A range of entries belongs to one RNTuple.
-        None if args.options.entries.is_some() => {
-            Some(path_of(&file, &only(&file, Some(Format::RNTuple))?))
-        }
+        // A range of entries belongs to one dataset.
+        None if args.options.entries.is_some() => Some(path_of(&file, &only(&file, None)?)),
         None => None,
     };
-    let options = args.options.settled()?;
+    let options = &args.options;
     let (bar, context) = app.progress(&context, "rewriting");
     let reports = match path {
-        Some(path) => rewrite::rewrite(&file, &path, &args.output, &options, &context)
+        Some(path) => rewrite::rewrite(&file, &path, &args.output, options, &context)
             .map(|report| vec![report]),
-        None => rewrite::rewrite_all(&file, &args.output, &options, &context),
+        None => rewrite::rewrite_all(&file, &args.output, options, &context),
     };
     drop(bar);
     let reports = reports.map_err(explain)?;
@@ -93,7 +93,8 @@ fn print<'a>(reports: &'a [RewriteReport], each: bool, app: &mut App<'_>) -> Res
     let rows: Vec<_> = reports.iter().map(row).collect();
     job_report::print(&rows, ["rntuple", ">before", ">after"], each, app)?;
     for report in reports {
-        names("left out", "field", &report.dropped, app)?;
+        let what = if report.format == "ttree" { "branch" } else { "field" };
+        names("left out", what, &report.dropped, app)?;
         job_report::notes(&report.written, app)?;
     }
     job_report::others(reports.last().map(|report| &report.reencoded), app)

@@ -129,7 +129,7 @@ pub struct ToTTree {
     /// 30MB, as in ROOT.
     #[cfg_attr(
         feature = "cli",
-        arg(long, value_name = "ENTRIES|SIZE", allow_hyphen_values = true, value_parser = auto_flush)
+        arg(long, value_name = "ENTRIES|SIZE", allow_hyphen_values = true, value_parser = crate::job::auto_flush::auto_flush)
     )]
     pub auto_flush: Option<i64>,
     /// Arrays with this counter, instead of std::vector, for lists whose branch matches a glob (repeatable; the last glob
@@ -189,15 +189,6 @@ impl ToTTree {
     }
 }
 
-/// Parses ROOT's number (entries, or negative bytes), or a size with a unit.
-#[cfg(feature = "cli")]
-fn auto_flush(text: &str) -> std::result::Result<i64, String> {
-    match text.parse() {
-        Ok(number) => Ok(number),
-        Err(_) => nyssa_io::parse_size(text).map(|bytes| -i64::try_from(bytes).unwrap_or(i64::MAX)),
-    }
-}
-
 /// The branches of classes and of standard containers that become streamer fields. A streamer field stores each
 /// object as the bytes of ROOT's `TClass::Streamer`. ROOT needs the dictionary of the class to read them. Branches
 /// that have no other type in RNTuple always become streamer fields.
@@ -248,17 +239,3 @@ pub(crate) fn default_encoding(output: &OutputOptions) -> Encodings {
 
 nyssa_root::named_variants!(Layout, "layout", Importer = "importer", Vectors = "vectors");
 nyssa_root::named_variants!(To, "the format", RNTuple = "rntuple", TTree = "ttree");
-
-#[cfg(all(test, feature = "cli"))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn clusters_end_after_entries_or_bytes() {
-        assert_eq!(auto_flush("1000"), Ok(1000));
-        assert_eq!(auto_flush("-5000"), Ok(-5000));
-        assert_eq!(auto_flush("30MB"), Ok(-30_000_000));
-        assert_eq!(auto_flush("0"), Ok(0));
-        assert!(auto_flush("many").is_err());
-    }
-}

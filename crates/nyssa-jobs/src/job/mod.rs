@@ -8,6 +8,8 @@
 //! A job has a plan and defines how it writes and verifies (`run::Job`); all other steps are common to all jobs.
 
 #[cfg(feature = "cli")]
+pub(crate) mod auto_flush;
+#[cfg(feature = "cli")]
 pub(crate) mod by_glob;
 pub(crate) mod choosing;
 pub(crate) mod clusters;

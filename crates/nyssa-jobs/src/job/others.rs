@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use nyssa_root::error::Result;
+use nyssa_root::error::{Error, Result};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 use nyssa_root::streamer::{ObjectCopy, Refused};
 
@@ -137,6 +137,14 @@ impl CopiedObjects {
 /// output, as in "was merged".
 pub(crate) fn other_cycle(cycle: u16, what: &str) -> String {
     format!("cycle {cycle} of it {what}")
+}
+
+/// Returns the reason why a tree is not in the output, with the branch if it is one branch.
+pub(crate) fn reason(error: &Error) -> String {
+    match &error.place().field {
+        Some(branch) => format!("branch {branch}: {}", error.message()),
+        None => error.message().to_owned(),
+    }
 }
 
 /// Returns the path and cycle of a key.

@@ -51,6 +51,19 @@ pub struct StorageOptions {
 }
 
 impl StorageOptions {
+    /// Returns the names of the options that are given.
+    pub(crate) fn given(&self) -> Vec<&'static str> {
+        let Self { encoding, profile, field_options, cluster_size, page_size } = self;
+        let all = [
+            ("encoding", encoding.is_some()),
+            ("profile", profile.is_some()),
+            ("field-options", !field_options.is_empty()),
+            ("cluster-size", cluster_size.is_some()),
+            ("page-size", page_size.is_some()),
+        ];
+        all.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect()
+    }
+
     /// Returns the stored size of a cluster in bytes. The last cluster may be smaller, or a quarter larger. Clusters are
     /// also smaller if they would have more than ten times as many bytes before compression, as in ROOT.
     pub fn cluster_size(&self) -> u64 {

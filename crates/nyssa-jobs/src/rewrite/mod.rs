@@ -1,4 +1,4 @@
-//! Rewrites RNTuples: the values with other options, or only some fields and entries.
+//! Rewrites RNTuples and TTrees: with other options, or only some fields and entries.
 //!
 //! ```text
 //! schema ─select─► fields to write ─target─► schema of the output, columns chosen anew
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! While all threads seal the pages of one batch, the next batch is read. The bytes that are written, and their
-//! order, depend only on the input and the options.
+//! order, depend only on the input and the options. `tree` rewrites TTrees, whose entries are not decoded.
 
 mod attributes;
 mod batches;
@@ -22,6 +22,7 @@ mod select;
 mod sizes;
 mod skim;
 mod target;
+mod tree;
 mod with_rules;
 
 pub use job::{rewrite, rewrite_all};
@@ -29,3 +30,4 @@ pub(crate) use ntuple::NTuple;
 pub use options::{EntryCut, RewriteOptions};
 pub use report::{FieldReport, RewriteReport};
 pub use target::OutputSchema;
+pub use tree::BasketOptions;

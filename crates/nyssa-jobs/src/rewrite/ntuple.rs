@@ -18,7 +18,7 @@ use super::attributes;
 use super::batches::Batches;
 use super::clusters::cutter;
 use super::options::RewriteOptions;
-use super::report::{FieldReport, RewriteReport};
+use super::report::{FieldReport, RNTUPLE, RewriteReport};
 use super::samples::Sampler;
 use super::select::Selection;
 use super::sizes::Sizes;
@@ -182,6 +182,7 @@ impl<'a> NTuple<'a> {
         let mut report = Written::new(output.name(), name, &totals, work, notes);
         largest.report(&mut report);
         Ok(RewriteReport {
+            format: RNTUPLE,
             written: report,
             reencoded: Reencoded::new(file, input_bytes, &totals, columns, self.context),
             source: self.reader.name().to_owned(),

@@ -5,6 +5,7 @@ use nyssa_data::cut::Cut;
 use nyssa_data::view::ReadRule;
 use nyssa_root::error::{Error, Result};
 
+use super::tree::BasketOptions;
 use crate::job::{EntryRange, OutputOptions, StorageOptions};
 
 /// The selection of the entries that are written.
@@ -48,10 +49,10 @@ impl EntryCut {
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct RewriteOptions {
-    /// Take only fields whose path matches a glob, such as 'Muon_*' or 'jets._0.pt' (repeatable).
+    /// Take only fields or branches whose path matches a glob, such as 'Muon_*' or 'jets._0.pt' (repeatable).
     #[cfg_attr(feature = "cli", arg(long, value_name = "GLOB"))]
     pub include: Vec<String>,
-    /// Leave out fields whose path matches a glob (repeatable).
+    /// Leave out fields or branches whose path matches a glob (repeatable).
     #[cfg_attr(feature = "cli", arg(long, value_name = "GLOB"))]
     pub exclude: Vec<String>,
     /// Take entries A up to, not including, B.
@@ -63,9 +64,12 @@ pub struct RewriteOptions {
     /// The options that all jobs share.
     #[cfg_attr(feature = "cli", command(flatten))]
     pub output: OutputOptions,
-    /// The options that say how the RNTuple is stored.
+    /// The options that say how an RNTuple is stored.
     #[cfg_attr(feature = "cli", command(flatten))]
     pub storage: StorageOptions,
+    /// The options that say how a TTree is stored. It keeps its compression if the output has none.
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub baskets: BasketOptions,
     /// The rules for the classes of the fields. The members that the rules add are written, too. Cuts do not
     /// see them.
     #[cfg_attr(feature = "cli", arg(skip))]
@@ -78,14 +82,37 @@ fn expression(text: &str) -> std::result::Result<EntryCut, String> {
 }
 
 impl RewriteOptions {
-    /// Takes the options that the profile states, writes out the defaults, and checks the numbers.
+    /// Takes the options that the profile states, writes out the defaults of RNTuples, and checks the numbers.
     ///
     /// # Errors
     /// `InvalidArgument` for options that are not allowed; an error if the profile cannot be read.
-    pub fn settled(&self) -> Result<Self> {
+    pub(super) fn settled(&self) -> Result<Self> {
         let mut settled = self.clone();
         settled.storage.settle(&mut settled.output)?;
         settled.storage.validate(&settled.output)?;
+        settled.baskets.validate()?;
         Ok(settled)
+    }
+
+    /// Refuses options that no dataset uses. There are RNTuples, TTrees or both.
+    ///
+    /// # Errors
+    /// `InvalidArgument` with the names of these options.
+    pub(super) fn check_formats(&self, has_ntuples: bool, has_trees: bool) -> Result<()> {
+        let (ntuples, trees) = (self.storage.given(), self.baskets.given());
+        let refuse = |names: &[&str], format: &str| {
+            Err(Error::invalid_argument(format!(
+                "{} of {format}, and there is none to rewrite",
+                match names {
+                    [one] => format!("{one} is an option"),
+                    several => format!("{} are options", several.join(", ")),
+                }
+            )))
+        };
+        match () {
+            () if !has_ntuples && !ntuples.is_empty() => refuse(&ntuples, "RNTuples"),
+            () if !has_trees && !trees.is_empty() => refuse(&trees, "TTrees"),
+            () => Ok(()),
+        }
     }
 }

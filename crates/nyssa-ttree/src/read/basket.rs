@@ -22,7 +22,7 @@ use crate::model::Basket;
 const LARGE_KEY: i16 = 1000;
 /// `TBasket::EIOBits::kGenerateOffsetMap`: the basket stores no offsets when the counter gives them, and
 /// sizes instead of offsets otherwise.
-const GENERATE_OFFSETS: u8 = 1;
+pub(crate) const GENERATE_OFFSETS: u8 = 1;
 /// The number that ROOT adds to the flag when the basket stores no offsets.
 const FLAG_GENERATED: u8 = 80;
 /// The newest version of `TBasket`.
@@ -108,6 +108,10 @@ pub(crate) struct Contents<'a> {
     entries: usize,
     keylen: usize,
     mask: u32,
+    /// Whether only the counter of the branch says where its entries begin.
+    counted: bool,
+    /// The number of bytes of each entry that the header states, for a basket without offsets.
+    stated_size: usize,
     stored: Stored<'a>,
     /// The original position of each entry, counted from the start of the key, if the entries were moved
     /// (`TBasket::fDisplacement`).
@@ -324,7 +328,16 @@ impl<'a> Contents<'a> {
             }
         };
         let (entries, keylen) = (header.entries, header.keylen);
-        Ok(Self { data, entries, keylen, mask: !0, stored, written_at })
+        Ok(Self {
+            data,
+            entries,
+            keylen,
+            mask: !0,
+            counted: generated,
+            stated_size: header.entry_size,
+            stored,
+            written_at,
+        })
     }
 
     /// Opens a basket that was streamed inside its tree (`TBranch::fBaskets`): `raw` is the streamed
@@ -367,7 +380,16 @@ impl<'a> Contents<'a> {
         let data = &buffer[buffer.len() - border..];
         let mask = if (21..40).contains(&flag) { !DISPLACEMENT_MASK } else { !0 };
         let (entries, keylen) = (header.entries, header.keylen);
-        Ok(Self { data, entries, keylen, mask, stored, written_at })
+        Ok(Self {
+            data,
+            entries,
+            keylen,
+            mask,
+            counted: generated,
+            stated_size: header.entry_size,
+            stored,
+            written_at,
+        })
     }
 
     /// Returns the original positions of entries, counted from the start of the key, if the entries were moved.
@@ -382,6 +404,35 @@ impl<'a> Contents<'a> {
         let places = self.written_at.unwrap_or_default();
         let count = (places.len() / 4) as u32;
         if places.is_empty() { Vec::new() } else { [&count.to_be_bytes(), places].concat() }
+    }
+
+    /// Returns the positions for which the entries `rows` were streamed, counted from the start of the key. Their
+    /// offsets in `data` are `offsets`.
+    pub(crate) fn places(&self, rows: Range<usize>, offsets: &[usize]) -> Vec<u32> {
+        let count = rows.len();
+        match self.written_at(rows) {
+            Some(places) if places.len() == count => places,
+            _ => offsets.iter().take(count).map(|&at| (self.keylen + at) as u32).collect(),
+        }
+    }
+
+    /// Returns the number of bytes of each entry, for a basket without offsets.
+    ///
+    /// # Errors
+    /// `Unsupported` if only the counter of the branch says how many bytes an entry has; `OutOfSpecification` if the
+    /// entries do not have one size.
+    pub(crate) fn entry_size(&self) -> Result<usize> {
+        if self.counted {
+            return Err(Error::unsupported(
+                "its baskets have no offsets (kGenerateOffsetMap), so that its entries cannot be taken apart",
+            ));
+        }
+        match self.stated_size.checked_mul(self.entries) == Some(self.data.len()) {
+            true => Ok(self.stated_size),
+            false => Err(Error::unsupported(
+                "its entries vary in size and its baskets do not store where they lie, so that they cannot be taken apart",
+            )),
+        }
     }
 
     /// Returns the byte offsets in `data` of the entries `rows`. There is one more offset than rows. Returns

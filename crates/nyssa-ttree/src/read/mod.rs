@@ -3,7 +3,7 @@
 mod ahead;
 mod array;
 mod assemble;
-mod basket;
+pub(crate) mod basket;
 mod basket_sizes;
 mod branch_read;
 mod branches;

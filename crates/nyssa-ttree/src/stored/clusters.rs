@@ -1,5 +1,7 @@
 //! Joins the clusters of trees (`TTree::fClusterRangeEnd`, `fClusterSize`, `fAutoFlush`).
 
+use std::ops::Range;
+
 /// The clusters of a tree, as runs of clusters of one size.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClusterRuns {
@@ -62,6 +64,17 @@ impl ClusterRuns {
         }
         self.runs.retain(|run| run.first < run.end);
         end - open
+    }
+
+    /// Returns the entries of each cluster.
+    pub fn ranges(&self) -> impl Iterator<Item = Range<u64>> {
+        self.runs.iter().flat_map(|&Run { first, end, size }| {
+            let size = size.max(1);
+            (0..(end - first).div_ceil(size)).map(move |number| {
+                let start = first + number * size;
+                start..end.min(start.saturating_add(size))
+            })
+        })
     }
 
     fn end(&self) -> u64 {

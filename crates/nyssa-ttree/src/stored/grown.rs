@@ -1,8 +1,11 @@
 //! Writes a stored tree with more baskets.
 
-use nyssa_root::error::{Result, ResultExt};
+use std::collections::HashSet;
 
-use super::tree::StoredLeaf;
+use nyssa_root::error::{Result, ResultExt};
+use nyssa_root::streamer::values::{EditedObject, ObjectId};
+
+use super::tree::{StoredBranch, StoredLeaf};
 use super::{ClusterRuns, StoredTree};
 
 /// The smallest size of the table of baskets that ROOT reads.
@@ -31,8 +34,12 @@ pub struct BranchGrowth {
     pub baskets: Vec<(u64, u64, u64)>,
     /// The bytes of its baskets with their keys, before compression and as stored.
     pub bytes: (i64, i64),
+    /// Whether the branch is left out.
+    pub is_left_out: bool,
     /// The size of a basket with its key, in bytes, if it changes.
     pub basket_size: Option<i64>,
+    /// The title, if it changes.
+    pub title: Option<String>,
     /// The compression as ROOT's number, if it changes.
     pub compression: Option<i64>,
     /// The largest number of items of a collection.
@@ -98,7 +105,7 @@ pub fn add_bytes(bytes: &mut (i64, i64), more: (i64, i64)) {
 
 impl StoredTree {
     /// Returns the bytes of the tree with the baskets of `growth`, for a key of `keylen` bytes. All baskets are in
-    /// the file, and an index of the entries is left out if entries were added. With `name`, the tree gets another
+    /// the file, and an index of the entries is left out if their number changes. With `name`, the tree gets another
     /// name.
     ///
     /// # Errors
@@ -127,7 +134,9 @@ impl StoredTree {
         if let Some(name) = name {
             object.set_text(root, "fName", name);
         }
-        for (branch, growth) in branches.iter().zip(&growth.branches) {
+        remove(&branches, &growth.branches, &mut object)?;
+        let changed = branches.iter().zip(&growth.branches);
+        for (branch, growth) in changed.filter(|(_, growth)| !growth.is_left_out) {
             let id = branch.id;
             object.set_int(id, "fEntries", entries);
             object.set_int(id, "fEntryNumber", entries);
@@ -136,6 +145,9 @@ impl StoredTree {
             object.set_bytes(id, "fBaskets", NO_OBJECTS.to_vec());
             if let Some(size) = growth.basket_size {
                 object.set_int(id, "fBasketSize", size);
+            }
+            if let Some(title) = &growth.title {
+                object.set_text(id, "fTitle", title);
             }
             if let Some(compression) = growth.compression {
                 object.set_int(id, "fCompress", compression);
@@ -174,4 +186,34 @@ impl StoredTree {
         }
         object.finish(keylen)
     }
+}
+
+/// Removes branches that are left out, and their leaves. The branches below such a branch are left out, too.
+fn remove(
+    branches: &[StoredBranch],
+    growth: &[BranchGrowth],
+    object: &mut EditedObject,
+) -> Result<()> {
+    let root = object.object().root().id();
+    let gone = || branches.iter().zip(growth).filter(|(_, growth)| growth.is_left_out);
+    let ids: HashSet<ObjectId> = gone().map(|(branch, _)| branch.id).collect();
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let leaves = gone().flat_map(|(branch, _)| &branch.leaves);
+    let leaves: HashSet<ObjectId> = leaves.map(|leaf| leaf.id).collect();
+    object.retain_items(root, "fLeaves", |id| !leaves.contains(&id))?;
+    let mut parents = HashSet::new();
+    for (branch, _) in gone() {
+        let above = branch.parent.and_then(|at| Some((branches.get(at)?, growth.get(at)?)));
+        let parent = match above {
+            Some((_, growth)) if growth.is_left_out => continue,
+            Some((parent, _)) => parent.id,
+            None => root,
+        };
+        if parents.insert(parent) {
+            object.retain_items(parent, "fBranches", |id| !ids.contains(&id))?;
+        }
+    }
+    Ok(())
 }

@@ -1,4 +1,4 @@
-//! Makes stored trees longer. The bytes of the `TTree` are read with the places of all members. Only members that new
+//! Makes stored trees longer, or gives them other baskets. The bytes of the `TTree` are read with the places of all members. Only members that new
 //! baskets change are written again: the tables of baskets, the numbers of entries and bytes, the largest counts, the
 //! clusters. So branches of any class, friends, aliases and other parts stay unchanged.
 
@@ -8,6 +8,6 @@ mod grown;
 mod parts;
 mod tree;
 
-pub(crate) use clusters::ClusterRuns;
-pub use grown::{Growth, add_bytes};
+pub use clusters::ClusterRuns;
+pub use grown::{BranchGrowth, Growth, add_bytes};
 pub use tree::{StoredBranch, StoredTree};

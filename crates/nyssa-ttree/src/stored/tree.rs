@@ -1,5 +1,7 @@
 //! Reads a stored tree with the places of the members that new baskets change.
 
+use std::collections::HashMap;
+
 use nyssa_root::distinct::Distinct;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
@@ -7,6 +9,7 @@ use nyssa_root::streamer::values::{EditedObject, ObjectId, Value, View};
 
 use super::ClusterRuns;
 use crate::model::{Basket, basket_table, first_entry};
+use crate::read::basket::GENERATE_OFFSETS;
 
 /// The properties of branches that are names of classes.
 const CLASS_NAMES: [&str; 2] = ["fClassName", "fClonesName"];
@@ -25,6 +28,8 @@ pub struct StoredTree {
     pub ranged: u64,
     /// Whether the tree has an index of its entries.
     pub has_index: bool,
+    /// The branch with the table of the references between objects (`TTree::fBranchRef`), which is the last branch.
+    pub references: Option<usize>,
     pub(super) object: EditedObject,
 }
 
@@ -33,6 +38,8 @@ pub struct StoredTree {
 pub struct StoredBranch {
     /// The unique path.
     pub path: String,
+    /// The name.
+    pub name: String,
     /// The properties that must be equal in trees that are joined, with their values.
     pub(super) form: Vec<(String, String)>,
     /// The baskets in order of entries.
@@ -47,6 +54,12 @@ pub struct StoredBranch {
     pub has_offsets: bool,
     /// The largest number of items, for a collection that is split.
     pub maximum: Option<i64>,
+    /// Whether a basket may leave out the offsets that a counter gives (`kGenerateOffsetMap`).
+    pub(super) generates_offsets: bool,
+    /// The branch above it.
+    pub parent: Option<usize>,
+    /// The branches that count its items.
+    pub counters: Vec<usize>,
     /// The leaves.
     pub leaves: Vec<StoredLeaf>,
     pub(super) id: ObjectId,
@@ -69,6 +82,21 @@ impl StoredTree {
     /// `Unsupported` with the reason for trees to which no baskets can be added; an error if the object is damaged or
     /// cannot be read.
     pub fn read(file: &RootFile, key: &KeyEntry) -> Result<Self> {
+        let tree = Self::read_with_references(file, key)?;
+        match tree.references {
+            Some(_) => Err(Error::unsupported("it has references between objects (TBranchRef)"))
+                .in_file(file.name())
+                .in_object(&key.path),
+            None => Ok(tree),
+        }
+    }
+
+    /// Reads the tree of a key, which may have a table of the references between its objects ([`Self::references`]).
+    ///
+    /// # Errors
+    /// `Unsupported` with the reason for trees to which no baskets can be added; an error if the object is damaged or
+    /// cannot be read.
+    pub fn read_with_references(file: &RootFile, key: &KeyEntry) -> Result<Self> {
         let infos = file.streamer_infos()?;
         let payload = file.payload(key)?;
         let object = EditedObject::read(infos.complete(), &key.class, payload, key.keylen);
@@ -84,9 +112,6 @@ impl StoredTree {
     fn of(object: EditedObject) -> Result<Self> {
         let view = object.object().root();
         let entries = view.u64("fEntries")?;
-        if matches!(view.get("fBranchRef"), Some(Value::Object(_))) {
-            return Err(Error::unsupported("it has references between objects (TBranchRef)"));
-        }
         let optional = |name: &str| match view.get(name) {
             Some(_) => view.i64s(name),
             None => Ok(Vec::new()),
@@ -98,7 +123,17 @@ impl StoredTree {
         let auto_flush = if view.get("fAutoFlush").is_some() { view.i64("fAutoFlush")? } else { 0 };
         let has_index = matches!(view.get("fTreeIndex"), Some(Value::Object(_)));
         let mut branches = Vec::new();
-        collect(view, "", entries, &mut Distinct::default(), &mut branches)?;
+        collect(view, (None, ""), entries, &mut Distinct::default(), &mut branches)?;
+        let mut references = None;
+        if let Some(Value::Object(id)) = view.get("fBranchRef") {
+            let table = view.of(*id);
+            let path = table.str("fName")?;
+            references = Some(branches.len());
+            branches.push(branch(table, path, entries).in_field(path)?);
+        }
+        for (branch, counters) in counters(view, &branches)?.into_iter().enumerate() {
+            branches[branch].counters = counters;
+        }
         Ok(Self {
             entries,
             bytes: bytes(view)?,
@@ -106,12 +141,18 @@ impl StoredTree {
             branches,
             ranged: ranged.min(entries),
             has_index,
+            references,
             object,
         })
     }
 }
 
 impl StoredBranch {
+    /// Returns whether only the counter of a branch may say where the entries of its baskets begin.
+    pub fn may_lack_offsets(&self) -> bool {
+        self.has_offsets && self.generates_offsets && !self.counters.is_empty()
+    }
+
     /// Returns a member of the branch that must be equal in trees that are joined, as text.
     pub fn property(&self, name: &str) -> Option<&str> {
         self.form.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
@@ -121,15 +162,17 @@ impl StoredBranch {
 /// Adds the branches below `parent`.
 fn collect(
     parent: View<'_>,
-    prefix: &str,
+    (above, prefix): (Option<usize>, &str),
     entries: u64,
     paths: &mut Distinct,
     out: &mut Vec<StoredBranch>,
 ) -> Result<()> {
     for view in parent.list("fBranches")?.into_iter().flatten() {
         let path = paths.give(&format!("{prefix}{}", view.str("fName")?), true);
-        out.push(branch(view, &path, entries).in_field(&path)?);
-        collect(view, &format!("{path}/"), entries, paths, out)?;
+        let branch = branch(view, &path, entries).in_field(&path)?;
+        let own = out.len();
+        out.push(StoredBranch { parent: above, ..branch });
+        collect(view, (Some(own), &format!("{path}/")), entries, paths, out)?;
     }
     Ok(())
 }
@@ -169,6 +212,7 @@ fn branch(view: View<'_>, path: &str, entries: u64) -> Result<StoredBranch> {
     let leaves: Vec<View<'_>> = view.list("fLeaves")?.into_iter().flatten().collect();
     Ok(StoredBranch {
         path: path.to_owned(),
+        name: view.str("fName")?.to_owned(),
         form: form(view, &leaves)?,
         baskets: table.baskets,
         bytes: bytes(view)?,
@@ -176,9 +220,44 @@ fn branch(view: View<'_>, path: &str, entries: u64) -> Result<StoredBranch> {
         basket_size: view.i64("fBasketSize")?,
         has_offsets: view.i64("fEntryOffsetLen")? != 0,
         maximum: view.get("fMaximum").and_then(Value::as_i64),
+        generates_offsets: generates_offsets(view)?,
+        parent: None,
+        counters: Vec::new(),
         leaves: leaves.iter().map(|&leaf| stored_leaf(leaf)).collect::<Result<_>>()?,
         id: view.id(),
     })
+}
+
+/// Returns the branches that count the items of each branch: by their leaves (`fLeafCount`), or as branches
+/// (`fBranchCount`, `fBranchCount2`).
+fn counters(tree: View<'_>, branches: &[StoredBranch]) -> Result<Vec<Vec<usize>>> {
+    let mut owners = HashMap::new();
+    for (at, branch) in branches.iter().enumerate() {
+        owners.insert(branch.id, at);
+        owners.extend(branch.leaves.iter().map(|leaf| (leaf.id, at)));
+    }
+    let of_branch = |(at, branch): (usize, &StoredBranch)| {
+        let view = tree.of(branch.id);
+        let leaves = branch.leaves.iter().map(|leaf| tree.of(leaf.id).get("fLeafCount"));
+        let counters = leaves.chain(["fBranchCount", "fBranchCount2"].map(|name| view.get(name)));
+        let mut found = Vec::new();
+        for counter in counters {
+            let Some(Value::Object(id)) = counter else { continue };
+            let other = || Error::unsupported("a part of another tree counts its items");
+            let owner = *owners.get(id).ok_or_else(other).in_field(&branch.path)?;
+            if owner != at && !found.contains(&owner) {
+                found.push(owner);
+            }
+        }
+        Ok(found)
+    };
+    branches.iter().enumerate().map(of_branch).collect()
+}
+
+/// Returns whether baskets of a branch may leave out offsets (`fIOFeatures`).
+fn generates_offsets(view: View<'_>) -> Result<bool> {
+    let Some(Value::Object(features)) = view.get("fIOFeatures") else { return Ok(false) };
+    Ok(view.of(*features).u64("fIOBits")? & u64::from(GENERATE_OFFSETS) != 0)
 }
 
 fn stored_leaf(view: View<'_>) -> Result<StoredLeaf> {

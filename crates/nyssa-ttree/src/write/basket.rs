@@ -5,7 +5,7 @@ use std::mem;
 
 /// A basket before compression.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Basket {
+pub(crate) struct Basket {
     /// The first entry.
     pub first: u64,
     /// The number of entries.
@@ -14,21 +14,30 @@ pub(super) struct Basket {
     pub data: Vec<u8>,
     /// The ends of the entries in `data`, if entries may differ in size.
     pub ends: Option<Vec<u32>>,
+    /// The positions for which the entries were streamed, counted from the start of the key, if references in them count
+    /// from there (`TBasket::fDisplacement`).
+    pub streamed_at: Option<Vec<u32>>,
 }
 
 impl Basket {
     /// Starts a basket with the entry `first`.
-    pub(super) fn new(first: u64, variable: bool) -> Self {
-        Self { first, entries: 0, data: Vec::new(), ends: variable.then(Vec::new) }
+    pub(crate) fn new(first: u64, variable: bool) -> Self {
+        Self {
+            first,
+            entries: 0,
+            data: Vec::new(),
+            ends: variable.then(Vec::new),
+            streamed_at: None,
+        }
     }
 
     /// Returns the number of the entry after the last entry.
-    pub(super) fn end(&self) -> u64 {
+    pub(crate) fn end(&self) -> u64 {
         self.first + u64::from(self.entries)
     }
 
     /// Returns the number of bytes that the entries and their offsets have in the payload of a stored basket.
-    pub(super) fn len_with_offsets(&self) -> usize {
+    pub(crate) fn len_with_offsets(&self) -> usize {
         // The number of offsets, the start of each entry, and a zero.
         let offsets = self.ends.as_ref().map_or(0, |ends| ends.len() + 2);
         self.data.len() + offsets * size_of::<u32>()
@@ -36,7 +45,7 @@ impl Basket {
 
     /// Adds entries with items of `size` bytes between `offsets`, until the basket is full. Returns the number of
     /// entries, and whether it is full. The caller appends the bytes of the items.
-    pub(super) fn add_entries(
+    pub(crate) fn add_entries(
         &mut self,
         capacity: Capacity,
         size: usize,
@@ -59,7 +68,7 @@ impl Basket {
     }
 
     /// Drops the entries from `end` on. Returns whether entries are left.
-    pub(super) fn truncate(&mut self, end: u64) -> bool {
+    pub(crate) fn truncate(&mut self, end: u64) -> bool {
         let kept = end.saturating_sub(self.first).min(self.entries.into()) as u32;
         let bytes = match &mut self.ends {
             Some(ends) => {
@@ -74,15 +83,29 @@ impl Basket {
     }
 
     /// Returns the basket, and continues with an empty basket.
-    pub(super) fn take(&mut self) -> Self {
+    pub(crate) fn take(&mut self) -> Self {
         let next = Self::new(self.end(), self.ends.is_some());
         mem::replace(self, next)
     }
 }
 
+/// The largest size of a basket that holds a cluster, so that it compresses as one block.
+const MAX_OPTIMIZED: u64 = 16_000_000;
+/// Baskets that hold a cluster have sizes that are multiples of this number of bytes.
+const OPTIMIZED_STEP: u64 = 512;
+
+/// Returns the size in bytes of baskets that hold all entries of a cluster, whose `entries` have `bytes` bytes. Entries of
+/// `is_variable` sizes have offsets.
+pub fn optimized_size(bytes: u64, entries: u64, is_variable: bool) -> usize {
+    // Clusters differ a little. Offsets count twice when ROOT decides whether a basket is full.
+    let offsets = if is_variable { entries.saturating_mul(8) } else { 0 };
+    let wanted = bytes.saturating_add(bytes / 4).saturating_add(offsets);
+    wanted.clamp(OPTIMIZED_STEP, MAX_OPTIMIZED).next_multiple_of(OPTIMIZED_STEP) as usize
+}
+
 /// The sizes that decide when a basket is full.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Capacity {
+pub(crate) struct Capacity {
     /// The size of a basket with its key, in bytes.
     pub bytes: usize,
     /// The size of the key.
@@ -91,7 +114,7 @@ pub(super) struct Capacity {
 
 impl Capacity {
     /// Returns whether a basket whose last entry has `last` bytes is full.
-    pub(super) fn is_full(self, basket: &Basket, last: usize) -> bool {
+    pub(crate) fn is_full(self, basket: &Basket, last: usize) -> bool {
         self.is_reached(basket.data.len(), basket.ends.as_ref().map(Vec::len), last)
     }
 
@@ -102,7 +125,7 @@ impl Capacity {
     }
 
     /// Returns the number of entries of `size` bytes that a basket has when it is full.
-    pub(super) fn entries(self, size: usize) -> usize {
+    pub(crate) fn entries(self, size: usize) -> usize {
         self.bytes.saturating_sub(self.keylen + size).div_ceil(size.max(1)).max(1)
     }
 }

@@ -6,7 +6,7 @@ use nyssa_root::error::{Error, Result};
 use nyssa_root::rootfile::encode;
 use nyssa_root::rootfile::writer::RootFileWriter;
 
-use super::basket::{Basket, Capacity};
+use super::basket::{Basket, Capacity, optimized_size};
 use super::codec::BranchCodec;
 use super::columns::{BranchValues, Values};
 use super::compress::{HEADER, MAX_PAYLOAD};
@@ -15,11 +15,6 @@ use super::numbers;
 use super::options::BranchSettings;
 use super::spare::Spare;
 use super::target::BranchState;
-
-/// The largest size of a basket after the first cluster, so that it compresses as one block.
-const MAX_OPTIMIZED: u64 = 16_000_000;
-/// Baskets have sizes that are multiples of this number of bytes after the first cluster.
-const OPTIMIZED_STEP: u64 = 512;
 
 /// A branch that is filled.
 #[derive(Debug)]
@@ -249,11 +244,7 @@ impl BranchFiller {
     /// Sets the size of baskets so that the next basket has all entries of a cluster like the first cluster, which
     /// had `entries`.
     pub(super) fn optimize(&mut self, entries: u64) {
-        // Clusters differ a little. Offsets count twice when ROOT decides whether a basket is full.
-        let offsets = if self.form.is_variable() { entries.saturating_mul(8) } else { 0 };
-        let wanted = (self.tot_bytes + self.tot_bytes / 4).saturating_add(offsets);
-        let wanted = wanted.clamp(OPTIMIZED_STEP, MAX_OPTIMIZED);
-        self.basket_size = wanted.next_multiple_of(OPTIMIZED_STEP) as usize;
+        self.basket_size = optimized_size(self.tot_bytes, entries, self.form.is_variable());
         self.spare.clear();
         self.spare.set_room(self.basket_size);
     }

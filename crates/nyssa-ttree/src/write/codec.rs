@@ -17,7 +17,7 @@ const FORM: [SplitForm; 1] = [SplitForm { name: "", split: false }];
 
 /// The codec of the baskets of one branch.
 #[derive(Clone, Debug)]
-pub(super) struct BranchCodec {
+pub(crate) struct BranchCodec {
     /// The codec of the level.
     level: Arc<Codec>,
     /// The chooser, or `None` if all baskets have the codec of the level.
@@ -35,7 +35,7 @@ struct ChosenCodec {
 
 /// The codecs of one basket.
 #[derive(Clone, Debug)]
-pub(super) struct BasketCodecs {
+pub(crate) struct BasketCodecs {
     /// The codec of the entries.
     pub entries: Arc<Codec>,
     /// The codec of the offsets, if they are compressed separately. They differ from the entries, so they should not
@@ -45,7 +45,7 @@ pub(super) struct BasketCodecs {
 
 impl BranchCodec {
     /// Returns the codec for options.
-    pub(super) fn new(compression: Compression, effort: Effort) -> Self {
+    pub(crate) fn new(compression: Compression, effort: Effort) -> Self {
         let chooser = Chooser::for_baskets(compression, effort).map(Arc::new);
         let root = chooser.as_ref().map(|chooser| Arc::clone(chooser.root_codec()));
         let level = root.unwrap_or_else(|| Arc::new(Codec::from(compression)));
@@ -53,7 +53,7 @@ impl BranchCodec {
     }
 
     /// Returns whether a basket must be sampled.
-    pub(super) fn wants(&self, basket: &Basket) -> bool {
+    pub(crate) fn wants(&self, basket: &Basket) -> bool {
         self.chooser.is_some() && self.chosen.is_none() && basket.data.len() >= write::MIN_BYTES
     }
 
@@ -61,7 +61,7 @@ impl BranchCodec {
     ///
     /// # Errors
     /// `LimitExceeded` if a library cannot allocate its state.
-    pub(super) fn choose(&mut self, basket: &Basket) -> Result<()> {
+    pub(crate) fn choose(&mut self, basket: &Basket) -> Result<()> {
         let Some(chooser) = &self.chooser else { return Ok(()) };
         let sample = sample(&basket.data);
         let mut out = Vec::new();
@@ -78,17 +78,17 @@ impl BranchCodec {
     }
 
     /// Forgets the choice. The next basket is sampled.
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.chosen = None;
     }
 
     /// Forgets a choice by a basket with entries from `end` on.
-    pub(super) fn forget_behind(&mut self, end: u64) {
+    pub(crate) fn forget_behind(&mut self, end: u64) {
         self.chosen.take_if(|chosen| chosen.end > end);
     }
 
     /// Returns the codecs of a basket, which lacks its offsets.
-    pub(super) fn of(&self, basket: &Basket) -> BasketCodecs {
+    pub(crate) fn of(&self, basket: &Basket) -> BasketCodecs {
         let offsets = basket.ends.as_ref().map_or(0, |ends| ends.len() * size_of::<u32>());
         match (&self.chooser, &self.chosen) {
             (Some(chooser), Some(chosen)) if basket.data.len() >= write::MIN_BYTES => {

@@ -16,18 +16,18 @@ use super::codec::BasketCodecs;
 use crate::heuristics::write;
 
 /// The size of the header behind the key, in bytes.
-pub(super) const HEADER: usize = 19;
+pub(crate) const HEADER: usize = 19;
 /// The class version of `TBasket`.
 const VERSION: u16 = 3;
 /// The largest payload in bytes. ROOT counts the bytes of a basket in 31 bits.
-pub(super) const MAX_PAYLOAD: usize = 1 << 30;
+pub(crate) const MAX_PAYLOAD: usize = 1 << 30;
 
 /// The number of offsets that are made at once.
 const PIECE: usize = 1024;
 
 /// A basket in its stored form.
 #[derive(Debug)]
-pub(super) struct CompressedPayload {
+pub(crate) struct CompressedPayload {
     pub header: [u8; HEADER],
     /// The compressed bytes. `None` if the bytes of the basket are stored without change.
     pub compressed: Option<Vec<u8>>,
@@ -36,14 +36,14 @@ pub(super) struct CompressedPayload {
 
 impl CompressedPayload {
     /// Returns the number of stored bytes after the header.
-    pub(super) fn stored(&self) -> usize {
+    pub(crate) fn stored(&self) -> usize {
         self.compressed.as_ref().map_or(self.objlen, Vec::len)
     }
 }
 
 /// Compressors and memory for their output, which the next baskets use again.
 #[derive(Default)]
-pub(super) struct Compressors {
+pub(crate) struct Compressors {
     idle: Mutex<Vec<(Arc<Codec>, Compressor)>>,
     free: Mutex<Vec<Vec<u8>>>,
 }
@@ -99,7 +99,7 @@ impl Compressors {
     }
 
     /// Takes the memory of a stored basket for the next baskets, unless it is very large.
-    pub(super) fn recycle(&self, mut out: Vec<u8>) {
+    pub(crate) fn recycle(&self, mut out: Vec<u8>) {
         if out.capacity() <= write::MAX_REUSED {
             out.clear();
             locked(&self.free).push(out);
@@ -110,7 +110,7 @@ impl Compressors {
     ///
     /// # Errors
     /// `LimitExceeded` for baskets of more than 1 GiB.
-    pub(super) fn compress(
+    pub(crate) fn compress(
         &self,
         basket: &mut Basket,
         keylen: usize,
@@ -123,16 +123,20 @@ impl Compressors {
             // The offsets count from the start of the key. ROOT does not store the end of the last entry.
             let key = keylen as u32;
             let starts = ends.split_last().map_or(&[][..], |(_, starts)| starts);
-            let data = &mut basket.data;
-            data.reserve_exact((ends.len() + 2) * size_of::<u32>());
-            u32::put_all_be(&[basket.entries + 1, key], data);
+            basket.data.reserve_exact((ends.len() + 2) * size_of::<u32>());
+            u32::put_all_be(&[basket.entries + 1, key], &mut basket.data);
             let mut piece = [0; PIECE];
             for starts in starts.chunks(PIECE) {
                 let numbers = &mut piece[..starts.len()];
                 numbers.iter_mut().zip(starts).for_each(|(to, start)| *to = key + start);
-                u32::put_all_be(numbers, data);
+                u32::put_all_be(numbers, &mut basket.data);
             }
-            u32::put_all_be(&[0], data);
+            u32::put_all_be(&[0], &mut basket.data);
+            if let Some(places) = &basket.streamed_at {
+                u32::put_all_be(&[basket.entries + 1], &mut basket.data);
+                u32::put_all_be(places, &mut basket.data);
+                u32::put_all_be(&[0], &mut basket.data);
+            }
         }
         let objlen = basket.data.len();
         if objlen > MAX_PAYLOAD {

@@ -23,13 +23,13 @@
 //! Sizes of baskets and clusters, and the numbers in the metadata, match ROOT's for these entries (`TBranch::Fill`,
 //! `TTree::Fill`, `TTree::OptimizeBaskets`).
 
-mod basket;
+pub(crate) mod basket;
 mod before;
 mod branch;
 mod clusters;
-mod codec;
+pub(crate) mod codec;
 mod columns;
-mod compress;
+pub(crate) mod compress;
 mod existing;
 mod filler;
 mod form;
@@ -51,11 +51,12 @@ mod tree_columns;
 mod vector;
 mod writer;
 
+pub use basket::optimized_size;
 pub use before::EmbeddedBasket;
 pub use names::is_reserved;
 pub use options::{
     AutoFlush, BranchOptions, ColumnOptions, DEFAULT_AUTO_FLUSH, DEFAULT_BASKET_SIZE,
-    TreeWriteOptions,
+    TreeWriteOptions, check_basket_size,
 };
 pub use parallel::{FillContext, ParallelWriter};
 pub use plan::{branches_of, check};

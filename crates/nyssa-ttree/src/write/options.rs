@@ -226,14 +226,20 @@ impl TreeWriteOptions {
     /// Checks the numbers.
     pub(super) fn validate(&self) -> Result<()> {
         let sizes = self.branches.iter().filter_map(|options| options.basket_size);
-        for size in sizes.chain([self.basket_size]) {
-            if !(MIN_BASKET_SIZE..=MAX_BASKET_SIZE).contains(&size) {
-                return Err(Error::invalid_argument(format!(
-                    "a basket has {MIN_BASKET_SIZE} to {MAX_BASKET_SIZE} bytes, not {size}"
-                )));
-            }
-        }
-        Ok(())
+        sizes.chain([self.basket_size]).try_for_each(check_basket_size)
+    }
+}
+
+/// Checks the size of baskets that is requested, in bytes.
+///
+/// # Errors
+/// `InvalidArgument` with the range of sizes.
+pub fn check_basket_size(size: usize) -> Result<()> {
+    match (MIN_BASKET_SIZE..=MAX_BASKET_SIZE).contains(&size) {
+        true => Ok(()),
+        false => Err(Error::invalid_argument(format!(
+            "a basket has {MIN_BASKET_SIZE} to {MAX_BASKET_SIZE} bytes, not {size}"
+        ))),
     }
 }
 

@@ -7,7 +7,7 @@ use nyssa_root::rootfile::{KeyEntry, RootFile};
 use nyssa_ttree::stored::{Growth, StoredTree};
 
 use crate::compare::diff::{self, DiffOptions};
-use crate::job::others::{OtherObjects, path_of};
+use crate::job::others::{OtherObjects, path_of, reason};
 use crate::job::output::Output;
 use crate::job::stored_trees::{Copy, basket_bytes};
 use crate::open::open_dataset;
@@ -89,12 +89,4 @@ fn one(
     let mut copy = Copy::new(output, compression, context, basket_bytes(&tree));
     copy.entries((input, &tree), &order, &key.path, &mut growth)?;
     copy.tree(tree, key, &key.path, &growth)
-}
-
-/// Returns the reason why a tree cannot be copied, with the branch if it is one branch.
-fn reason(error: &Error) -> String {
-    match &error.place().field {
-        Some(branch) => format!("branch {branch}: {}", error.message()),
-        None => error.message().to_owned(),
-    }
 }

@@ -12,6 +12,9 @@ use crate::streamer::values::reader::Reader;
 use crate::streamer::values::value::{Numbers, ObjectId, Value};
 use crate::streamer::wire::{BYPASS_STREAMER, HAS_UUID, IS_REFERENCED, list_option};
 
+/// The number under which the place of the first item of an array of objects (`TObjArray`) is recorded, behind its members.
+/// The member before it is the list of items, whose place starts with their number.
+pub(super) const ARRAY_ITEMS: usize = 4;
 /// The size in bytes of the numbers of entries and bytes, and of the offset, in a `TBranchClones` before ROOT 5.
 const OLD_BRANCH_SIZES: usize = 4 + 3 * 8 + 4;
 
@@ -108,9 +111,18 @@ impl Reader<'_> {
     }
 
     fn t_obj_array(&mut self, id: ObjectId, _: u16, _: Option<usize>, _: u32) -> Result<()> {
+        let start = self.cursor.position();
         let count = self.cursor.number_of(0)?;
         let lower = self.cursor.be_i32()?;
-        let items = self.list(count, Self::pointer)?;
+        let mut number = ARRAY_ITEMS;
+        let items = self.list(count, |reader| {
+            let start = reader.cursor.position();
+            let item = reader.pointer()?;
+            reader.keep_place(id, number, start..reader.cursor.position());
+            number += 1;
+            Ok(item)
+        })?;
+        self.keep_place(id, ARRAY_ITEMS - 1, start..self.cursor.position());
         self.set(id, 2, Value::Int(lower.into()));
         self.set(id, 3, items);
         Ok(())

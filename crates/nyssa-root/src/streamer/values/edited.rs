@@ -1,17 +1,17 @@
 //! Replaces bytes in an object. Bytes that depend on positions change with them: the byte counts of surrounding
 //! objects, and the references, which count from the start of the key.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::builtin::ARRAY_ITEMS;
+use super::emitter::{Edits, Emitter};
 use super::in_payload;
-use crate::cursor::BYTE_COUNT;
 use crate::error::{Error, Result};
+use crate::streamer::builtin::ITEMS;
 use crate::streamer::standalone::references_in;
 use crate::streamer::values::reader::Reader;
 use crate::streamer::values::view::ARRAY;
 use crate::streamer::values::{ClassTable, Numbers, Object, ObjectId, Value, number};
-use crate::streamer::wire::{CLASS, TAG_OFFSET};
 
 /// An object whose members can be changed. All other bytes stay the same.
 pub struct EditedObject {
@@ -24,7 +24,7 @@ pub struct EditedObject {
     /// The places of references.
     references: Vec<usize>,
     /// The bytes that are replaced, by their first byte.
-    edits: BTreeMap<usize, (Range<usize>, Vec<u8>)>,
+    edits: Edits,
     /// Whether all references are known, so that bytes can move.
     can_move: bool,
 }
@@ -66,7 +66,7 @@ impl EditedObject {
         let can_move = is_whole && found.is_ok();
         references.extend(found.unwrap_or_default());
         let object = Object { root: Some(root), ..object };
-        let edits = BTreeMap::new();
+        let edits = Edits::new();
         Ok(Self { object, payload, keylen, counts, references, edits, can_move })
     }
 
@@ -146,6 +146,43 @@ impl EditedObject {
         }
     }
 
+    /// Removes items of an array of objects (`TObjArray`) that is a member of `id`. A class or an object that is described
+    /// in such an item is described where it is referred to next.
+    ///
+    /// # Errors
+    /// `Unsupported` if the member is no such array.
+    pub fn retain_items(
+        &mut self,
+        id: ObjectId,
+        member: &str,
+        keeps: impl Fn(ObjectId) -> bool,
+    ) -> Result<()> {
+        let (edits, count) = {
+            let wrong = || Error::unsupported(format!("{member} is no array of objects"));
+            let Some(&Value::Object(array)) = self.object.view(id).get(member) else {
+                return Err(wrong());
+            };
+            let Some(Value::List(items)) = self.object.view(array).get(ITEMS) else {
+                return Err(wrong());
+            };
+            let place = |number| self.object.places.get(&(array.0, number)).cloned();
+            let mut edits = Vec::new();
+            for (number, item) in items.iter().enumerate() {
+                if matches!(item, Value::Object(item) if keeps(*item)) {
+                    continue;
+                }
+                edits.push(place(ARRAY_ITEMS + number).ok_or_else(wrong)?);
+            }
+            let count = place(ARRAY_ITEMS - 1).ok_or_else(wrong)?.start;
+            (edits, (count..count + 4, items.len()))
+        };
+        let (place, before) = count;
+        let left = u32::try_from(before - edits.len()).unwrap_or(u32::MAX);
+        self.edits.insert(place.start, (place, left.to_be_bytes().to_vec()));
+        self.edits.extend(edits.into_iter().map(|place| (place.start, (place, Vec::new()))));
+        Ok(())
+    }
+
     /// Sets a number or an array of numbers in the form in which it is stored. [`Self::object`] shows the new value.
     ///
     /// # Errors
@@ -206,78 +243,16 @@ impl EditedObject {
         {
             return Err(Error::unsupported(UNREAD));
         }
-        let moves = Moves::of(self.edits.values());
-        let mut out = Vec::with_capacity(self.payload.len());
-        let mut next = 0;
-        for (range, bytes) in self.edits.values() {
-            let before = self.payload.get(next..range.start);
-            out.extend_from_slice(before.ok_or_else(|| Error::unsupported("edits overlap"))?);
-            out.extend_from_slice(bytes);
-            next = range.end;
+        let Self { payload, counts, references, edits, .. } = self;
+        if !self.can_move {
+            let mut payload = payload;
+            for (range, bytes) in edits.into_values() {
+                if let Some(room) = payload.get_mut(range) {
+                    room.copy_from_slice(&bytes);
+                }
+            }
+            return Ok(payload);
         }
-        out.extend_from_slice(self.payload.get(next..).unwrap_or_default());
-        for &(place, end) in self.counts.iter().filter(|(place, _)| !moves.replaces(*place)) {
-            let (Some(at), Some(end)) = (moves.of_byte(place), moves.of_byte(end)) else {
-                continue;
-            };
-            let count = u32::try_from(end - at - 4).ok().filter(|count| count & BYTE_COUNT == 0);
-            let count = count.ok_or_else(|| Error::limit("an object of more than 1 GiB"))?;
-            put(&mut out, at, count | BYTE_COUNT);
-        }
-        for &place in self.references.iter().filter(|place| !moves.replaces(**place)) {
-            let Some(at) = moves.of_byte(place) else { continue };
-            let tag = self.payload.get(place..).and_then(<[u8]>::first_chunk);
-            let tag = u32::from_be_bytes(*tag.unwrap_or(&[0; 4]));
-            let start = TAG_OFFSET + u32::from(self.keylen);
-            let target = (tag & !CLASS).checked_sub(start);
-            let target = target.and_then(|target| moves.of_byte(target as usize));
-            let target = target.ok_or_else(|| {
-                Error::unsupported("something refers to a part of it that has to be replaced")
-            })?;
-            let new = target + TAG_OFFSET as usize + keylen;
-            let new = u32::try_from(new).ok().filter(|new| new & CLASS == 0);
-            let new = new.ok_or_else(|| Error::limit("a reference beyond 2 GiB"))?;
-            put(&mut out, at, tag & CLASS | new);
-        }
-        Ok(out)
-    }
-}
-
-/// Maps positions of bytes to their positions after the replacements.
-struct Moves {
-    /// The ranges that are replaced, in order, with the shift of the bytes behind them.
-    shifts: Vec<(Range<usize>, isize)>,
-}
-
-impl Moves {
-    fn of<'e>(edits: impl Iterator<Item = &'e (Range<usize>, Vec<u8>)>) -> Self {
-        let mut shift = 0;
-        let shifts = edits.map(|(range, bytes)| {
-            shift += bytes.len().cast_signed() - range.len().cast_signed();
-            (range.clone(), shift)
-        });
-        Self { shifts: shifts.collect() }
-    }
-
-    /// Returns whether the bytes that start at a position are replaced.
-    fn replaces(&self, position: usize) -> bool {
-        let next = self.shifts.partition_point(|(range, _)| range.end <= position);
-        self.shifts.get(next).is_some_and(|(range, _)| range.start <= position)
-    }
-
-    /// Returns the new position of a byte, or `None` for a byte that is replaced.
-    fn of_byte(&self, position: usize) -> Option<usize> {
-        let before = self.shifts.partition_point(|(range, _)| range.end <= position);
-        if self.shifts.get(before).is_some_and(|(range, _)| range.start < position) {
-            return None;
-        }
-        let shift = before.checked_sub(1).and_then(|last| self.shifts.get(last));
-        position.checked_add_signed(shift.map_or(0, |(_, shift)| *shift))
-    }
-}
-
-fn put(bytes: &mut [u8], at: usize, value: u32) {
-    if let Some(room) = bytes.get_mut(at..at + 4) {
-        room.copy_from_slice(&value.to_be_bytes());
+        Emitter::new((&payload, self.keylen), &edits, counts, references).finish(keylen)
     }
 }

@@ -6,6 +6,7 @@
 
 mod builtin;
 mod edited;
+mod emitter;
 mod number;
 mod plan;
 mod pointer;

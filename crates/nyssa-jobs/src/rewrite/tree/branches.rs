@@ -1,0 +1,69 @@
+//! Selects the branches of a TTree that are written.
+
+use std::collections::BTreeSet;
+
+use nyssa_data::dataset::glob;
+use nyssa_root::error::{Error, Result};
+use nyssa_ttree::stored::{StoredBranch, StoredTree};
+
+/// Returns which branches are written: those that match one of `include` (all if it is empty) and none of `exclude`, with
+/// the branches below them, the branches above them, and the counters that they need. A glob matches the path or the name
+/// of a branch.
+///
+/// # Errors
+/// `InvalidArgument` for a glob that does not parse, and if no branch is left; `NotFound` for a glob that matches nothing;
+/// `Unsupported` for a part of a tree with references between objects.
+pub(super) fn select(
+    tree: &StoredTree,
+    include: &[String],
+    exclude: &[String],
+) -> Result<Vec<bool>> {
+    let branches = &tree.branches;
+    let named = below(branches, matches(branches, include)?);
+    let dropped = below(branches, matches(branches, exclude)?);
+    let wanted = |at: usize| include.is_empty() || named[at] || tree.references == Some(at);
+    let chosen = |at: usize| wanted(at) && !dropped[at];
+    let mut kept = vec![false; branches.len()];
+    let mut open: Vec<usize> = (0..branches.len()).filter(|&at| chosen(at)).collect();
+    if open.is_empty() && !branches.is_empty() {
+        return Err(Error::invalid_argument("no branch is left to write"));
+    }
+    while let Some(at) = open.pop() {
+        if !std::mem::replace(&mut kept[at], true) {
+            open.extend(branches[at].parent.iter().chain(&branches[at].counters));
+        }
+    }
+    if tree.references.is_some() && kept.contains(&false) {
+        return Err(Error::unsupported(
+            "it has references between objects (TBranchRef), and their table names its branches: take all branches",
+        ));
+    }
+    Ok(kept)
+}
+
+/// Also marks the branches below the marked branches, which follow them.
+fn below(branches: &[StoredBranch], mut marked: Vec<bool>) -> Vec<bool> {
+    for at in 0..branches.len() {
+        marked[at] |= branches[at].parent.is_some_and(|parent| marked[parent]);
+    }
+    marked
+}
+
+fn matches(branches: &[StoredBranch], globs: &[String]) -> Result<Vec<bool>> {
+    let mut matched = vec![false; branches.len()];
+    for text in globs {
+        let glob = glob(text)?.compile_matcher();
+        let mut any = false;
+        for (branch, matched) in branches.iter().zip(&mut matched) {
+            let matches = glob.is_match(&branch.path) || glob.is_match(&branch.name);
+            *matched |= matches;
+            any |= matches;
+        }
+        if !any {
+            let names: BTreeSet<&str> = branches.iter().map(|one| one.path.as_str()).collect();
+            let error = Error::not_found(format!("no branch matches {text:?}"));
+            return Err(error.suggest(text, names.into_iter()));
+        }
+    }
+    Ok(matched)
+}

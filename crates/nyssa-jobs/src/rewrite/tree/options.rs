@@ -1,0 +1,98 @@
+//! Declares the options that say how a TTree is stored.
+
+use nyssa_root::compression::Compression;
+use nyssa_root::error::Result;
+use nyssa_ttree::stored::StoredBranch;
+use nyssa_ttree::write::{AutoFlush, BranchOptions, check_basket_size};
+
+/// The options that say how a TTree is stored. What is not given stays as it is in the input.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct BasketOptions {
+    /// Size of a basket of a TTree before compression. The default is the size of the branch; or with --auto-flush,
+    /// the size of its entries in a cluster.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SIZE", value_parser = nyssa_io::parse_size))]
+    pub basket_size: Option<u64>,
+    /// Where clusters of a TTree end: a number of entries, or a compressed size such as 30MB; 0 makes no clusters. The
+    /// default is where they end in the input.
+    #[cfg_attr(
+        feature = "cli",
+        arg(
+            long,
+            value_name = "ENTRIES|SIZE",
+            allow_hyphen_values = true,
+            value_parser = crate::job::auto_flush::auto_flush
+        )
+    )]
+    pub auto_flush: Option<i64>,
+    /// Compression, basket-size or title of the branches of a TTree whose path matches a glob (repeatable; the last
+    /// glob that matches counts). A backslash before a comma, a colon or an equals sign makes it a character of the glob
+    /// or of the value.
+    #[cfg_attr(
+        feature = "cli",
+        arg(
+            long,
+            value_name = "GLOB:NAME=VALUE,...",
+            value_parser = crate::job::by_glob::branch_options
+        )
+    )]
+    pub branch_options: Vec<BranchOptions>,
+}
+
+impl BasketOptions {
+    /// Returns the names of the options that are given.
+    pub(crate) fn given(&self) -> Vec<&'static str> {
+        let Self { basket_size, auto_flush, branch_options } = self;
+        let all = [
+            ("basket-size", basket_size.is_some()),
+            ("auto-flush", auto_flush.is_some()),
+            ("branch-options", !branch_options.is_empty()),
+        ];
+        all.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect()
+    }
+
+    /// Checks the numbers.
+    ///
+    /// # Errors
+    /// `InvalidArgument` with the range of a size.
+    pub(crate) fn validate(&self) -> Result<()> {
+        let own = self.basket_size.map(to_size);
+        let sizes = self.branch_options.iter().filter_map(|options| options.basket_size);
+        sizes.chain(own).try_for_each(check_basket_size)
+    }
+
+    /// Returns where clusters end, if that is given.
+    pub(super) fn auto_flush(&self) -> Option<AutoFlush> {
+        self.auto_flush.map(AutoFlush::from)
+    }
+
+    /// Returns the size of the baskets of a branch, if it is given.
+    pub(super) fn basket_size_of(&self, branch: &StoredBranch) -> Option<usize> {
+        let own = self.last(branch, |options| options.basket_size);
+        own.or_else(|| self.basket_size.map(to_size))
+    }
+
+    /// Returns the compression of a branch, if it is given for the branch.
+    pub(super) fn compression_of(&self, branch: &StoredBranch) -> Option<Compression> {
+        self.last(branch, |options| options.compression)
+    }
+
+    /// Returns the title of a branch, if it is given.
+    pub(super) fn title_of(&self, branch: &StoredBranch) -> Option<&str> {
+        self.last(branch, |options| options.title.as_deref())
+    }
+
+    fn last<'a, T>(
+        &'a self,
+        branch: &StoredBranch,
+        option: impl Fn(&'a BranchOptions) -> Option<T>,
+    ) -> Option<T> {
+        let matching = self.branch_options.iter().rev();
+        let matching = matching.filter(|options| options.glob.is_match(&branch.path));
+        matching.filter_map(option).next()
+    }
+}
+
+fn to_size(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}

@@ -1,0 +1,290 @@
+//! Plans, writes and verifies one TTree.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use nyssa_data::dataset::AnyDataset;
+use nyssa_data::view::{Selected, SelectedRange};
+use nyssa_rntuple::write::WriteReport;
+use nyssa_root::Context;
+use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::rootfile::{KeyEntry, RootFile, name_of, split};
+use nyssa_ttree::stored::{BranchGrowth, Growth, StoredBranch, StoredTree};
+
+use super::branches;
+use super::clusters::Clusters;
+use super::entries::Entries;
+use super::form::{Fate, Flush};
+use super::groups::groups;
+use super::work::Work;
+use crate::compare::diff::{self, DiffOptions};
+use crate::job::output::Output;
+use crate::job::stored_trees::Copy;
+use crate::job::{EntryRange, Reencoded, Written, report};
+use crate::open::open_dataset;
+use crate::rewrite::options::{EntryCut, RewriteOptions};
+use crate::rewrite::report::{FieldReport, RewriteReport, TTREE};
+
+/// A TTree that is rewritten.
+pub(in crate::rewrite) struct Tree<'a> {
+    key: KeyEntry,
+    /// The path and cycle in the input.
+    source: String,
+    /// The stored tree, until it is written.
+    stored: Option<StoredTree>,
+    /// The entries of the input.
+    input_entries: u64,
+    pieces: Vec<SelectedRange>,
+    entries: Entries,
+    clusters: Clusters,
+    fates: Vec<Fate>,
+    notes: Vec<String>,
+    options: &'a RewriteOptions,
+    context: &'a Context,
+}
+
+impl<'a> Tree<'a> {
+    /// Plans the tree of a key of `input`, which is named `source` in the report.
+    ///
+    /// # Errors
+    /// `NotFound` for globs that match nothing; `InvalidArgument` for options that are not allowed; `Unsupported` with the
+    /// reason for a tree or a branch whose entries cannot be taken apart; `Cancelled`; an error if the input is damaged or
+    /// cannot be read.
+    pub(in crate::rewrite) fn new(
+        input: &RootFile,
+        (key, source): (KeyEntry, &str),
+        options: &'a RewriteOptions,
+        context: &'a Context,
+    ) -> Result<Self> {
+        if !options.rules.is_empty() {
+            return Err(Error::invalid_argument(
+                "read rules are for RNTuples, and this is a TTree",
+            ));
+        }
+        let stored = StoredTree::read_with_references(input, &key)?;
+        let kept = branches::select(&stored, &options.include, &options.exclude)?;
+        let pieces = pieces(input, source, stored.entries, options, context)?;
+        let entries = Entries::new(&pieces);
+        let all = entries.are_all(stored.entries);
+        let flush = Flush::new(input, &stored, &kept, options)?;
+        let clusters = match flush.rule {
+            None => Clusters::kept(&stored.clusters, &entries, all),
+            Some(rule) => Clusters::new(entries.count(), flush.entries, rule),
+        };
+        let path = target(&key, options);
+        let name = name_of(split(path).1).to_string();
+        let mut fates = Vec::with_capacity(kept.len());
+        for (branch, kept) in stored.branches.iter().zip(kept) {
+            let fate = || Fate::of((&stored, branch), &name, all, &flush, options);
+            let fate = if kept { fate().in_field(&branch.path)? } else { Fate::LeftOut };
+            fates.push(fate);
+        }
+        let notes = notes(&stored, &fates, all, options);
+        Ok(Self {
+            source: source.to_owned(),
+            key,
+            input_entries: stored.entries,
+            stored: Some(stored),
+            pieces,
+            entries,
+            clusters,
+            fates,
+            notes,
+            options,
+            context,
+        })
+    }
+
+    /// Writes the tree, and the streamer infos of its file.
+    ///
+    /// # Errors
+    /// `Unsupported` if the tree cannot be written without a branch, or the output describes a class with other members;
+    /// `Cancelled`; an error if the input is damaged or the output cannot be written.
+    pub(in crate::rewrite) fn write(
+        &mut self,
+        input: &RootFile,
+        output: &Output,
+    ) -> Result<RewriteReport> {
+        self.write_to(input, output).in_file(input.name()).in_object(&self.key.path)
+    }
+
+    fn write_to(&mut self, input: &RootFile, output: &Output) -> Result<RewriteReport> {
+        let start = Instant::now();
+        let written = || Error::invalid_argument("the tree is written already");
+        let stored = self.stored.take().ok_or_else(written)?;
+        output.file.require_same_classes(&*input.streamer_infos()?, stored.classes())?;
+        let mut growth = Growth {
+            entries: self.entries.count(),
+            clusters: self.clusters.runs.clone(),
+            branches: stored.branches.iter().zip(&self.fates).map(|it| self.growth(it)).collect(),
+            ..Growth::default()
+        };
+        let path = target(&self.key, self.options);
+        let settings = self.options.output.compression();
+        let per_entry = input_bytes(&stored, &self.fates) as f64 / stored.entries.max(1) as f64;
+        let work = Work {
+            input,
+            tree: &stored,
+            fates: &self.fates,
+            entries: &self.entries,
+            groups: &groups(&self.clusters.ranges, per_entry),
+            dir: split(path).0,
+            compression: settings,
+            memory: self.options.output.memory(),
+            context: self.context,
+        };
+        work.run(output, &mut growth)?;
+        output.file.add_streamer_infos(&input.streamer_list()?)?;
+        let report = self.report(input, output, (&stored, &growth), start);
+        let copy = Copy::new(output, settings, self.context, 0);
+        copy.tree(stored, &self.key, path, &growth)?;
+        Ok(report)
+    }
+
+    /// Returns what changes in the metadata of a branch.
+    fn growth(&self, (branch, fate): (&StoredBranch, &Fate)) -> BranchGrowth {
+        let (basket_size, compression) = match fate {
+            Fate::Packed(form) => {
+                (i64::try_from(form.basket_size).ok(), Some(form.compression.setting().into()))
+            }
+            _ => (None, None),
+        };
+        let title = self.options.baskets.title_of(branch).map(str::to_owned);
+        let is_left_out = matches!(fate, Fate::LeftOut);
+        BranchGrowth { is_left_out, basket_size, compression, title, ..BranchGrowth::default() }
+    }
+
+    fn report(
+        &self,
+        input: &RootFile,
+        output: &Output,
+        (stored, growth): (&StoredTree, &Growth),
+        start: Instant,
+    ) -> RewriteReport {
+        let mut fields = Vec::new();
+        let mut dropped = Vec::new();
+        for ((branch, fate), growth) in
+            stored.branches.iter().zip(&self.fates).zip(&growth.branches)
+        {
+            if matches!(fate, Fate::LeftOut) {
+                dropped.push(branch.path.clone());
+                continue;
+            }
+            fields.push(FieldReport {
+                name: branch.path.clone(),
+                type_name: branch.property("fClassName").unwrap_or_default().to_owned(),
+                projected: false,
+                input_bytes: branch.baskets.iter().map(|basket| basket.bytes).sum(),
+                output_bytes: growth.baskets.iter().map(|basket| basket.2).sum(),
+            });
+        }
+        let bytes = |bytes: i64| u64::try_from(bytes).unwrap_or(0);
+        let totals = WriteReport {
+            entries: growth.entries,
+            clusters: growth.clusters.count(),
+            uncompressed_bytes: bytes(growth.bytes.0),
+            compressed_bytes: bytes(growth.bytes.1),
+            ..WriteReport::default()
+        };
+        let read = input_bytes(stored, &self.fates);
+        let path = target(&self.key, self.options).to_owned();
+        let notes = self.notes.clone();
+        RewriteReport {
+            format: TTREE,
+            written: Written::new(output.name(), path, &totals, (read, start), notes),
+            reencoded: Reencoded::new(input.name(), read, &totals, Vec::new(), self.context),
+            source: self.source.clone(),
+            input_entries: self.input_entries,
+            fields,
+            dropped,
+        }
+    }
+
+    /// Compares the output with the input.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` with the first branch that differs; `Cancelled`; an error if a file is damaged.
+    pub(in crate::rewrite) fn verify(
+        &self,
+        input: &RootFile,
+        file: &RootFile,
+        report: &mut RewriteReport,
+    ) -> Result<()> {
+        let start = Instant::now();
+        let read = open_dataset(input, Some(&self.source))?;
+        let written = open_dataset(file, Some(target(&self.key, self.options)))?;
+        let names: Vec<_> = written.columns().iter().map(|item| item.name.clone()).collect();
+        let names: Vec<_> = names.into_iter().map(|name| (name.clone(), name)).collect();
+        let selected = Selected::new(read, self.pieces.clone())?;
+        let options = DiffOptions::of_job(self.options.output.memory());
+        let compared = diff::diff_pairs(&selected, &*written, &names, &options, self.context)?;
+        compared
+            .require_equal("the input", "the TTree")
+            .in_file(input.name())
+            .in_object(&self.key.path)?;
+        report::verified((&mut report.written, &mut report.reencoded), start);
+        Ok(())
+    }
+}
+
+/// Returns the path of the tree in the output, without a cycle.
+fn target<'a>(key: &'a KeyEntry, options: &'a RewriteOptions) -> &'a str {
+    options.output.name.as_deref().map_or(&key.path, |name| name.trim_matches('/'))
+}
+
+/// Returns the number of stored bytes of the branches that are written.
+fn input_bytes(tree: &StoredTree, fates: &[Fate]) -> u64 {
+    let kept = tree.branches.iter().zip(fates);
+    let kept = kept.filter(|(_, fate)| !matches!(fate, Fate::LeftOut));
+    kept.flat_map(|(branch, _)| &branch.baskets).map(|basket| basket.bytes).sum()
+}
+
+/// Returns which entries are written.
+fn pieces(
+    input: &RootFile,
+    source: &str,
+    total: u64,
+    options: &RewriteOptions,
+    context: &Context,
+) -> Result<Vec<SelectedRange>> {
+    let entries = EntryRange::checked(options.entries, total, "TTree")?;
+    match &options.cut {
+        None => Ok(vec![SelectedRange { entries, mask: None }]),
+        Some(EntryCut::Mask(mask)) if mask.len() as u64 != entries.end - entries.start => {
+            Err(Error::invalid_argument(format!(
+                "a mask of {} bits does not go with {} entries",
+                mask.len(),
+                entries.end - entries.start
+            )))
+        }
+        Some(EntryCut::Mask(mask)) => Ok(vec![SelectedRange { entries, mask: Some(mask.clone()) }]),
+        Some(EntryCut::Expression(cut)) => {
+            let tree: AnyDataset = open_dataset(input, Some(source))?;
+            let selected = Selected::passing(Arc::clone(&tree), cut, entries, context)?;
+            Ok(selected.ranges().to_vec())
+        }
+    }
+}
+
+/// Returns remarks on parts that are not as the options request, or that are lost.
+fn notes(tree: &StoredTree, fates: &[Fate], all: bool, options: &RewriteOptions) -> Vec<String> {
+    let mut notes = Vec::new();
+    if tree.has_index && !all {
+        notes.push(
+            "the index of its entries is left out, TTree::BuildIndex makes a new one".to_owned(),
+        );
+    }
+    let requested = !options.baskets.given().is_empty() || options.output.compression.is_some();
+    let whole = tree.branches.iter().zip(fates).filter(|(branch, fate)| {
+        let is_whole = branch.may_lack_offsets() && !branch.baskets.is_empty();
+        requested && is_whole && matches!(fate, Fate::Moved)
+    });
+    let whole: Vec<&str> = whole.map(|(branch, _)| branch.path.as_str()).collect();
+    if !whole.is_empty() {
+        notes.push(format!(
+            "baskets without offsets of their entries (kGenerateOffsetMap) are moved as they are: {}",
+            whole.join(", ")
+        ));
+    }
+    notes
+}
