@@ -237,7 +237,9 @@ impl Job for Merge<'_> {
                 totals,
             }
         } else {
-            move_all(all_inputs, unified, (output, name), options, context)?
+            let (sizes, notes) = move_all(all_inputs, unified, (output, name), options, context)?;
+            unified.notes.extend(notes);
+            sizes
         };
         describe_classes(all_inputs, unified, output, context)?;
         let settings = (options.output.compression(), &context.quiet());
@@ -263,14 +265,14 @@ struct OutputSizes {
     bytes: u64,
 }
 
-/// Copies the pages of all inputs, and returns the sizes of the output.
+/// Copies the pages of all inputs, and returns the sizes of the output, and notes.
 fn move_all(
     all_inputs: &AllInputs,
     unified: &Unified,
     (target, name): (&Output, &str),
     options: &MergeOptions,
     context: &Context,
-) -> Result<OutputSizes> {
+) -> Result<(OutputSizes, Vec<String>)> {
     let write_options = write::RNTupleWriteOptions {
         compression: options.output.compression(),
         description: all_inputs.description.clone(),
@@ -293,8 +295,8 @@ fn move_all(
     };
     transfer.inputs(all_inputs, &unified.mappings)?;
     let (pages, shared, bytes) = (transfer.pages, transfer.shared(), transfer.moved_bytes);
-    attributes::carry(all_inputs, &mut transfer.writer, context)?;
-    Ok(OutputSizes { totals: transfer.writer.finish()?, pages, shared, bytes })
+    let notes = attributes::carry(all_inputs, &target.file, &mut transfer.writer, context)?;
+    Ok((OutputSizes { totals: transfer.writer.finish()?, pages, shared, bytes }, notes))
 }
 
 /// Copies the streamer infos of the inputs if there are streamed objects.
