@@ -1,7 +1,8 @@
-//! Reads aliases and friends of a TTree.
+//! Reads aliases and friends of a TTree, or of an RNTuple that was a TTree.
 
 use nyssa_data::dataset::{Dataset as Opened, Format};
-use nyssa_jobs::open::open_with_friends;
+use nyssa_jobs::open::{self, open_with_friends};
+use nyssa_root::error::Kind;
 use nyssa_root::rootfile::RootFile;
 use nyssa_ttree::Relations;
 use pyo3::prelude::*;
@@ -18,21 +19,23 @@ pub fn open_again(tree: &dyn Opened) -> nyssa_root::Result<RootFile> {
     open_file(tree.location(), &tree.open_options().into_iter().next().unwrap_or_default())
 }
 
-/// Loads the aliases and friends of a tree.
+/// Loads the aliases and friends of a dataset.
 fn load(tree: &dyn Opened) -> nyssa_root::Result<Relations> {
-    let file = open_again(tree)?;
-    Relations::load(&file, &file.find(tree.name())?)
-}
-
-/// Returns the names and formulas of the aliases that are stored with a dataset. Only TTrees have them.
-pub fn stored_aliases(dataset: &dyn Opened) -> nyssa_root::Result<Vec<(String, String)>> {
-    match dataset.format() {
-        Format::TTree => Ok(load(dataset)?.formulas()),
-        Format::RNTuple => Ok(Vec::new()),
+    match open::relations(&open_again(tree)?, tree.name()) {
+        // No path leads to the RNTuple of an attribute set.
+        Err(error) if tree.format() == Format::RNTuple && error.kind() == Kind::NotFound => {
+            Ok(Relations::default())
+        }
+        found => found,
     }
 }
 
-/// Returns the aliases and friends of a tree.
+/// Returns the names and formulas of the aliases that are stored with a dataset.
+pub fn stored_aliases(dataset: &dyn Opened) -> nyssa_root::Result<Vec<(String, String)>> {
+    Ok(load(dataset)?.formulas())
+}
+
+/// Returns the aliases and friends of a dataset.
 #[pyfunction]
 pub fn relations(py: Python<'_>, tree: PyRef<'_, Dataset>) -> PyResult<Rows> {
     let tree = tree.inner();
@@ -44,7 +47,7 @@ pub fn relations(py: Python<'_>, tree: PyRef<'_, Dataset>) -> PyResult<Rows> {
     })
 }
 
-/// Returns the tree with the columns of its friends.
+/// Returns the dataset with the columns of its friends.
 #[pyfunction]
 #[pyo3(signature = (tree, threads=None))]
 pub fn with_friends(

@@ -6,6 +6,7 @@
 //! tune                                   describes files and datasets, and tries how they are stored best
 //! update | merge | convert | rewrite     jobs: files to files
 //! job                                    what jobs share: their steps
+//! kept_tree                              what an RNTuple keeps of its TTree
 //! verify                                 is everything in a file sound?
 //! compare                                do two datasets hold the same values?
 //! open                                   path -> file, dataset: the only module that knows all formats
@@ -18,6 +19,7 @@ pub mod compare;
 pub mod convert;
 mod heuristics;
 pub mod job;
+pub mod kept_tree;
 pub mod merge;
 pub mod open;
 pub mod rewrite;

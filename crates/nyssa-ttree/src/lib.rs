@@ -10,7 +10,7 @@ pub mod stored;
 pub mod write;
 
 pub use model::{
-    Alias, Basket, Branch, ClassName, CountSource, Element, Friend, Index, Leaf, Plain, Relations,
-    Shape, Split, SplitMember, Stated, Streamed, Tree, load,
+    Alias, Basket, Branch, ClassName, CountSource, Element, Friend, FriendElement, Index, Leaf,
+    Plain, Relations, Shape, Split, SplitMember, Stated, Streamed, Tree, load,
 };
 pub use read::{DEFAULT_FETCH_BYTES, Reader, TTreeReadOptions, verify};

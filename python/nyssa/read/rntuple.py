@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, overload
 from typing_extensions import Unpack
 
 from nyssa.arguments.options import AwkwardName, EntryOptions
-from nyssa.read.dataset import Dataset
 from nyssa.read.fields import Field, tree
+from nyssa.read.related import Related
 
 if TYPE_CHECKING:
     import awkward as ak
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["AttributeSet", "RNTuple"]
 
 
-class RNTuple(Dataset):
+class RNTuple(Related):
     """An RNTuple, the new columnar format of ROOT."""
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -159,15 +160,19 @@ def test_friends(folder: Path, root: Root) -> None:
 
 
 def test_converted(folder: Path, tmp_path: Path) -> None:
-    """Friends and aliases, which an RNTuple cannot have, are named."""
-    report = nyssa.convert(folder / "friends.root", tmp_path / "out.root", "tree")
-    notes = [note for note in report["notes"] if "left out" in note]
-    assert notes == [
-        "the aliases of the tree are left out: twice, large, event, item, beyond, odd",
-        "the friends of the tree are left out: deep, named, same",
-    ]
-    report = nyssa.convert(folder / "other.root", tmp_path / "index.root", "indexed")
-    assert "the index of the tree is left out" in report["notes"]
+    """An RNTuple has the aliases and friends of its TTree, and uses them as the TTree does."""
+    tree = nyssa.open(folder / "friends.root")["tree"]
+    report = nyssa.convert(folder / "friends.root", tmp_path / "friends.root", "tree")
+    assert not [note for note in report["notes"] if "left out" in note]
+    shutil.copy(folder / "other.root", tmp_path)
+    ntuple = nyssa.open(tmp_path / "friends.root")["tree"]
+    assert ntuple.aliases == tree.aliases
+    assert ntuple.friends == tree.friends
+    cut = "twice < 3 && event > 2"
+    assert ntuple.arrays(["twice"], cut=cut).tolist() == tree.arrays(["twice"], cut=cut).tolist()
+    # `same` is in the file of the tree, which was not converted as a whole.
+    with pytest.raises(nyssa.NotFoundError, match='the friend "same": no "same" in this file'):
+        ntuple.with_friends()
 
 
 def test_friends_by_index(folder: Path, root: Root) -> None:

@@ -51,6 +51,7 @@ from support.root_trees import (  # noqa: F401 (called by name)
     tree_description,
     tree_facts,
     tree_leaves,
+    tree_metadata,
     tree_values,
     tree_vectors,
     write_many_kinds,

@@ -388,3 +388,53 @@ def write_quantized(path: str, entries: int) -> None:
     if not hasattr(ROOT, "nyssa_quantized"):
         ROOT.gInterpreter.Declare(_QUANTIZED)
     ROOT.nyssa_quantized(path, entries)
+
+
+def tree_metadata(path: str, name: str) -> dict[str, Any]:
+    """Return all that a tree says beside its values."""
+    import ROOT
+
+    with ROOT.TFile.Open(path) as file:
+        tree = file.Get(name)
+        index = tree.GetTreeIndex()
+        named = [(one.GetName(), one.GetTitle()) for one in tree.GetListOfAliases() or []]
+        friends = tree.GetListOfFriends() or []
+        return {
+            "title": tree.GetTitle(),
+            "class": tree.ClassName(),
+            "weight": tree.GetWeight(),
+            "auto_flush": tree.GetAutoFlush(),
+            "clusters": _clusters(tree),
+            "aliases": named,
+            "friends": [(one.GetName(), one.GetTreeName(), one.GetTitle()) for one in friends],
+            "user_info": [str(ROOT.TBufferJSON.ToJSON(one).Data()) for one in tree.GetUserInfo()],
+            "index": _index(index) if index else None,
+            "branches": [
+                (
+                    branch.ClassName(),
+                    branch.GetName(),
+                    branch.GetTitle(),
+                    branch.GetClassName(),
+                    [_leaf(leaf) for leaf in branch.GetListOfLeaves()],
+                )
+                for branch in tree.GetListOfBranches()
+            ],
+        }
+
+
+def _index(index: Any) -> tuple[str, str, list[int]]:
+    entries = [index.GetIndex()[at] for at in range(index.GetN())]
+    return index.GetMajorName(), index.GetMinorName(), entries
+
+
+def _leaf(leaf: Any) -> tuple[Any, ...]:
+    counter = leaf.GetLeafCount()
+    return (
+        leaf.ClassName(),
+        leaf.GetName(),
+        leaf.GetTitle(),
+        None if leaf.ClassName() == "TLeafC" else leaf.GetLenStatic(),
+        leaf.GetLenType(),
+        leaf.IsUnsigned(),
+        counter.GetName() if counter else None,
+    )

@@ -147,10 +147,10 @@ fn cut(text: &str) -> std::result::Result<Cut, String> {
     Cut::parse(text).map_err(|error| error.message().to_owned())
 }
 
-/// Opens the only tree that is named, with its friends.
+/// Opens the only dataset that is named, with its friends.
 fn with_friends(data: &Datasets, context: &Context) -> Result<AnyDataset> {
     let joined = data.with_friends(context)?;
-    joined.ok_or_else(|| Failure::Usage("--friends takes one TTree".to_owned(), None))
+    joined.ok_or_else(|| Failure::Usage("--friends takes one dataset".to_owned(), None))
 }
 
 /// Selects the entries that pass a cut.

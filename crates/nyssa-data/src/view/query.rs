@@ -132,7 +132,8 @@ impl<F: Fn() -> Result<Aliases>> Words<'_, F> {
     /// Returns the formula with all aliases replaced.
     fn replaced(&mut self, formula: Formula) -> Result<Formula> {
         let once = formula.clone().with_aliases(&|name| self.is_column(name), &self.aliases)?;
-        match self.knows(once.fields())? {
+        let before = self.aliases.len();
+        match self.knows(once.fields())? && self.aliases.len() == before {
             true => Ok(once),
             false => formula.with_aliases(&|name| self.is_column(name), &self.aliases),
         }

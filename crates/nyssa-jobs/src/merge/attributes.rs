@@ -1,5 +1,5 @@
 //! Merges the attribute sets of the inputs. Sets with one name become one set. Their ranges are moved to the places
-//! of the entries in the output.
+//! of the entries in the output. What the inputs keep of TTrees becomes one description.
 
 use std::ops::Range;
 
@@ -12,16 +12,25 @@ use nyssa_rntuple::read::{self, ATTRIBUTE_FIELDS, Reader};
 use nyssa_rntuple::write::{AttributeSetWriter, Writer};
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::shared_file::SharedFile;
 
 use super::inputs::{AllInputs, InputProperties, open};
 use crate::heuristics::merge;
+use crate::kept_tree::{self, JoinedTrees};
 
-/// Writes the attribute sets of all inputs and links them to `writer`.
+/// Writes the attribute sets of all inputs and links them to `writer`, whose RNTuple is in `file`. Returns notes for
+/// reports.
 ///
 /// # Errors
 /// `InvalidArgument` for sets of one name with different attributes; an error if a set cannot be read or written.
-pub(super) fn carry(all_inputs: &AllInputs, writer: &mut Writer, context: &Context) -> Result<()> {
+pub(super) fn carry(
+    all_inputs: &AllInputs,
+    file: &SharedFile,
+    writer: &mut Writer,
+    context: &Context,
+) -> Result<Vec<String>> {
     let mut sets: Vec<Set> = Vec::new();
+    let mut kept = JoinedTrees::default();
     let mut first = 0;
     let mut bases = Vec::new();
     for input in &all_inputs.inputs {
@@ -32,10 +41,11 @@ pub(super) fn carry(all_inputs: &AllInputs, writer: &mut Writer, context: &Conte
     }
     let inputs = all_inputs.inputs.iter().filter(|input| input.has_attributes).collect::<Vec<_>>();
     let mut bases = bases.into_iter();
-    let open = |input: &InputProperties| Ok(open(input, read::RNTupleReadOptions::default())?.1);
-    all_inputs.each(&inputs, context, open, |input, reader| {
+    let open = |input: &InputProperties| open(input, read::RNTupleReadOptions::default());
+    all_inputs.each(&inputs, context, open, |input, (input_file, reader)| {
         let base = bases.next().unwrap_or_default();
-        for link in reader.attribute_links() {
+        kept.add(&input_file, &reader)?;
+        for link in reader.attribute_links().iter().filter(|link| link.name != kept_tree::NAME) {
             let source = reader.open_attribute_set(&link.name)?;
             let set = match sets.iter().position(|set| set.name == link.name) {
                 Some(known) => &mut sets[known],
@@ -52,7 +62,8 @@ pub(super) fn carry(all_inputs: &AllInputs, writer: &mut Writer, context: &Conte
         }
         Ok(())
     })?;
-    sets.into_iter().try_for_each(|set| writer.link(set.writer.finish()?))
+    sets.into_iter().try_for_each(|set| writer.link(set.writer.finish()?))?;
+    kept.write(first, file, writer, context)
 }
 
 /// An attribute set of the output.

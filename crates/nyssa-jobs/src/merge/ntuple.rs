@@ -139,7 +139,9 @@ impl MergedNTuple {
         transfer.inputs(all_inputs, &unified.mappings)?;
         (self.pages, self.shared) = (transfer.pages, transfer.shared());
         self.bytes = transfer.moved_bytes;
-        attributes::carry(all_inputs, &mut transfer.writer, context)?;
+        let notes =
+            attributes::carry(all_inputs, &target.file, &mut transfer.writer, context)?;
+        unified.notes.extend(notes);
         self.totals = transfer.writer.finish()?;
         Ok(())
     }

@@ -77,8 +77,8 @@ pub(super) fn recluster(
         Ok(())
     })?;
     table.flush()?;
-    let notes = note(table.short_clusters(), options);
-    attributes::carry(all_inputs, table.writer_mut(), context)?;
+    let mut notes = note(table.short_clusters(), options);
+    notes.extend(attributes::carry(all_inputs, file, table.writer_mut(), context)?);
     Ok((table.finish()?, notes, largest))
 }
 

@@ -61,14 +61,13 @@ impl Datasets {
         }
     }
 
-    /// Returns the only TTree with the columns of its friends. Returns `None` if there are several datasets,
-    /// and for an RNTuple.
+    /// Returns the only dataset with the columns of its friends. Returns `None` if there are several datasets.
     ///
     /// # Errors
     /// `NotFound` for a missing friend; `InvalidArgument` and `Unsupported` for a friend that cannot be joined; an
     /// error if a tree cannot be opened.
     pub fn with_friends(&self, context: &Context) -> Result<Option<AnyDataset>> {
-        self.only().map_or(Ok(None), |data| data.with_friends(context))
+        self.only().map(|data| data.with_friends(context)).transpose()
     }
 
     /// Returns `cut` with the aliases of the first dataset, for a dataset with the columns of `dataset`.

@@ -1,4 +1,4 @@
-//! Opens a tree together with its friends.
+//! Opens a TTree, or an RNTuple that was a TTree, together with its friends.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -9,9 +9,11 @@ use nyssa_io::NamedFile;
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::rootfile::RootFile;
-use nyssa_ttree::{Friend, Reader};
+use nyssa_ttree::Friend;
 
-/// Opens the tree at `path` of `file` with the columns of all its friends. They are named `friend.branch`.
+use super::{open_dataset, relations};
+
+/// Opens the dataset at `path` of `file` with the columns of all its friends. They are named `friend.branch`.
 ///
 /// Entries with equal numbers belong together. If a friend has an index (`TTreeIndex`), entries with equal values of
 /// its columns belong together, and entries that the friend lacks are null. The file of a friend is searched by its
@@ -22,9 +24,8 @@ use nyssa_ttree::{Friend, Reader};
 /// friend whose index is not made of integer columns of both trees. The messages contain the name of the friend. Also
 /// an error if a tree cannot be opened or read.
 pub fn open_with_friends(file: &RootFile, path: &str, context: &Context) -> Result<AnyDataset> {
-    let reader = Reader::open(file, path)?;
-    let relations = reader.relations()?;
-    let mut dataset: AnyDataset = Arc::new(reader);
+    let relations = relations(file, path)?;
+    let mut dataset = open_dataset(file, Some(path))?;
     let own = dataset.columns().len();
     for friend in &relations.friends {
         let joined = add(file, Arc::clone(&dataset), own, friend, context);
@@ -46,9 +47,9 @@ fn add(
         None => file.clone(),
     };
     let key = theirs.find(&friend.tree)?;
-    let reader = Reader::open(&theirs, &format!("{};{}", key.path, key.cycle))?;
-    let relations = reader.relations()?;
-    let right: AnyDataset = Arc::new(reader);
+    let path = format!("{};{}", key.path, key.cycle);
+    let relations = relations(&theirs, &path)?;
+    let right = open_dataset(&theirs, Some(&path))?;
     let mut keys = Vec::new();
     if let Some(index) = &relations.index {
         let index = index.as_ref().map_err(Error::unsupported)?;

@@ -5,6 +5,7 @@ mod files;
 mod friends;
 mod opened;
 mod path;
+mod relations;
 
 use std::sync::Arc;
 
@@ -21,6 +22,7 @@ pub use friends::open_with_friends;
 pub use opened::{Opened, path_of};
 pub(crate) use path::join;
 pub use path::split_path;
+pub use relations::relations;
 
 /// The classes of TTrees that nyssa reads.
 pub const TREE_CLASSES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];

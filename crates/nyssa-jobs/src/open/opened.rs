@@ -10,6 +10,7 @@ use nyssa_root::rootfile::{KeyEntry, RootFile};
 use nyssa_ttree as ttree;
 
 use super::{format_of, open_with_friends};
+use crate::kept_tree::KeptTree;
 
 /// Returns the path of a key. It includes the cycle if the file has a newer cycle.
 pub fn path_of(file: &RootFile, key: &KeyEntry) -> String {
@@ -70,23 +71,30 @@ impl Opened {
         }
     }
 
-    /// Returns a TTree with the columns of all its friends; an RNTuple has no friends.
+    /// Returns the dataset with the columns of all its friends. Only a TTree, and an RNTuple that was a TTree, has friends.
     ///
     /// # Errors
     /// `NotFound` for a missing friend; `InvalidArgument` and `Unsupported` for a friend that cannot be joined; an
     /// error if a tree cannot be opened.
-    pub fn with_friends(&self, context: &Context) -> Result<Option<AnyDataset>> {
-        let Self::Tree(tree) = self else { return Ok(None) };
-        let file = RootFile::open(Arc::clone(tree.own_source()))?;
-        open_with_friends(&file, tree.name(), context).map(Some)
+    pub fn with_friends(&self, context: &Context) -> Result<AnyDataset> {
+        let source = match self {
+            Self::Tree(tree) => tree.own_source(),
+            Self::NTuple(reader) => reader.source(),
+        };
+        let file = RootFile::open(Arc::clone(source))?;
+        open_with_friends(&file, self.dataset().name(), context)
     }
 
-    /// Returns the name and the formula of each alias of a TTree. An RNTuple has none.
+    /// Returns the name and the formula of each alias of a TTree, or of an RNTuple that was a TTree.
     ///
     /// # Errors
-    /// Returns an error if the tree is damaged or cannot be read.
+    /// Returns an error if the dataset is damaged or cannot be read.
     pub fn aliases(&self) -> Result<Vec<(String, String)>> {
-        let Self::Tree(tree) = self else { return Ok(Vec::new()) };
-        Ok(tree.relations()?.formulas())
+        Ok(match self {
+            Self::Tree(tree) => tree.relations()?.formulas(),
+            Self::NTuple(reader) => {
+                KeptTree::of(reader)?.map_or_else(Vec::new, |kept| kept.relations().formulas())
+            }
+        })
     }
 }

@@ -1,4 +1,7 @@
-//! Copies attribute sets. Their ranges become ranges of the selected entries; values do not change.
+//! Copies attribute sets. Their ranges become ranges of the selected entries; values do not change. What the RNTuple
+//! keeps of a TTree is written for the selected entries and fields.
+
+use std::collections::HashSet;
 
 use arrow_array::UInt64Array;
 use arrow_array::cast::AsArray;
@@ -10,24 +13,27 @@ use nyssa_rntuple::read::{ATTRIBUTE_FIELDS, Reader};
 use nyssa_rntuple::write::{AttributeSetWriter, RNTupleWriteOptions, Writer};
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::rootfile::RootFile;
+use nyssa_root::shared_file::SharedFile;
 
 use super::select::Selection;
 use super::target::OutputSchema;
+use crate::kept_tree::{self, KeptTree};
 
-/// Copies all attribute sets of `reader` to the RNTuple of `writer`. Ranges become ranges of the entries that
+/// Copies all attribute sets of `reader`, an RNTuple of `input`, to the RNTuple of `writer` in `file`. Ranges become ranges of the entries that
 /// `selected` takes. An attribute is left out if none of its entries is taken. Returns notes for reports.
 ///
 /// # Errors
 /// Returns an error if a set cannot be read or written.
 pub(super) fn copy(
-    reader: &Reader,
+    (input, reader): (&RootFile, &Reader),
     selected: &Selected<&dyn Dataset>,
-    writer: &mut Writer,
+    (file, writer): (&SharedFile, &mut Writer),
     options: &RNTupleWriteOptions,
     context: &Context,
 ) -> Result<Vec<String>> {
-    let mut notes = Vec::new();
-    for link in reader.attribute_links() {
+    let mut notes = keep(input, reader, selected, (file, writer), context)?;
+    for link in reader.attribute_links().iter().filter(|link| link.name != kept_tree::NAME) {
         let set = reader.open_attribute_set(&link.name)?;
         let gone = copy_set(&set, &link.name, selected, writer, options, context);
         let gone =
@@ -38,6 +44,27 @@ pub(super) fn copy(
                 link.name
             ));
         }
+    }
+    Ok(notes)
+}
+
+/// Writes what `reader` keeps of a TTree. Returns notes for reports.
+fn keep(
+    input: &RootFile,
+    reader: &Reader,
+    selected: &Selected<&dyn Dataset>,
+    (file, writer): (&SharedFile, &mut Writer),
+    context: &Context,
+) -> Result<Vec<String>> {
+    let (kept, note) = KeptTree::of_known(reader)?;
+    let mut notes: Vec<String> = note.into_iter().collect();
+    if let Some(mut kept) = kept {
+        let entries = selected.num_entries();
+        let is_whole = entries == reader.num_entries();
+        let fields = writer.schema().top_level().map(|(_, field)| field.name.clone());
+        let fields: HashSet<String> = fields.collect();
+        notes.extend(kept.narrow(entries, is_whole, |field| fields.contains(field)));
+        kept.carry(&input.streamer_list()?, file, writer, context)?;
     }
     Ok(notes)
 }

@@ -125,10 +125,10 @@ impl<'a> NTuple<'a> {
             // The streamer infos in the extra type information may lack the classes of empty containers.
             output.file.add_streamer_infos(&input.streamer_list().in_file(input.name())?)?;
         }
-        self.write_to(output).in_file(input.name()).in_object(self.reader.name())
+        self.write_to(input, output).in_file(input.name()).in_object(self.reader.name())
     }
 
-    fn write_to(&self, output: &Output) -> Result<RewriteReport> {
+    fn write_to(&self, input: &RootFile, output: &Output) -> Result<RewriteReport> {
         let start = Instant::now();
         let OutputSchema { schema, sources, notes } = &self.target;
         let mut notes = notes.clone();
@@ -173,8 +173,8 @@ impl<'a> NTuple<'a> {
         let written = batches.run(cutter, &mut writer)?;
         notes.extend(written.notes);
         let columns = choose::reports(&schema, &settings, &chosen, &written.column_bytes);
-        let sets =
-            attributes::copy(&self.reader, &selected, &mut writer, &write_options, self.context)?;
+        let (from, to) = ((input, &*self.reader), (&output.file, &mut writer));
+        let sets = attributes::copy(from, &selected, to, &write_options, self.context)?;
         notes.extend(sets);
         let totals = writer.finish()?;
         let input_bytes: u64 = sizes.by_field().iter().sum();

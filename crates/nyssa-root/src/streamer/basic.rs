@@ -155,6 +155,19 @@ impl Basic {
         }
     }
 
+    /// Returns whether a floating-point number is stored with fewer bits than in memory.
+    pub fn is_packed(self) -> bool {
+        matches!(self, Self::Double32 | Self::Ranged { .. } | Self::Truncated { .. })
+    }
+
+    /// Encodes one floating-point number that is stored with fewer bits.
+    pub fn put(self, value: f64, out: &mut Vec<u8>) {
+        match self {
+            Self::Double32 => out.extend_from_slice(&(value as f32).to_be_bytes()),
+            packed => packed.pack(value, out),
+        }
+    }
+
     /// Decodes one floating-point number (`TBufferFile::ReadWithFactor`, `ReadWithNbits`).
     pub fn unpack(self, bytes: &[u8]) -> f64 {
         match (self, bytes) {

@@ -36,6 +36,8 @@ pub struct Draft {
     class: String,
     members: HashMap<Cow<'static, str>, Given>,
     label: Option<usize>,
+    /// The bytes of the object, if they are known.
+    stored: Option<Vec<u8>>,
 }
 
 /// An object that was streamed.
@@ -72,7 +74,12 @@ pub enum Target {
 impl Draft {
     /// Makes an object of a class.
     pub fn new(class: &str) -> Self {
-        Self { class: class.to_owned(), members: HashMap::new(), label: None }
+        Self { class: class.to_owned(), members: HashMap::new(), label: None, stored: None }
+    }
+
+    /// Makes an object of a class of its streamed bytes, in which nothing refers to other objects or classes.
+    pub fn stored(class: &str, bytes: Vec<u8>) -> Self {
+        Self { stored: Some(bytes), ..Self::new(class) }
     }
 
     /// Names the object, so that other pointers can lead to it.
@@ -187,6 +194,10 @@ impl Writer<'_> {
 
     /// Writes the part of an object that its class `class` describes.
     fn object(&mut self, class: &str, draft: &Draft) -> Result<()> {
+        if let Some(bytes) = &draft.stored {
+            self.out.extend_from_slice(bytes);
+            return Ok(());
+        }
         match Builtin::of(class) {
             Some(Builtin::TObject) => return self.t_object_of(draft),
             Some(Builtin::TArray(number)) => {
@@ -283,6 +294,11 @@ impl Writer<'_> {
             }
             (ElementForm::Number(Basic::Plain(Number::Float32)), Some(Given::Float(value))) => {
                 (*value as f32).put_be(&mut self.out);
+                Ok(())
+            }
+            (ElementForm::Number(basic), None | Some(Given::Float(_))) if basic.is_packed() => {
+                let value = if let Some(Given::Float(value)) = given { *value } else { 0.0 };
+                basic.put(value, &mut self.out);
                 Ok(())
             }
             (ElementForm::Counted(Basic::Plain(number)), given) => {

@@ -38,6 +38,7 @@ pub(super) fn read(view: View<'_>, owners: &HashMap<ObjectId, CountSource>) -> R
     let leaf = Leaf {
         name: owners.get(&view.id()).map_or_else(stored, |own| Ok(own.leaf.clone()))?,
         class: class.to_owned(),
+        title: title.to_owned(),
         element,
         dimensions: dimensions.clone().unwrap_or_default(),
         counter: counter.clone(),
@@ -102,7 +103,7 @@ pub(super) fn plain(leaf: &Leaf, element: Element) -> OrReason<Plain> {
 fn element(class: &str, unsigned: bool) -> Option<Element> {
     match class {
         "TLeafC" => Some(Element::CString),
-        _ => leaf_class::number(class, unsigned).map(Element::from),
+        _ => leaf_class::number_of_leaf(class, unsigned).map(Element::from),
     }
 }
 

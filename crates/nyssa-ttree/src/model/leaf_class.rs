@@ -40,7 +40,7 @@ pub(crate) fn of_number(number: Number) -> &'static LeafClass {
 
 /// Returns the type of the numbers of a leaf class, or `None` for other leaves. `TLeafG` is `Long_t`, which
 /// always has 8 bytes.
-pub(super) fn number(class: &str, unsigned: bool) -> Option<Number> {
+pub fn number_of_leaf(class: &str, unsigned: bool) -> Option<Number> {
     let class = if class == "TLeafG" { "TLeafL" } else { class };
     let mut rows = ALL.iter().filter(|row| row.class == class);
     // Bools and floats have no unsigned form.

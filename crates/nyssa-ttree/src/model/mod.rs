@@ -11,6 +11,7 @@ pub(crate) mod leaf_class;
 mod quantized;
 mod relations;
 mod split;
+mod title;
 mod tree;
 mod types;
 
@@ -18,7 +19,8 @@ pub(crate) use basket_table::basket_table;
 pub(crate) use branch::first_entry;
 pub(crate) use files::{Files, JoinedFiles};
 pub(crate) use layout::{EntryKind, EntryLayout, Member};
-pub use relations::{Alias, Friend, Index, Relations};
+pub use leaf_class::number_of_leaf;
+pub use relations::{Alias, Friend, FriendElement, Index, Relations};
 pub(crate) use split::data_type;
 pub use tree::load;
 pub(crate) use tree::load_with;

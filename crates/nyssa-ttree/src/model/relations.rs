@@ -5,7 +5,7 @@ use nyssa_root::distinct::Distinct;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 use nyssa_root::streamer::values::View;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The aliases, friends and index of a tree.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,7 +24,7 @@ pub struct Relations {
 }
 
 /// A name for a formula (`TTree::SetAlias`).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Alias {
     /// The name.
     pub name: String,
@@ -45,12 +45,62 @@ pub struct Friend {
 }
 
 /// The formulas whose values identify an entry (`TTreeIndex`).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Index {
     /// The first formula, such as `run`.
     pub major: String,
     /// The second formula, such as `event`. It is `0` when there is none.
     pub minor: String,
+}
+
+/// A friend as the tree states it (`TFriendElement`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FriendElement {
+    /// The alias, or the path of the tree (`fName`).
+    pub name: String,
+    /// The path of the tree in its file (`fTreeName`).
+    pub tree: String,
+    /// The file. It is empty for the file of the tree itself (`fTitle`).
+    pub file: String,
+}
+
+impl Alias {
+    /// Reads an alias.
+    pub(crate) fn of(alias: View<'_>) -> Result<Self> {
+        Ok(Self { name: alias.str("fName")?.into(), formula: alias.str("fTitle")?.into() })
+    }
+}
+
+impl FriendElement {
+    /// Reads a friend.
+    pub(crate) fn of(element: View<'_>) -> Result<Self> {
+        let text = |name: &str| element.str(name).map(str::to_owned);
+        Ok(Self { name: text("fName")?, tree: text("fTreeName")?, file: text("fTitle")? })
+    }
+}
+
+impl Friend {
+    fn of(element: FriendElement) -> Self {
+        let FriendElement { name, tree, file } = element;
+        // Without an alias, the name is the path of the tree. The prefix of its branches is the last part of this
+        // path.
+        let last = || tree.rsplit('/').next().unwrap_or(&tree).to_owned();
+        let name = if name == tree { last() } else { name };
+        Self { name, tree, file: Some(file).filter(|file| !file.is_empty()) }
+    }
+
+    /// Returns the friends of a tree. Friends with equal names get numbers, as branches do.
+    pub fn of_elements(elements: impl IntoIterator<Item = FriendElement>) -> Vec<Self> {
+        distinct(elements.into_iter().map(Self::of).collect())
+    }
+}
+
+impl Index {
+    /// Reads the formulas of an index.
+    pub(crate) fn of(index: View<'_>) -> Result<Self> {
+        let formula = |name: &str| index.str(name).map(str::to_owned);
+        Ok(Self { major: formula("fMajorName")?, minor: formula("fMinorName")? })
+    }
 }
 
 impl Relations {
@@ -66,44 +116,15 @@ impl Relations {
 
     /// Returns the relations of a tree object.
     pub(super) fn of(tree: View<'_>) -> Result<Self> {
-        let alias = |alias: View<'_>| {
-            Ok(Alias { name: alias.str("fName")?.into(), formula: alias.str("fTitle")?.into() })
-        };
+        let friends = items(tree, "fFriends")?.into_iter().map(FriendElement::of);
         Ok(Self {
-            aliases: items(tree, "fAliases")?.into_iter().map(alias).collect::<Result<_>>()?,
-            friends: distinct(
-                items(tree, "fFriends")?.into_iter().map(friend).collect::<Result<_>>()?,
-            ),
+            aliases: items(tree, "fAliases")?.into_iter().map(Alias::of).collect::<Result<_>>()?,
+            friends: Friend::of_elements(friends.collect::<Result<Vec<_>>>()?),
             index: index(tree),
             weight: tree.f64("fWeight").ok().filter(|weight| *weight != 1.0),
             // A list that cannot be read counts as one object.
             user_objects: items(tree, "fUserInfo").map_or(1, |objects| objects.len()),
         })
-    }
-
-    /// Returns one message for each part that an RNTuple cannot store.
-    pub fn left_out(&self) -> Vec<String> {
-        let names = |all: Vec<&str>| all.join(", ");
-        let aliases: Vec<_> = self.aliases.iter().map(|alias| &*alias.name).collect();
-        let friends: Vec<_> = self.friends.iter().map(|friend| &*friend.name).collect();
-        let mut out = Vec::new();
-        if !aliases.is_empty() {
-            out.push(format!("the aliases of the tree are left out: {}", names(aliases)));
-        }
-        if !friends.is_empty() {
-            out.push(format!("the friends of the tree are left out: {}", names(friends)));
-        }
-        if self.index.is_some() {
-            out.push("the index of the tree is left out".to_owned());
-        }
-        if let Some(weight) = self.weight {
-            out.push(format!("the weight of the tree is left out: {weight} (TTree::SetWeight)"));
-        }
-        if self.user_objects > 0 {
-            let count = self.user_objects;
-            out.push(format!("the user information of the tree is left out: {count} objects"));
-        }
-        out
     }
 
     /// Returns the aliases as pairs of name and formula.
@@ -124,19 +145,6 @@ fn items<'a>(tree: View<'a>, name: &str) -> Result<Vec<View<'a>>> {
     }
 }
 
-fn friend(element: View<'_>) -> Result<Friend> {
-    let (name, tree) = (element.str("fName")?, element.str("fTreeName")?);
-    let file = element.str("fTitle")?;
-    // Without an alias, the name is the path of the tree. The prefix of its branches is the last part of this
-    // path.
-    let name = if name == tree { tree.rsplit('/').next().unwrap_or(tree) } else { name };
-    Ok(Friend {
-        name: name.to_owned(),
-        tree: tree.to_owned(),
-        file: (!file.is_empty()).then(|| file.to_owned()),
-    })
-}
-
 /// Adds numbers to friends with equal names, as for branches.
 fn distinct(mut friends: Vec<Friend>) -> Vec<Friend> {
     let names: Vec<String> = friends.iter().map(|friend| friend.name.clone()).collect();
@@ -151,8 +159,7 @@ fn index(tree: View<'_>) -> Option<std::result::Result<Index, String>> {
     tree.get("fTreeIndex")?;
     let read = || {
         let Some(index) = tree.view("fTreeIndex")? else { return Ok(None) };
-        let formula = |name: &str| index.str(name).map(str::to_owned);
-        Ok(Some(Index { major: formula("fMajorName")?, minor: formula("fMinorName")? }))
+        Index::of(index).map(Some)
     };
     // nyssa does not know other classes of indices.
     read().map_err(|error: Error| error.message().to_owned()).transpose()

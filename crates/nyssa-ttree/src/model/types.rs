@@ -74,6 +74,8 @@ pub struct Leaf {
     pub name: String,
     /// The streamed class: `TLeafF`, ...
     pub class: String,
+    /// The title, such as `x[n][3]`.
+    pub title: String,
     /// The element type. `None` if the leaf has none.
     pub element: Option<Element>,
     /// The fixed dimensions of an array, outermost first, without the variable dimension. It is empty for scalars.

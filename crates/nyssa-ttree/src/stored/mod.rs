@@ -3,11 +3,13 @@
 //! clusters. So branches of any class, friends, aliases and other parts stay unchanged.
 
 mod agree;
+mod beside;
 mod clusters;
 mod grown;
 mod parts;
 mod tree;
 
+pub use beside::{Beside, PlainObject, drafts};
 pub use clusters::ClusterRuns;
 pub use grown::{BranchGrowth, Growth, add_bytes};
 pub use tree::{StoredBranch, StoredTree};

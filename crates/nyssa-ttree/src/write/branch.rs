@@ -133,18 +133,11 @@ impl BranchFiller {
             }
             (Content::Leaves(forms), Values::Leaves(arrays), _) => {
                 if let ([form], [array]) = (&forms[..], &arrays[..]) {
-                    let size = form.elements();
-                    return numbers::put(
-                        array,
-                        form.number,
-                        rows.start * size..rows.end * size,
-                        data,
-                    );
+                    return form.put(array, rows, data);
                 }
                 for row in rows {
                     for (form, array) in forms.iter().zip(arrays) {
-                        let size = form.elements();
-                        numbers::put(array, form.number, row * size..(row + 1) * size, data);
+                        form.put(array, row..row + 1, data);
                     }
                 }
             }
@@ -160,9 +153,10 @@ impl BranchFiller {
         rows: Range<usize>,
     ) -> Result<Vec<Basket>> {
         let Content::Leaves(forms) = &self.form.content else { return Ok(Vec::new()) };
-        let (Some(form), Some(array)) = (forms.first(), array) else { return Ok(Vec::new()) };
-        let (elements, size) = (form.elements(), form.size());
-        let number = form.number;
+        let (Some(form), Some(array)) = (forms.first().cloned(), array) else {
+            return Ok(Vec::new());
+        };
+        let size = form.stored_size();
         let capacity = self.capacity();
         let mut full = Vec::new();
         let mut row = rows.start;
@@ -173,8 +167,7 @@ impl BranchFiller {
             let (taken, is_full) = self.open.add_entries(capacity, size, &items[row..=rows.end]);
             row += taken;
             check_size(self.open.data.len() + (items[row] - first) as usize * size)?;
-            let range = first as usize * elements..items[row] as usize * elements;
-            numbers::put(array, number, range, &mut self.open.data);
+            form.put(array, first as usize..items[row] as usize, &mut self.open.data);
             if is_full {
                 full.push(self.take());
             }

@@ -254,7 +254,11 @@ fn elements(leaf: &LeafForm, array: &ArrayRef) -> Result<ArrayRef> {
         rows *= size;
         inner = decoded(&items)?;
     }
-    numbers::convert(&inner, leaf.number).map_err(|error| error.entry_of(|at| at / rows.max(1)))
+    let numbers = numbers::convert(&inner, leaf.number).and_then(|numbers| {
+        leaf.packed.as_ref().map_or(Ok(()), |packed| packed.check(&numbers))?;
+        Ok(numbers)
+    });
+    numbers.map_err(|error| error.entry_of(|at| at / rows.max(1)))
 }
 
 /// Returns the items of lists that all have the length `size`. `rows` is the number of lists of one row.

@@ -123,7 +123,8 @@ fn branch_form(
         }
         Err(reason) => return Err(refused(reason)),
     };
-    let form = BranchForm { name: branch.name.clone(), content, counter };
+    let form =
+        BranchForm { name: branch.name.clone(), content, counter, string_class: None, leaf: None };
     if form.is_variable() != stored.has_offsets {
         let has = if stored.has_offsets { "have" } else { "lack" };
         return Err(refused(&format!("its baskets {has} offsets of their entries")));
@@ -133,7 +134,8 @@ fn branch_form(
 
 fn leaf_form(name: &str, number: Number, dimensions: &[u64]) -> LeafForm {
     let dimensions = dimensions.iter().map(|&size| usize::try_from(size).unwrap_or(usize::MAX));
-    LeafForm { name: name.to_owned(), number, dimensions: dimensions.collect() }
+    let dimensions = dimensions.collect();
+    LeafForm { name: name.to_owned(), number, dimensions, packed: None }
 }
 
 fn refused(reason: &str) -> Error {

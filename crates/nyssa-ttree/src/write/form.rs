@@ -1,7 +1,12 @@
 //! The branches of a tree: their leaves, and their names in ROOT.
 
+use std::ops::Range;
+
+use arrow_array::Array;
 use nyssa_root::arrow::Number;
 
+use super::numbers;
+use super::packed::PackedLeaf;
 use super::vector::VectorForm;
 use crate::model::leaf_class;
 
@@ -14,6 +19,10 @@ pub(super) struct BranchForm {
     pub content: Content,
     /// The branch with the number of items of each entry, for a jagged branch.
     pub counter: Option<usize>,
+    /// The class of strings that are objects. They are stored like the strings of a leaf.
+    pub string_class: Option<&'static str>,
+    /// The name of its only leaf, for a counter or a string, if it is not that of the branch.
+    pub leaf: Option<String>,
 }
 
 /// The content of an entry of a branch.
@@ -38,12 +47,19 @@ pub(super) struct LeafForm {
     pub number: Number,
     /// The sizes of a fixed array, outermost first. It is empty for a single number.
     pub dimensions: Vec<usize>,
+    /// The form of `Float16_t` and `Double32_t` with fewer bits.
+    pub packed: Option<PackedLeaf>,
 }
 
 impl BranchForm {
     /// Returns whether entries may differ in size, so that baskets need offsets.
     pub(super) fn is_variable(&self) -> bool {
         self.counter.is_some() || matches!(self.content, Content::Text | Content::Vector(_))
+    }
+
+    /// Returns the name of the only leaf of a counter or a string.
+    pub(super) fn leaf_name(&self) -> &str {
+        self.leaf.as_ref().unwrap_or(&self.name)
     }
 
     /// Returns whether the leaf stores the largest count or the length of the longest string.
@@ -54,7 +70,7 @@ impl BranchForm {
     /// Returns the size of an entry in bytes, or of one item of a jagged branch.
     pub(super) fn item_size(&self) -> usize {
         match &self.content {
-            Content::Leaves(leaves) => leaves.iter().map(LeafForm::size).sum(),
+            Content::Leaves(leaves) => leaves.iter().map(LeafForm::stored_size).sum(),
             Content::Counter(number) => number.size(),
             Content::Text | Content::Vector(_) => 1,
         }
@@ -63,10 +79,10 @@ impl BranchForm {
     /// Returns the title that ROOT gives a branch, which lists its leaves with their types.
     pub(super) fn title(&self, counter: Option<&str>) -> String {
         match &self.content {
-            Content::Text => format!("{}/C", self.name),
-            Content::Vector(_) => self.name.clone(),
+            Content::Text if self.string_class.is_none() => format!("{}/C", self.leaf_name()),
+            Content::Text | Content::Vector(_) => self.name.clone(),
             Content::Counter(number) => {
-                format!("{}/{}", self.name, leaf_class::of_number(*number).letter)
+                format!("{}/{}", self.leaf_name(), leaf_class::of_number(*number).letter)
             }
             Content::Leaves(leaves) => {
                 let leaf = |leaf: &LeafForm| {
@@ -85,9 +101,25 @@ impl LeafForm {
         self.dimensions.iter().product()
     }
 
-    /// Returns the size of [`LeafForm::elements`] in bytes.
+    /// Returns the size of [`LeafForm::elements`] in memory, in bytes.
     pub(super) fn size(&self) -> usize {
         self.elements() * self.number.size()
+    }
+
+    /// Returns the size of [`LeafForm::elements`] in a basket, in bytes.
+    pub(super) fn stored_size(&self) -> usize {
+        let packed = self.packed.as_ref().map(PackedLeaf::size);
+        self.elements() * packed.unwrap_or(self.number.size())
+    }
+
+    /// Appends the elements of `items` (each has [`LeafForm::elements`]) of an array to a basket.
+    pub(super) fn put(&self, array: &dyn Array, items: Range<usize>, out: &mut Vec<u8>) {
+        let elements = self.elements();
+        let range = items.start * elements..items.end * elements;
+        match &self.packed {
+            Some(packed) => packed.put(array, range, out),
+            None => numbers::put(array, self.number, range, out),
+        }
     }
 
     /// Returns the title of the leaf: its name with its dimensions.

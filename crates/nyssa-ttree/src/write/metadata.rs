@@ -68,7 +68,11 @@ pub(super) fn tree(
         .items("fLeaves", leaves);
     let lists = [("fAliases", &options.aliases), ("fUserInfo", &options.user_info)];
     let lists = lists.into_iter().filter(|(_, texts)| !texts.is_empty());
-    lists.fold(tree, |tree, (member, texts)| tree.items(member, named(texts)))
+    let tree = lists.fold(tree, |tree, (member, texts)| tree.items(member, named(texts)));
+    match &options.parts {
+        Some(parts) => parts.add_to(tree, entries),
+        None => tree,
+    }
 }
 
 /// Returns a `TNamed` for each name and text.
@@ -109,7 +113,7 @@ fn draft(
     labels: &mut Labels,
 ) -> Draft {
     let form = &branch.form;
-    let counter = form.counter.map(|counter| branches[counter].form.name.as_str());
+    let counter = form.counter.map(|counter| branches[counter].form.leaf_name());
     let title = match options.title_of(&form.name) {
         Some(title) => title.to_owned(),
         None => form.title(counter),
@@ -122,11 +126,15 @@ fn draft(
         numbers.resize(size, 0);
         numbers
     };
-    let draft = match &form.content {
-        Content::Vector(vector) => Draft::new("TBranchElement")
+    let draft = match (&form.content, form.string_class) {
+        (Content::Vector(vector), _) => Draft::new("TBranchElement")
             .text("fClassName", &vector.class())
             .int("fCheckSum", vector.checksum().into())
             .int("fClassVersion", CLASS_VERSION)
+            .int("fID", -1)
+            .int("fStreamerType", -1),
+        (Content::Text, Some(class)) => Draft::new("TBranchElement")
+            .text("fClassName", class)
             .int("fID", -1)
             .int("fStreamerType", -1),
         _ => Draft::new("TBranch"),
@@ -153,11 +161,19 @@ fn draft(
 fn leaves(branch: &StoredBranch, at: usize, counter: Option<&str>, labels: &Labels) -> Vec<Target> {
     let form = &branch.form;
     let first = labels.first[at];
+    let is_object = form.string_class.is_some() || matches!(form.content, Content::Vector(_));
     let one = match &form.content {
         Content::Leaves(leaves) => {
             let mut offset = 0;
             let leaf = |(index, leaf): (usize, &LeafForm)| {
-                let mut draft = number(leaf.number, &leaf.name, &leaf.title(counter))
+                let draft = match &leaf.packed {
+                    Some(packed) => Draft::new(packed.class())
+                        .text("fName", &leaf.name)
+                        .text("fTitle", packed.title())
+                        .int("fLenType", leaf.number.size() as i64),
+                    None => number(leaf.number, &leaf.name, &leaf.title(counter)),
+                };
+                let mut draft = draft
                     .int("fLen", leaf.elements() as i64)
                     .int("fOffset", offset)
                     .label(first + index);
@@ -169,20 +185,20 @@ fn leaves(branch: &StoredBranch, at: usize, counter: Option<&str>, labels: &Labe
             };
             return leaves.iter().enumerate().map(leaf).collect();
         }
-        Content::Counter(of) => number(*of, &form.name, &form.name)
+        Content::Counter(of) => number(*of, form.leaf_name(), form.leaf_name())
             .int("fLen", 1)
             .int("fIsRange", 1)
             .int("fMaximum", branch.state.maximum),
-        Content::Vector(_) => Draft::new("TLeafElement")
+        _ if is_object => Draft::new("TLeafElement")
             .text("fName", &form.name)
             .text("fTitle", &form.name)
             .int("fLen", 1)
             .int("fID", -1)
             .int("fType", -1),
         // ROOT reserves room for the longest string and the zero after it.
-        Content::Text => Draft::new("TLeafC")
-            .text("fName", &form.name)
-            .text("fTitle", &form.name)
+        _ => Draft::new("TLeafC")
+            .text("fName", form.leaf_name())
+            .text("fTitle", form.leaf_name())
             .int("fLen", branch.state.maximum + 1)
             .int("fLenType", 1)
             .int("fMaximum", branch.state.maximum + 1),

@@ -38,7 +38,9 @@ mod metadata;
 mod names;
 mod numbers;
 mod options;
+mod packed;
 mod parallel;
+mod parts;
 mod plan;
 mod report;
 mod resume;
@@ -55,10 +57,12 @@ pub use basket::optimized_size;
 pub use before::EmbeddedBasket;
 pub use names::is_reserved;
 pub use options::{
-    AutoFlush, BranchOptions, ColumnOptions, DEFAULT_AUTO_FLUSH, DEFAULT_BASKET_SIZE,
+    AutoFlush, BranchOptions, ColumnOptions, DEFAULT_AUTO_FLUSH, DEFAULT_BASKET_SIZE, LeafOptions,
     TreeWriteOptions, check_basket_size,
 };
+pub use packed::PackedLeaf;
 pub use parallel::{FillContext, ParallelWriter};
+pub use parts::TreeParts;
 pub use plan::{branches_of, check};
 pub use report::TreeReport;
 pub use resume::ExistingTree;

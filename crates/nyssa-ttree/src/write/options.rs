@@ -5,9 +5,13 @@ use std::str::FromStr;
 
 use globset::GlobMatcher;
 use nyssa_data::dataset::glob;
+use nyssa_root::arrow::Number;
 use nyssa_root::compression::Compression;
 use nyssa_root::effort::Effort;
 use nyssa_root::error::{Error, Result};
+
+use super::packed::PackedLeaf;
+use super::parts::TreeParts;
 
 /// The default size of a basket in bytes, which is ROOT's.
 pub const DEFAULT_BASKET_SIZE: usize = 32_000;
@@ -82,6 +86,8 @@ pub struct TreeWriteOptions {
     pub aliases: Vec<(String, String)>,
     /// The names and texts of the user info (`TTree::GetUserInfo`), each a `TNamed`.
     pub user_info: Vec<(String, String)>,
+    /// The parts that another tree had.
+    pub parts: Option<TreeParts>,
     /// The maximum number of fill contexts of a [`super::ParallelWriter`]. `None` is the number of threads of its
     /// context.
     pub contexts: Option<usize>,
@@ -101,14 +107,33 @@ pub struct BranchOptions {
 }
 
 /// The options of one column, or of a member of a record by the name of its branch.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ColumnOptions {
     /// The counter of lists.
     pub counter: Option<String>,
     /// Whether lists are written as `std::vector`.
     pub vector: bool,
+    /// Whether a record is written as one branch with several leaves.
+    pub leaf_list: bool,
+    /// The names and types of the leaves; an empty list gives leaves the names and types of the column.
+    pub leaves: Vec<LeafOptions>,
+    /// The class of strings that are written as objects (`string`, `TString`); `None` makes a leaf.
+    pub string_class: Option<&'static str>,
+    /// The size of a basket; `None` means the size of the tree.
+    pub basket_size: Option<usize>,
     /// The title of the branch; `None` makes the list of its leaves.
     pub title: Option<String>,
+}
+
+/// The options of one leaf.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LeafOptions {
+    /// The name.
+    pub name: String,
+    /// The type of its numbers; `None` for strings, and for the type of the column.
+    pub number: Option<Number>,
+    /// The form of `Float16_t` and `Double32_t` with fewer bits. A value that would change is then refused.
+    pub packed: Option<PackedLeaf>,
 }
 
 /// The options of one branch.
@@ -150,6 +175,7 @@ impl Default for TreeWriteOptions {
             columns: HashMap::new(),
             aliases: Vec::new(),
             user_info: Vec::new(),
+            parts: None,
             contexts: None,
         }
     }
@@ -191,8 +217,26 @@ impl TreeWriteOptions {
             compression: compression.unwrap_or(self.compression),
             // A compression that is named is used with its full effort.
             effort: if compression.is_some() { Effort::Full } else { self.effort },
-            basket_size: basket_size.unwrap_or(self.basket_size),
+            basket_size: basket_size
+                .or_else(|| self.columns.get(branch)?.basket_size)
+                .unwrap_or(self.basket_size),
         }
+    }
+
+    /// Returns the options of a leaf of a branch.
+    pub(super) fn leaf_of(&self, branch: &str, leaf: usize) -> Option<&LeafOptions> {
+        self.columns.get(branch)?.leaves.get(leaf)
+    }
+
+    /// Returns the class of the strings of a branch, if they are objects.
+    pub(super) fn string_class(&self, branch: &str) -> Option<&'static str> {
+        self.columns.get(branch)?.string_class
+    }
+
+    /// Returns whether a record must be written as one branch.
+    pub(super) fn is_leaf_list(&self, record: &str) -> bool {
+        let named = || self.columns.get(record).is_some_and(|options| options.leaf_list);
+        self.leaf_lists.iter().any(|glob| glob.is_match(record)) || named()
     }
 
     /// Returns the title of a branch.
@@ -226,6 +270,7 @@ impl TreeWriteOptions {
     /// Checks the numbers.
     pub(super) fn validate(&self) -> Result<()> {
         let sizes = self.branches.iter().filter_map(|options| options.basket_size);
+        let sizes = sizes.chain(self.columns.values().filter_map(|options| options.basket_size));
         sizes.chain([self.basket_size]).try_for_each(check_basket_size)
     }
 }

@@ -146,7 +146,11 @@ impl<'a> Planner<'a> {
         }
         let data_type = plain(field.data_type());
         if let Some((number, dimensions)) = leaf(data_type)? {
-            let leaf = LeafForm { name: name.to_owned(), number, dimensions };
+            let leaf = self.leaf(
+                name,
+                0,
+                LeafForm { name: name.to_owned(), number, dimensions, packed: None },
+            )?;
             return self.branch(name, Content::Leaves(vec![leaf]), counter).map(Shape::Leaf);
         }
         match data_type {
@@ -156,18 +160,18 @@ impl<'a> Planner<'a> {
             DataType::Struct(members) if members.is_empty() => {
                 Err(Error::unsupported("a tree cannot hold a record without members"))
             }
-            DataType::Struct(members)
-                if counter.is_none()
-                    && self.options.leaf_lists.iter().any(|glob| glob.is_match(name)) =>
-            {
-                let leaf = |member: &std::sync::Arc<Field>| {
-                    names::check("a leaf", member.name())?;
+            DataType::Struct(members) if counter.is_none() && self.options.is_leaf_list(name) => {
+                let leaf = |(at, member): (usize, &std::sync::Arc<Field>)| {
                     let (number, dimensions) =
                         leaf(member.data_type())?.ok_or_else(|| no_leaf(member))?;
-                    Ok(LeafForm { name: member.name().clone(), number, dimensions })
+                    self.leaf(
+                        name,
+                        at,
+                        LeafForm { name: member.name().clone(), number, dimensions, packed: None },
+                    )
                 };
-                let leaves = members.iter().map(leaf).collect::<Result<Vec<_>>>()?;
-                let names = leaves.iter().map(|leaf| leaf.name.clone()).collect();
+                let leaves = members.iter().enumerate().map(leaf).collect::<Result<Vec<_>>>()?;
+                let names = members.iter().map(|member| member.name().clone()).collect();
                 let branch = self.branch(name, Content::Leaves(leaves), None)?;
                 self.leaf_lists.insert(name.to_owned());
                 Ok(Shape::LeafList(branch, names))
@@ -194,6 +198,17 @@ impl<'a> Planner<'a> {
         }
     }
 
+    /// Gives a leaf of a branch the name and the type of the options.
+    fn leaf(&self, branch: &str, at: usize, leaf: LeafForm) -> Result<LeafForm> {
+        let options = self.options.leaf_of(branch, at);
+        let name = options.map_or(leaf.name, |options| options.name.clone());
+        names::check("a leaf", &name)?;
+        let packed = options.and_then(|options| options.packed.clone());
+        let packed = packed.filter(|packed| packed.number() == leaf.number);
+        let number = options.and_then(|options| options.number).unwrap_or(leaf.number);
+        Ok(LeafForm { name, number, packed, ..leaf })
+    }
+
     /// Returns whether lists become vectors: because this is requested, or because of their items.
     fn is_vector(&self, name: &str, item: &Field) -> bool {
         self.options.is_vector(name)
@@ -209,7 +224,18 @@ impl<'a> Planner<'a> {
                 "two branches would have the name {name:?}"
             )));
         }
-        self.plan.branches.push(BranchForm { name: name.to_owned(), content, counter });
+        let leaf = match content {
+            Content::Text | Content::Counter(_) => self.options.leaf_of(name, 0),
+            _ => None,
+        };
+        let leaf = leaf.map(|options| options.name.clone());
+        if let Some(leaf) = &leaf {
+            names::check("a leaf", leaf)?;
+        }
+        let is_text = matches!(content, Content::Text);
+        let string_class = self.options.string_class(name).filter(|_| is_text);
+        let name = name.to_owned();
+        self.plan.branches.push(BranchForm { name, content, counter, string_class, leaf });
         Ok(self.plan.branches.len() - 1)
     }
 
@@ -234,6 +260,8 @@ impl<'a> Planner<'a> {
                 )));
             }
         };
+        let stated = self.options.leaf_of(name, 0).and_then(|leaf| leaf.number);
+        let number = stated.filter(|&number| is_counting(number)).unwrap_or(number);
         let branch = self.branch(name, Content::Counter(number), None)?;
         self.counter_branches.insert(name.to_owned(), branch);
         Ok(branch)

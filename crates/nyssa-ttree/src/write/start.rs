@@ -35,6 +35,9 @@ pub(super) fn start(
     let clusters = (options.auto_flush, options.optimize_baskets);
     file.begin(path)?;
     file.add_streamer_infos(&StreamerList::of_trees()?)?;
+    if let Some(parts) = &options.parts {
+        file.add_streamer_infos(parts.list())?;
+    }
     let tree = StoredTree::new(file, path, (&plan.branches, &settings), options);
     Ok((Filler::new(plan, (&name, &settings), clusters, context), tree))
 }

@@ -146,7 +146,10 @@ impl StoredTree {
         let (title, compression) = (&self.options.title, self.options.compression);
         let tree =
             metadata::tree(&self.name, &self.options, self.entries, &self.branches, &self.clusters);
-        let infos = StreamerInfos::of_trees()?;
+        let mut infos = StreamerInfos::of_trees()?;
+        if let Some(parts) = &self.options.parts {
+            parts.describe(&mut infos);
+        }
         let make = |keylen| Ok(tree.serialize(&infos, keylen)?.bytes);
         self.file.with(|file| {
             file.write_made(dir, CLASS, (name, title.as_bytes()), make, compression)

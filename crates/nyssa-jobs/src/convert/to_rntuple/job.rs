@@ -119,10 +119,7 @@ fn attempt(
             }
             tree => {
                 let mut tree = tree?;
-                tree.note_all(match reader.relations() {
-                    Ok(relations) => relations.left_out(),
-                    Err(error) => vec![format!("aliases and friends: {}", error.message())],
-                });
+                tree.keep(key);
                 trees.push(tree);
             }
         }

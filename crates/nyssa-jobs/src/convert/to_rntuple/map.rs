@@ -16,7 +16,6 @@ use super::failures::Failures;
 use super::fields::{field_type, keeps_dimensions};
 use super::model::{FieldMap, Input, OutputField, Source};
 use super::streamer::StreamerBranches;
-use super::titles;
 use crate::convert::options::Layout;
 use crate::convert::report::{Renamed, Skipped};
 
@@ -371,7 +370,7 @@ impl<'a> Mapper<'a> {
         let of_leaf = |path: &str| path.rsplit_once('.').and_then(|(branch, _)| place(branch));
         map.fields.sort_by_key(|field| place(&field.branch).or_else(|| of_leaf(&field.branch)));
         let described = map.fields.iter().filter_map(|field| {
-            let title = titles::title(self.inputs.get(field.branch.as_str())?)?;
+            let title = self.inputs.get(field.branch.as_str())?.written_title()?;
             Some((field.field.as_str(), title.to_owned()))
         });
         let mut titles: HashMap<&str, String> = described.collect();

@@ -27,6 +27,7 @@ fn branch(
         leaves: vec![Leaf {
             name: name.to_owned(),
             class: String::new(),
+            title: String::new(),
             element: Some(element),
             dimensions: dimensions.to_vec(),
             counter,

@@ -23,7 +23,6 @@ mod sample_baskets;
 mod samples;
 mod streamer;
 mod streamer_fields;
-mod titles;
 mod tree;
 mod unit;
 mod verify;

@@ -15,7 +15,7 @@ use nyssa_rntuple::seal::SealSettings;
 use nyssa_rntuple::write::{self, Writer};
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result, ResultExt};
-use nyssa_root::rootfile::RootFile;
+use nyssa_root::rootfile::{KeyEntry, RootFile};
 use nyssa_ttree::Reader;
 
 use super::classes::Classes;
@@ -39,6 +39,7 @@ use crate::convert::report::{ConvertReport, FieldReport, Skipped};
 use crate::job::largest_part::{Copies, LargestPart};
 use crate::job::output::Output;
 use crate::job::{self, EntryRange, Reencoded, report};
+use crate::kept_tree::Taken;
 
 /// Returns the branches of a tree that have data, with the names by which they are read.
 pub fn inputs(reader: &Reader) -> Vec<Input<'_>> {
@@ -50,6 +51,7 @@ pub fn inputs(reader: &Reader) -> Vec<Input<'_>> {
 
 /// A tree that is converted.
 pub(super) struct Tree<'a> {
+    file: &'a RootFile,
     reader: &'a Reader,
     inputs: Vec<Input<'a>>,
     streamed_branches: StreamerBranches,
@@ -61,12 +63,14 @@ pub(super) struct Tree<'a> {
     narrowed: HashSet<FieldId>,
     /// The fields that are stored with less precision, by name.
     tolerances: HashMap<String, Tolerance>,
+    /// What the RNTuple keeps of the tree.
+    taken: Taken,
     context: &'a Context,
 }
 
 impl<'a> Tree<'a> {
     pub(super) fn new(
-        file: &RootFile,
+        file: &'a RootFile,
         reader: &'a Reader,
         filter: &Filter,
         options: &'a ToRNTuple,
@@ -119,6 +123,7 @@ impl<'a> Tree<'a> {
         }));
         let (narrowed, tolerances) = (HashSet::new(), HashMap::new());
         Ok(Self {
+            file,
             reader,
             inputs,
             streamed_branches,
@@ -128,13 +133,25 @@ impl<'a> Tree<'a> {
             failures,
             narrowed,
             tolerances,
+            taken: Taken::default(),
             context,
         })
     }
 
-    /// Adds notes to the report.
-    pub(super) fn note_all(&mut self, notes: Vec<String>) {
-        self.map.notes.extend(notes);
+    /// Takes what the RNTuple keeps of the tree of a key. Notes say what it cannot keep.
+    pub(super) fn keep(&mut self, key: &KeyEntry) {
+        let entries = self.entries.end - self.entries.start;
+        match Taken::of(self.file, key, self.reader.tree(), entries) {
+            Ok(taken) => self.taken = taken,
+            Err(error) => self.taken.notes.push(format!(
+                "the aliases, the friends and the form of the tree cannot be kept: {}",
+                error.message()
+            )),
+        }
+        let fields = self.map.fields.iter();
+        let fields = fields.map(|one| (one.branch.as_str(), one.field.as_str())).collect();
+        self.taken.set_fields(&fields);
+        self.map.notes.append(&mut self.taken.notes);
     }
 
     /// Adds units that failed to the known failures.
@@ -279,6 +296,8 @@ impl<'a> Tree<'a> {
         let written = work.run(cutter, &mut writer)?;
         let columns = choose::reports(units.schema, &settings, &chosen, &written.column_bytes);
         self.map.notes.extend(written.notes.iter().cloned());
+        output.file.add_streamer_infos(&self.taken.infos)?;
+        self.taken.kept.write(&mut writer, self.context)?;
         let totals = writer.finish()?;
         earlier.map_or(Ok(()), |choices| choices.save())?;
         let (file, work) = (self.reader.file(), (input_bytes, start));

@@ -1,8 +1,12 @@
 //! Walks through the fields of an RNTuple, down to the fields that become columns of a tree.
 
+use std::collections::HashMap;
+
 use globset::GlobMatcher;
 use nyssa_rntuple::schema::{BACKING_PREFIX, Field, FieldId, Schema, Structure};
 use nyssa_ttree::write;
+
+use crate::kept_tree::BranchFacts;
 
 /// A field that becomes a column, and the fields above it.
 #[derive(Clone, Debug)]
@@ -22,9 +26,17 @@ pub(super) struct Fields<'a> {
     pub schema: &'a Schema,
     /// The records that stay whole, by the names of their branches.
     pub leaf_lists: &'a [GlobMatcher],
+    /// The branches that top-level fields were, with their places in the tree and their paths.
+    pub kept: HashMap<&'a str, (usize, &'a str, &'a BranchFacts)>,
 }
 
-impl Fields<'_> {
+impl<'a> Fields<'a> {
+    /// Returns the place, the path and the facts of the branch that a field was.
+    pub(super) fn kept(&self, ids: &[FieldId]) -> Option<(usize, &'a str, &'a BranchFacts)> {
+        let &[id] = ids else { return None };
+        self.kept.get(self.schema.field(id).name.as_str()).copied()
+    }
+
     /// Returns the columns of a top-level field.
     pub(super) fn below(&self, top: FieldId) -> Vec<FieldChain> {
         let mut found = Vec::new();
@@ -78,7 +90,8 @@ impl Fields<'_> {
     fn is_leaf_list(&self, ids: &[FieldId]) -> bool {
         let branch = self.branch(ids);
         let single = ids.iter().all(|&id| !is_list(self.schema.field(id)));
-        single && self.leaf_lists.iter().any(|glob| glob.is_match(&branch))
+        let was_one = self.kept(ids).is_some_and(|(.., branch)| branch.leaves.len() > 1);
+        single && (was_one || self.leaf_lists.iter().any(|glob| glob.is_match(&branch)))
     }
 
     /// Returns the reason why the values of a field or of its subfields cannot be held.
@@ -118,6 +131,12 @@ impl Fields<'_> {
     /// projected fields, do not name their members. Fields that were branches with dots have colons; they become dots
     /// again. Other characters that a branch name cannot have become `_`.
     pub(super) fn branch(&self, ids: &[FieldId]) -> String {
+        if let Some((_, path, _)) = self.kept(ids)
+            && !path.is_empty()
+            && !path.contains(write::is_reserved)
+        {
+            return path.to_owned();
+        }
         let top = ids.first().map(|&id| self.schema.field(id));
         let hidden = top.is_some_and(is_backing) && self.named(ids).count() > 1;
         let mut branch = String::new();

@@ -22,6 +22,7 @@ use nyssa_ttree::write::{ColumnOptions, TreeWriteOptions, branches_of};
 use super::fields::{FieldChain, Fields, is_backing};
 use crate::convert::options::InputOptions;
 use crate::convert::report::Skipped;
+use crate::kept_tree::KeptTree;
 
 /// A field that fills a branch.
 #[derive(Clone, Debug)]
@@ -58,8 +59,8 @@ impl TreeMap {
     }
 }
 
-/// Maps the fields of `reader`. `tree` are the options of the tree that do not depend on it, and `damaged` are
-/// fields that cannot be read.
+/// Maps the fields of `reader`. `tree` are the options of the tree that do not depend on it, `kept` is the tree from which
+/// the fields come, and `damaged` are fields that cannot be read.
 ///
 /// # Errors
 /// `NotFound` for patterns that match nothing; `Unsupported` with a list of all fields that a tree cannot hold, unless
@@ -68,16 +69,18 @@ pub(super) fn map(
     reader: &Reader,
     options: &InputOptions,
     tree: &TreeWriteOptions,
+    kept: Option<&KeptTree>,
     damaged: &[Skipped],
 ) -> Result<TreeMap> {
     let schema = reader.schema();
-    let fields = Fields { schema, leaf_lists: &tree.leaf_lists };
+    let branches = kept.map(KeptTree::by_field).unwrap_or_default();
+    let fields = Fields { schema, leaf_lists: &tree.leaf_lists, kept: branches };
     let shown: HashSet<&str> = reader.columns().iter().map(|item| item.name.as_str()).collect();
     let top = schema.top_level().filter(|(_, field)| shown.contains(field.name.as_str()));
     let chains: Vec<_> = top.flat_map(|(id, _)| fields.below(id)).collect();
     let selected = select(&fields, &chains, options)?;
     let mut mapper =
-        Mapper { reader, fields, tree, map: TreeMap::default(), taken: HashMap::new() };
+        Mapper { reader, fields, tree, kept, map: TreeMap::default(), taken: HashMap::new() };
     mapper.take(selected, damaged);
     let map = mapper.map;
     let may_leave_out =
@@ -144,6 +147,7 @@ struct Mapper<'a> {
     reader: &'a Reader,
     fields: Fields<'a>,
     tree: &'a TreeWriteOptions,
+    kept: Option<&'a KeptTree>,
     map: TreeMap,
     /// The field of each branch.
     taken: HashMap<String, FieldId>,
@@ -153,8 +157,16 @@ impl Mapper<'_> {
     fn take(&mut self, chains: Vec<FieldChain>, damaged: &[Skipped]) {
         // Fields with their own data come first, so that projections of them become aliases.
         let sizes = self.sizes(&chains);
-        let order: HashMap<String, usize> =
-            chains.iter().enumerate().map(|(at, chain)| (chain.branch.clone(), at)).collect();
+        // Branches of a tree come in its order, and other fields after them in their own.
+        let place = |chain: &FieldChain| {
+            let kept = chain.ids.get(..1).and_then(|top| self.fields.kept(top));
+            kept.map_or(usize::MAX, |(place, ..)| place)
+        };
+        let order: HashMap<String, (usize, usize)> = chains
+            .iter()
+            .enumerate()
+            .map(|(at, chain)| (chain.branch.clone(), (place(chain), at)))
+            .collect();
         let (own, projected): (Vec<_>, Vec<_>) =
             chains.into_iter().partition(|chain| self.top(chain).source.is_none());
         let branches: HashMap<FieldId, String> = own
@@ -219,10 +231,11 @@ impl Mapper<'_> {
             Ok(arrow) => arrow.clone().with_name(&chain.branch),
             Err(reason) => return Some(reason.clone()),
         };
-        let options = ColumnOptions {
+        let own = ColumnOptions {
             title: Some(self.reader.title(&chain.path)).filter(|title| !title.is_empty()),
             ..self.lists(chain, &arrow, sizes)
         };
+        let options = self.as_it_was(chain, own);
         let name = chain.branch.clone();
         let alone = TreeWriteOptions {
             leaf_lists: self.tree.leaf_lists.clone(),
@@ -238,6 +251,23 @@ impl Mapper<'_> {
         let type_name = item.type_name.clone();
         self.map.columns.push(Column { branch: name, path, ids, type_name, arrow });
         None
+    }
+
+    /// Returns the options of a column, as its branch was in the tree from which the field comes. A user's request for the
+    /// column takes precedence.
+    fn as_it_was(&self, chain: &FieldChain, own: ColumnOptions) -> ColumnOptions {
+        let TreeWriteOptions { counters, leaf_lists, vectors, .. } = self.tree;
+        let mut requests = counters.iter().map(|(glob, _)| glob).chain(leaf_lists).chain(vectors);
+        let is_requested = requests.any(|glob| glob.is_match(&chain.branch));
+        let (Some((.., branch)), Some(kept), false) =
+            (self.fields.kept(&chain.ids), self.kept, is_requested)
+        else {
+            return own;
+        };
+        let options = kept.column(branch);
+        let vector = own.vector && options.counter.is_none();
+        let (counter, title) = (options.counter.or(own.counter), options.title.or(own.title));
+        ColumnOptions { counter, vector, title, ..options }
     }
 
     /// Returns the fields that a projected field and its items show.

@@ -1,5 +1,6 @@
 //! Plans, writes and verifies one tree.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -30,6 +31,7 @@ use crate::job::largest_entry::Search;
 use crate::job::largest_part::{Copies, LargestPart, entries_of};
 use crate::job::output::Output;
 use crate::job::{self, EntryRange, Reencoded, report};
+use crate::kept_tree::{self, KeptTree, restore};
 
 /// An RNTuple that becomes a tree.
 pub(super) struct Tree<'a> {
@@ -60,14 +62,26 @@ impl<'a> Tree<'a> {
     ) -> Result<Self> {
         let reader = Arc::new(Reader::open(input, path)?);
         let mut tree_options = options.tree_options()?;
-        let mut map = map::map(&reader, &options.input, &tree_options, damaged)?;
+        let entries = EntryRange::checked(options.input.entries, reader.num_entries(), "RNTuple")?;
+        let (kept, note) = KeptTree::of_known(&reader)?;
+        let mut map = map::map(&reader, &options.input, &tree_options, kept.as_ref(), damaged)?;
+        let mut notes = notes(&reader, &map.aliases);
+        notes.extend(note);
+        if let Some(mut kept) = kept {
+            let is_whole = entries == (0..reader.num_entries());
+            notes.extend(kept.narrow(entries.end - entries.start, is_whole, |_| true));
+            notes.extend(restore(&kept, input, &mut tree_options, options.auto_flush)?);
+        }
         tree_options.title = reader.header().description.clone();
         tree_options.columns = std::mem::take(&mut map.options);
-        tree_options.aliases = std::mem::take(&mut map.aliases);
+        if options.basket_size.is_some() {
+            tree_options.columns.values_mut().for_each(|column| column.basket_size = None);
+        }
+        let known: HashSet<_> = tree_options.aliases.iter().map(|(name, _)| name.clone()).collect();
+        map.aliases.retain(|(name, _)| !known.contains(name));
+        tree_options.aliases.append(&mut map.aliases);
         write::check(&map.schema(), &tree_options)?;
-        let entries = EntryRange::checked(options.input.entries, reader.num_entries(), "RNTuple")?;
         let shown = Arc::new(Projected::new(Arc::clone(&reader), &map.columns));
-        let notes = notes(&reader, &tree_options);
         let is_first = damaged.is_empty();
         Ok(Self { reader, shown, map, tree_options, entries, notes, is_first, options, context })
     }
@@ -247,14 +261,14 @@ impl<'a> Tree<'a> {
 }
 
 /// Returns remarks on parts that have another form in the tree.
-fn notes(reader: &Reader, options: &TreeWriteOptions) -> Vec<String> {
+fn notes(reader: &Reader, aliases: &[(String, String)]) -> Vec<String> {
     let mut notes = Vec::new();
-    let links = reader.attribute_links().iter();
+    let links = reader.attribute_links().iter().filter(|link| link.name != kept_tree::NAME);
     let sets: Vec<&str> = links.map(|link| link.name.as_str()).collect();
     if !sets.is_empty() {
         notes.push(format!("a TTree has no attribute sets: {} left out", sets.join(", ")));
     }
-    for (name, branch) in &options.aliases {
+    for (name, branch) in aliases {
         notes
             .push(format!("{name} is an alias of the branch {branch}, as both have the same data"));
     }

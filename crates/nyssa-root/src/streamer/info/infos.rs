@@ -97,7 +97,7 @@ impl StreamerInfos {
     /// # Errors
     /// `OutOfSpecification` with class, member and byte if the bytes do not match the streamer info; `Unsupported` if
     /// the file does not describe the class.
-    pub(crate) fn object(&self, class: &str, payload: &[u8], keylen: u16) -> Result<Object> {
+    pub fn object(&self, class: &str, payload: &[u8], keylen: u16) -> Result<Object> {
         match Object::read(&self.table, class, payload, keylen)? {
             Some(object) => Ok(object),
             None => Object::read(self.complete(), class, payload, keylen)?

@@ -75,6 +75,11 @@ impl EditedObject {
         &self.object
     }
 
+    /// Returns the bytes of a member. `None` for a class that lacks the member.
+    pub fn bytes(&self, id: ObjectId, member: &str) -> Option<&[u8]> {
+        self.payload.get(self.placed(id, member)?.1)
+    }
+
     /// Sets a number. A class that lacks the member stays as it is.
     pub fn set_int(&mut self, id: ObjectId, member: &str, value: i64) {
         let Some((old, place)) = self.placed(id, member) else { return };

@@ -11,6 +11,7 @@ mod number;
 mod plan;
 mod pointer;
 mod reader;
+mod redraft;
 mod relocate;
 mod table;
 mod value;

@@ -1,0 +1,109 @@
+//! Keeps what a TTree says and an RNTuple cannot, in an attribute set of the RNTuple (`docs/kept-trees.md`).
+//!
+//! ```text
+//! TTree ── of_tree ──► KeptTree ── rows ──► attribute set `nyssa_ttree` of the RNTuple
+//!                        │   ▲                      │
+//!   options of the tree ◄┘   └───────── rows ◄──────┘   joined (merge), without fields (rewrite)
+//! ```
+//!
+//! ROOT and other readers see a set of texts, and do not need it.
+
+mod joined;
+mod of_tree;
+mod restore;
+mod rows;
+mod set;
+
+use nyssa_ttree::stored::PlainObject;
+use nyssa_ttree::{Alias, Friend, FriendElement, Index, Relations};
+use serde::{Deserialize, Serialize};
+
+pub(crate) use joined::JoinedTrees;
+pub(crate) use of_tree::Taken;
+pub(crate) use restore::restore;
+pub(crate) use set::NAME;
+
+/// What a TTree said beside its values.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KeptTree {
+    /// The number of entries for which it was said.
+    pub entries: u64,
+    /// The class and the numbers of the tree.
+    pub tree: TreeFacts,
+    /// The aliases.
+    pub aliases: Vec<Alias>,
+    /// The friends, each with its streamed `TFriendElement`.
+    pub friends: Vec<(FriendElement, PlainObject)>,
+    /// The objects of the user information.
+    pub user_info: Vec<PlainObject>,
+    /// The index of the entries, with its streamed `TTreeIndex`.
+    pub index: Option<(Index, PlainObject)>,
+    /// The top-level branches that became fields, in the order of the tree.
+    pub branches: Vec<(String, BranchFacts)>,
+}
+
+/// The class and the numbers of a tree.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TreeFacts {
+    /// The class: `TTree`, `TNtuple` or `TNtupleD`.
+    pub class: String,
+    /// The weight of each entry (`TTree::SetWeight`).
+    pub weight: f64,
+    /// The entries of a cluster, or the negative compressed bytes (`TTree::SetAutoFlush`).
+    pub auto_flush: i64,
+}
+
+/// What a branch said beside its values.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BranchFacts {
+    /// The top-level field with its values.
+    pub field: String,
+    /// The title, unless it is the description of the field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The C++ class of its objects. It is empty for a branch of leaves.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub class: String,
+    /// The size of a basket, in bytes (`fBasketSize`).
+    pub basket_size: i64,
+    /// The leaves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leaves: Vec<LeafFacts>,
+}
+
+/// What a leaf said beside its values.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeafFacts {
+    /// The name.
+    pub name: String,
+    /// The class, such as `TLeafF`.
+    pub class: String,
+    /// The title of a `TLeafF16` or `TLeafD32`, which has the range of its numbers.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    /// Whether its integers have no sign.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unsigned: bool,
+    /// The branch with the number of elements, for an array whose length varies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counter: Option<String>,
+}
+
+impl Default for TreeFacts {
+    fn default() -> Self {
+        Self { class: "TTree".to_owned(), weight: 1.0, auto_flush: 0 }
+    }
+}
+
+impl KeptTree {
+    /// Returns the aliases, friends and index as they are read from a TTree.
+    pub fn relations(&self) -> Relations {
+        Relations {
+            aliases: self.aliases.clone(),
+            friends: Friend::of_elements(self.friends.iter().map(|(friend, _)| friend.clone())),
+            index: self.index.as_ref().map(|(index, _)| Ok(index.clone())),
+            weight: Some(self.tree.weight).filter(|weight| *weight != 1.0),
+            user_objects: self.user_info.len(),
+        }
+    }
+}

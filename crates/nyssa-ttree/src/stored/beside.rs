@@ -1,0 +1,171 @@
+//! Reads the parts of a tree beside its branches and entries in the form in which another tree can have them.
+
+use std::collections::BTreeSet;
+
+use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::rootfile::{KeyEntry, RootFile};
+use nyssa_root::streamer::values::{EditedObject, Value, View};
+use nyssa_root::streamer::{Draft, StreamerInfos};
+
+use crate::model::{Alias, FriendElement, Index};
+
+/// The mark of a class that is named for the first time, before its name.
+const NEW_CLASS: [u8; 4] = [0xFF; 4];
+
+/// The parts of a tree beside its branches and entries.
+#[derive(Debug, Default)]
+pub struct Beside {
+    /// The weight of each entry (`TTree::SetWeight`).
+    pub weight: f64,
+    /// ROOT's `fAutoFlush`: entries of a cluster, or negative bytes.
+    pub auto_flush: i64,
+    /// The aliases.
+    pub aliases: Vec<Alias>,
+    /// The friends, each with its streamed `TFriendElement`.
+    pub friends: Vec<(FriendElement, PlainObject)>,
+    /// The objects of the user information.
+    pub user_info: Vec<PlainObject>,
+    /// The index of the entries.
+    pub index: Option<(Index, PlainObject)>,
+    /// The sizes of the baskets of the top-level branches in bytes, in the order of the tree.
+    pub basket_sizes: Vec<i64>,
+    /// The classes of the objects.
+    pub classes: BTreeSet<String>,
+    /// The parts that cannot be taken, with the reasons.
+    pub refused: Vec<String>,
+}
+
+/// An object without its key: the bytes that `TClass::Streamer` writes into an empty buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlainObject {
+    /// The class.
+    pub class: String,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl Beside {
+    /// Reads the parts of the tree of a key.
+    ///
+    /// # Errors
+    /// `NotFound`, `Unsupported` or `OutOfSpecification` if the tree cannot be read.
+    pub fn read(file: &RootFile, key: &KeyEntry) -> Result<Self> {
+        let infos = file.streamer_infos()?;
+        let payload = file.metadata(key)?;
+        let object = EditedObject::read_in_place(infos.complete(), &key.class, payload, key.keylen);
+        object
+            .and_then(|object| Self::of(&object, &infos))
+            .in_file(file.name())
+            .in_object(&key.path)
+    }
+
+    fn of(object: &EditedObject, infos: &StreamerInfos) -> Result<Self> {
+        let tree = object.object().root();
+        let number = |name: &str| tree.get(name).and_then(Value::as_i64);
+        let mut this = Self {
+            weight: tree.f64("fWeight").unwrap_or(1.0),
+            auto_flush: number("fAutoFlush").unwrap_or(0),
+            ..Self::default()
+        };
+        for alias in this.items(tree, "fAliases", "aliases") {
+            this.aliases.push(Alias::of(alias)?);
+        }
+        for friend in this.items(tree, "fFriends", "friends") {
+            let element = FriendElement::of(friend)?;
+            if let Some(object) = this.object(friend, infos, "friend", &element.name) {
+                this.friends.push((element, object));
+            }
+        }
+        for object in this.items(tree, "fUserInfo", "user information") {
+            let name = object.str_or_empty("fName").unwrap_or_default();
+            if let Some(object) = this.object(object, infos, "object of the user information", name)
+            {
+                this.user_info.push(object);
+            }
+        }
+        match index(object, tree) {
+            Ok(index) => this.index = index,
+            Err(error) => this.refuse("index", &error),
+        }
+        if this.index.is_some() {
+            this.classes.insert("TTreeIndex".to_owned());
+        }
+        let branches = tree.list("fBranches")?.into_iter().flatten();
+        this.basket_sizes = branches.map(|one| one.i64("fBasketSize")).collect::<Result<_>>()?;
+        Ok(this)
+    }
+
+    fn refuse(&mut self, what: &str, error: &Error) {
+        self.refused.push(format!("the {what} of the tree cannot be kept: {}", error.message()));
+    }
+
+    /// Returns the objects of a list of the tree. A list that cannot be read is refused.
+    fn items<'a>(&mut self, tree: View<'a>, member: &str, what: &str) -> Vec<View<'a>> {
+        if tree.get(member).is_none() {
+            return Vec::new();
+        }
+        let items = tree.view(member).and_then(|list| match list {
+            Some(list) => Ok(list.items()?.into_iter().flatten().collect()),
+            None => Ok(Vec::new()),
+        });
+        items.unwrap_or_else(|error| {
+            self.refuse(what, &error);
+            Vec::new()
+        })
+    }
+
+    /// Returns the bytes of an object. An object that cannot be written again is refused.
+    fn object(
+        &mut self,
+        view: View<'_>,
+        infos: &StreamerInfos,
+        what: &str,
+        name: &str,
+    ) -> Option<PlainObject> {
+        match Draft::of(view).and_then(|draft| draft.serialize(infos, 0)) {
+            Ok(streamed) => {
+                let class = view.class().to_owned();
+                self.classes.extend(streamed.classes);
+                self.classes.insert(class.clone());
+                Some(PlainObject { class, bytes: streamed.bytes })
+            }
+            Err(error) => {
+                self.refuse(&format!("{what} {name:?}"), &error);
+                None
+            }
+        }
+    }
+}
+
+/// Returns the index of a tree. Its bytes refer to nothing.
+fn index(object: &EditedObject, tree: View<'_>) -> Result<Option<(Index, PlainObject)>> {
+    if !matches!(tree.get("fTreeIndex"), Some(Value::Object(_))) {
+        return Ok(None);
+    }
+    let Some(view) = tree.view("fTreeIndex")? else { return Ok(None) };
+    let index = Index::of(view)?;
+    let bytes = object.bytes(tree.id(), "fTreeIndex").and_then(behind_class);
+    let bytes = bytes.ok_or_else(|| Error::unsupported("its bytes are not known"))?;
+    Ok(Some((index, PlainObject { class: view.class().to_owned(), bytes: bytes.to_vec() })))
+}
+
+/// Returns the bytes of an object without the byte count and the class before it.
+fn behind_class(pointer: &[u8]) -> Option<&[u8]> {
+    let (class, rest) = pointer.get(4..)?.split_first_chunk::<4>()?;
+    match *class {
+        NEW_CLASS => rest.splitn(2, |&byte| byte == 0).nth(1),
+        _ => Some(rest),
+    }
+}
+
+/// Makes drafts of objects that were kept. `infos` describe their classes.
+///
+/// # Errors
+/// `OutOfSpecification` or `Unsupported` for bytes that are no object of their class.
+pub fn drafts(objects: &[PlainObject], infos: &StreamerInfos) -> Result<Vec<Draft>> {
+    let draft = |object: &PlainObject| {
+        let read = infos.object(&object.class, &object.bytes, 0);
+        read.and_then(|read| Draft::of(read.root())).in_object(&object.class)
+    };
+    objects.iter().map(draft).collect()
+}
