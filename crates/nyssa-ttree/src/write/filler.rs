@@ -426,6 +426,7 @@ fn size(values: &BranchValues, branch: &BranchFiller) -> usize {
             let levels = vectors.levels.iter().map(|level| 8 * level.len()).sum::<usize>();
             levels + vectors.items.bytes()
         }
+        (Values::Objects(array), _) => array.get_array_memory_size(),
         (Values::Counts, Some(items)) => items.len() * branch.form.item_size(),
         (Values::Leaves(leaves), _) => {
             leaves.iter().map(|leaf| leaf.get_buffer_memory_size().min(leaf.len() * 8)).sum()

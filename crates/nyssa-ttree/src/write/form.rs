@@ -1,7 +1,11 @@
 //! The branches of a tree: their leaves, and their names in ROOT.
 
-use nyssa_root::arrow::Number;
+use std::sync::Arc;
 
+use nyssa_root::arrow::Number;
+use nyssa_root::streamer::ObjectLayout;
+
+use super::element::ElementForm;
 use super::vector::VectorForm;
 use crate::model::leaf_class;
 
@@ -14,6 +18,8 @@ pub(super) struct BranchForm {
     pub content: Content,
     /// The branch with the number of items of each entry, for a jagged branch.
     pub counter: Option<usize>,
+    /// What ROOT says of a branch of a class.
+    pub element: Option<Box<ElementForm>>,
 }
 
 /// The content of an entry of a branch.
@@ -27,6 +33,12 @@ pub(super) enum Content {
     Text,
     /// One `std::vector`.
     Vector(VectorForm),
+    /// Values that ROOT's streamer writes.
+    Objects(Arc<ObjectLayout>),
+    /// The number of items of a split collection.
+    Items,
+    /// Nothing: the branches below it have the data.
+    Nothing,
 }
 
 /// A leaf of numbers.
@@ -43,12 +55,17 @@ pub(super) struct LeafForm {
 impl BranchForm {
     /// Returns whether entries may differ in size, so that baskets need offsets.
     pub(super) fn is_variable(&self) -> bool {
-        self.counter.is_some() || matches!(self.content, Content::Text | Content::Vector(_))
+        match &self.element {
+            Some(element) => element.has_offsets,
+            None => {
+                self.counter.is_some() || matches!(self.content, Content::Text | Content::Vector(_))
+            }
+        }
     }
 
     /// Returns whether the leaf stores the largest count or the length of the longest string.
     pub(super) fn has_maximum(&self) -> bool {
-        matches!(self.content, Content::Counter(_) | Content::Text)
+        matches!(self.content, Content::Counter(_) | Content::Text | Content::Items)
     }
 
     /// Returns the size of an entry in bytes, or of one item of a jagged branch.
@@ -56,15 +73,22 @@ impl BranchForm {
         match &self.content {
             Content::Leaves(leaves) => leaves.iter().map(LeafForm::size).sum(),
             Content::Counter(number) => number.size(),
-            Content::Text | Content::Vector(_) => 1,
+            Content::Items => size_of::<i32>(),
+            Content::Objects(layout) => layout.fixed_size().unwrap_or(1),
+            Content::Text | Content::Vector(_) | Content::Nothing => 1,
         }
     }
 
     /// Returns the title that ROOT gives a branch, which lists its leaves with their types.
     pub(super) fn title(&self, counter: Option<&str>) -> String {
+        if let Some(element) = &self.element {
+            return element.title.clone();
+        }
         match &self.content {
             Content::Text => format!("{}/C", self.name),
-            Content::Vector(_) => self.name.clone(),
+            Content::Vector(_) | Content::Objects(_) | Content::Items | Content::Nothing => {
+                self.name.clone()
+            }
             Content::Counter(number) => {
                 format!("{}/{}", self.name, leaf_class::of_number(*number).letter)
             }

@@ -30,6 +30,9 @@ mod clusters;
 mod codec;
 mod columns;
 mod compress;
+mod conform;
+mod declared;
+mod element;
 mod existing;
 mod filler;
 mod form;
@@ -48,6 +51,7 @@ mod stored;
 mod stored_branch;
 mod target;
 mod tree_columns;
+mod unroll;
 mod vector;
 mod writer;
 
@@ -55,7 +59,7 @@ pub use before::EmbeddedBasket;
 pub use names::is_reserved;
 pub use options::{
     AutoFlush, BranchOptions, ColumnOptions, DEFAULT_AUTO_FLUSH, DEFAULT_BASKET_SIZE,
-    TreeWriteOptions,
+    DEFAULT_SPLIT_LEVEL, TreeWriteOptions,
 };
 pub use parallel::{FillContext, ParallelWriter};
 pub use plan::{branches_of, check};

@@ -3,16 +3,23 @@
 use std::collections::HashMap;
 use std::str::FromStr;
 
+use arrow_schema::Field;
 use globset::GlobMatcher;
 use nyssa_data::dataset::glob;
 use nyssa_root::compression::Compression;
+use nyssa_root::definitions::Definitions;
 use nyssa_root::effort::Effort;
 use nyssa_root::error::{Error, Result};
+
+use super::declared;
 
 /// The default size of a basket in bytes, which is ROOT's.
 pub const DEFAULT_BASKET_SIZE: usize = 32_000;
 /// The default of [`AutoFlush`], which is ROOT's -30000000.
 pub const DEFAULT_AUTO_FLUSH: AutoFlush = AutoFlush::Bytes(30_000_000);
+
+/// The default of [`TreeWriteOptions::split_level`], which is ROOT's.
+pub const DEFAULT_SPLIT_LEVEL: u32 = 99;
 
 /// The smallest size of a basket that can be requested, in bytes.
 const MIN_BASKET_SIZE: usize = 256;
@@ -78,6 +85,10 @@ pub struct TreeWriteOptions {
     pub branches: Vec<BranchOptions>,
     /// The options of columns by their names, for programs that know all columns. Globs take precedence.
     pub columns: HashMap<String, ColumnOptions>,
+    /// The classes of columns, which their metadata name (`nyssa:type`).
+    pub classes: Definitions,
+    /// How deep the objects of classes are split into branches, 0 to 99. 0: not at all.
+    pub split_level: u32,
     /// The names and formulas of aliases (`TTree::SetAlias`).
     pub aliases: Vec<(String, String)>,
     /// The names and texts of the user info (`TTree::GetUserInfo`), each a `TNamed`.
@@ -109,6 +120,8 @@ pub struct ColumnOptions {
     pub vector: bool,
     /// The title of the branch; `None` makes the list of its leaves.
     pub title: Option<String>,
+    /// How deep the objects of a class are split; `None` means the split level of the tree.
+    pub split_level: Option<u32>,
 }
 
 /// The options of one branch.
@@ -148,6 +161,8 @@ impl Default for TreeWriteOptions {
             vectors: Vec::new(),
             branches: Vec::new(),
             columns: HashMap::new(),
+            classes: Definitions::default(),
+            split_level: DEFAULT_SPLIT_LEVEL,
             aliases: Vec::new(),
             user_info: Vec::new(),
             contexts: None,
@@ -206,6 +221,20 @@ impl TreeWriteOptions {
         let asked = self.counters.iter().rev().find(|(glob, _)| glob.is_match(list));
         let asked = asked.map(|(_, name)| name.as_str());
         asked.or_else(|| self.columns.get(list)?.counter.as_deref())
+    }
+
+    /// Returns the C++ type of a column of a class, or of a collection of a class. Returns `None` for other columns.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a type that cannot be read.
+    pub(super) fn class_of(&self, column: &Field) -> Result<Option<String>> {
+        declared::class_of(column, &self.classes)
+    }
+
+    /// Returns how deep the objects of a column are split.
+    pub(super) fn level_of(&self, column: &str) -> u32 {
+        let own = self.columns.get(column).and_then(|options| options.split_level);
+        own.unwrap_or(self.split_level)
     }
 
     /// Returns whether the lists of a column must be written as `std::vector`.

@@ -9,19 +9,23 @@
 //! | lists of strings, lists of lists | `vector<string>`, `vector<vector<float> >` |
 //! | records | `x_a`, `x_b`; or one branch `a/F:b/I` |
 //! | lists of records | `nx/I`, `x_a[nx]/F`, `x_b[nx]/I` |
+//! | records of a class, or lists of them | branches of the class, see `unroll` |
 //!
 //! A column of integers with the name of a counter fills the counter.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema};
 use nyssa_root::arrow::lists::{is_bytes, item_type};
 use nyssa_root::arrow::{Number, STREAMER, brief};
 use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::streamer::{ClassInfo, Declarations, ObjectLayout};
 
 use super::form::{BranchForm, Content, LeafForm};
 use super::names;
 use super::options::TreeWriteOptions;
+use super::unroll::{ClassShape, Unrolled, check_level, unroll};
 use super::vector::{Item, VectorForm};
 
 /// The branches of a tree, and how columns fill them.
@@ -31,6 +35,8 @@ pub(super) struct Plan {
     pub branches: Vec<BranchForm>,
     /// The columns with their shapes.
     pub columns: Vec<(String, Shape)>,
+    /// The streamer infos of the classes.
+    pub infos: Vec<ClassInfo>,
 }
 
 /// The branches that a column fills.
@@ -50,6 +56,16 @@ pub(super) enum Shape {
     LeafList(usize, Vec<String>),
     /// Items of lists fill branches with this counter.
     List(usize, Box<Self>),
+    /// Objects of a class, or collections of them.
+    Class(ClassColumn),
+}
+
+/// The branches that a column of a class fills.
+#[derive(Clone, Debug)]
+pub(super) struct ClassColumn {
+    /// The layout of the values, which gives their type.
+    pub layout: Arc<ObjectLayout>,
+    pub shape: ClassShape,
 }
 
 impl Plan {
@@ -129,6 +145,9 @@ impl<'a> Planner<'a> {
     }
 
     fn column(&mut self, field: &Field) -> Result<Shape> {
+        if let Some(type_name) = self.options.class_of(field)? {
+            return self.class(field.name(), &type_name).map(Shape::Class);
+        }
         // A counter has its branch already, or gets it here if its lists come later.
         if let Some(&branch) = self.counter_branches.get(field.name()) {
             return Ok(Shape::Counter(branch));
@@ -138,6 +157,33 @@ impl<'a> Planner<'a> {
             return self.counter(name).map(Shape::Counter);
         }
         self.shape(name, field, None)
+    }
+
+    /// Adds the branches of a column of a class, or of a collection of a class.
+    fn class(&mut self, name: &str, type_name: &str) -> Result<ClassColumn> {
+        names::check("a branch", name)?;
+        let level = self.options.level_of(name);
+        check_level(level)?;
+        let mut declared = Declarations::new(&self.options.classes);
+        let spelt = declared.declare(type_name)?;
+        let infos = declared.infos();
+        let first = self.plan.branches.len();
+        let Unrolled { branches, shape, layout } = unroll(&infos, (name, &spelt), level, first)?;
+        for branch in branches {
+            if !self.names.insert(branch.name.clone()) {
+                return Err(Error::invalid_argument(format!(
+                    "two branches would have the name {:?}: end the name of the column with a dot, as in \"{name}.\", \
+                     which the names of its members then begin with",
+                    branch.name
+                )));
+            }
+            self.plan.branches.push(branch);
+        }
+        let known = &mut self.plan.infos;
+        let new = infos.classes().iter().filter(|info| !known.contains(info));
+        let new: Vec<ClassInfo> = new.cloned().collect();
+        known.extend(new);
+        Ok(ClassColumn { layout, shape })
     }
 
     fn shape(&mut self, name: &str, field: &Field, counter: Option<usize>) -> Result<Shape> {
@@ -209,7 +255,8 @@ impl<'a> Planner<'a> {
                 "two branches would have the name {name:?}"
             )));
         }
-        self.plan.branches.push(BranchForm { name: name.to_owned(), content, counter });
+        let name = name.to_owned();
+        self.plan.branches.push(BranchForm { name, content, counter, element: None });
         Ok(self.plan.branches.len() - 1)
     }
 

@@ -35,6 +35,9 @@ pub(super) fn start(
     let clusters = (options.auto_flush, options.optimize_baskets);
     file.begin(path)?;
     file.add_streamer_infos(&StreamerList::of_trees()?)?;
+    if !plan.infos.is_empty() {
+        file.add_streamer_infos(&StreamerList::of_classes(&plan.infos)?)?;
+    }
     let tree = StoredTree::new(file, path, (&plan.branches, &settings), options);
     Ok((Filler::new(plan, (&name, &settings), clusters, context), tree))
 }
