@@ -11,7 +11,7 @@ use arrow_array::{
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field, Fields};
 use nyssa_root::arrow::gather::decoded;
-use nyssa_root::arrow::lists::{byte_lists, fixed, lists};
+use nyssa_root::arrow::lists::{byte_lists, fixed, is_bytes, item_type, lists};
 use nyssa_root::arrow::{Number, brief};
 use nyssa_root::error::{Error, Result, ResultExt};
 
@@ -55,6 +55,35 @@ pub(super) fn conform(array: &ArrayRef, wanted: &DataType) -> Result<ArrayRef> {
         _ => match Number::of_data_type(wanted) {
             Some(number) => numbers::convert(array, number),
             None => Err(misfit(array, wanted)),
+        },
+    }
+}
+
+/// Returns whether values of the type `given` can have the type `wanted`, apart from their range.
+pub(super) fn fits(given: &DataType, wanted: &DataType) -> bool {
+    let item = |given: &DataType, wanted: &Field| {
+        item_type(given).is_some_and(|item| fits(item, wanted.data_type()))
+    };
+    match (given, wanted) {
+        (DataType::Dictionary(_, values), _) => fits(values, wanted),
+        (DataType::Struct(given), DataType::Struct(wanted)) => {
+            given.len() == wanted.len()
+                && wanted.iter().all(|field| {
+                    given
+                        .find(field.name())
+                        .is_some_and(|(_, own)| fits(own.data_type(), field.data_type()))
+                })
+        }
+        (DataType::List(_) | DataType::LargeList(_), DataType::LargeList(wanted)) => {
+            item(given, wanted)
+        }
+        (DataType::FixedSizeList(_, size), DataType::FixedSizeList(wanted, other)) => {
+            size == other && item(given, wanted)
+        }
+        (given, DataType::LargeBinary) => is_bytes(given),
+        (given, wanted) => match (Number::of_data_type(given), Number::of_data_type(wanted)) {
+            (Some(given), Some(wanted)) => given.is_float() == wanted.is_float(),
+            _ => false,
         },
     }
 }

@@ -114,6 +114,16 @@ impl Filler {
         self.entries - self.clusters.start
     }
 
+    /// Returns the compressors, which forks share.
+    pub(super) fn compressors(&self) -> &Arc<Compressors> {
+        &self.compressors
+    }
+
+    /// Returns the context, whose threads compress.
+    pub(super) fn context(&self) -> &Context {
+        &self.context
+    }
+
     /// Returns the columns of rows, in their order.
     pub(super) fn plan(&self) -> &Arc<Plan> {
         &self.plan
@@ -322,7 +332,19 @@ impl Filler {
             let (name, keylen) = (branch.form.name.clone(), branch.keylen);
             Full { branch: at, name, keylen, codecs: branch.codec.of(&basket), basket }
         };
-        let full = full.into_iter().map(with_codecs).collect();
+        let mut full: Vec<Full> = full.into_iter().map(with_codecs).collect();
+        if limit.is_none() {
+            let sizes: Vec<_> =
+                full.iter().map(|one| (one.branch, one.basket.len_with_offsets())).collect();
+            full = target.take_full(full)?;
+            if full.is_empty() {
+                for (at, objlen) in sizes {
+                    let branch = &mut self.branches[at];
+                    branch.tot_bytes += (branch.keylen + objlen) as u64;
+                }
+                return Ok(None);
+            }
+        }
         let (compressors, context) = (Arc::clone(&self.compressors), self.context.clone());
         let mut cut: Option<Cut> = None;
         in_order::compress_all(full, (self.workers, &context), &compressors, |done| {

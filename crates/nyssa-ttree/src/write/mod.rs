@@ -8,13 +8,13 @@
 //!                                           TTree with the places of all baskets, last
 //! ```
 //!
-//! A [`TreeWriter`] writes baskets as soon as they are full. With a [`ParallelWriter`], each thread fills and
-//! compresses on its own, and the baskets of a cluster are written together when the cluster is complete.
+//! A [`TreeWriter`] writes baskets as soon as they are full. With a [`ParallelWriter`], each thread fills on its own,
+//! threads of the pool compress, and the baskets of a cluster are written together when the cluster is complete.
 //!
 //! ```text
 //! filler ──► stored tree ──► file                  TreeWriter
-//! filler ──► cluster ──┐
-//! filler ──► cluster ──┴──► stored tree ──► file   FillContext of a ParallelWriter
+//! filler ──► queue ──► cluster ──┐
+//! filler ──► queue ──► cluster ──┴──► stored tree ──► file   FillContext of a ParallelWriter
 //! ```
 //!
 //! An existing tree can be continued (`resume`): it gets new baskets, and its `TTree` is written again with all
@@ -23,6 +23,7 @@
 //! Sizes of baskets and clusters, and the numbers in the metadata, match ROOT's for these entries (`TBranch::Fill`,
 //! `TTree::Fill`, `TTree::OptimizeBaskets`).
 
+mod background;
 mod basket;
 mod before;
 mod branch;
@@ -32,6 +33,7 @@ mod columns;
 mod compress;
 mod conform;
 mod declared;
+mod described;
 mod element;
 mod existing;
 mod filler;
@@ -56,6 +58,7 @@ mod vector;
 mod writer;
 
 pub use before::EmbeddedBasket;
+pub use described::Described;
 pub use names::is_reserved;
 pub use options::{
     AutoFlush, BranchOptions, ColumnOptions, DEFAULT_AUTO_FLUSH, DEFAULT_BASKET_SIZE,

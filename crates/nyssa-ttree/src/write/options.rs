@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use arrow_schema::Field;
 use globset::GlobMatcher;
@@ -12,6 +13,7 @@ use nyssa_root::effort::Effort;
 use nyssa_root::error::{Error, Result};
 
 use super::declared;
+use super::described::Described;
 
 /// The default size of a basket in bytes, which is ROOT's.
 pub const DEFAULT_BASKET_SIZE: usize = 32_000;
@@ -87,6 +89,8 @@ pub struct TreeWriteOptions {
     pub columns: HashMap<String, ColumnOptions>,
     /// The classes of columns, which their metadata name (`nyssa:type`).
     pub classes: Definitions,
+    /// The streamer infos of a file, for columns whose options state their class ([`ColumnOptions::class`]).
+    pub described: Option<Arc<Described>>,
     /// How deep the objects of classes are split into branches, 0 to 99. 0: not at all.
     pub split_level: u32,
     /// The names and formulas of aliases (`TTree::SetAlias`).
@@ -120,8 +124,8 @@ pub struct ColumnOptions {
     pub vector: bool,
     /// The title of the branch; `None` makes the list of its leaves.
     pub title: Option<String>,
-    /// How deep the objects of a class are split; `None` means the split level of the tree.
-    pub split_level: Option<u32>,
+    /// The type of objects of a class, or of a collection of a class, as the streamer infos spell it.
+    pub class: Option<String>,
 }
 
 /// The options of one branch.
@@ -162,6 +166,7 @@ impl Default for TreeWriteOptions {
             branches: Vec::new(),
             columns: HashMap::new(),
             classes: Definitions::default(),
+            described: None,
             split_level: DEFAULT_SPLIT_LEVEL,
             aliases: Vec::new(),
             user_info: Vec::new(),
@@ -229,12 +234,6 @@ impl TreeWriteOptions {
     /// `InvalidArgument` for a type that cannot be read.
     pub(super) fn class_of(&self, column: &Field) -> Result<Option<String>> {
         declared::class_of(column, &self.classes)
-    }
-
-    /// Returns how deep the objects of a column are split.
-    pub(super) fn level_of(&self, column: &str) -> u32 {
-        let own = self.columns.get(column).and_then(|options| options.split_level);
-        own.unwrap_or(self.split_level)
     }
 
     /// Returns whether the lists of a column must be written as `std::vector`.

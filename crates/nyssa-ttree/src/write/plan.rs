@@ -20,8 +20,9 @@ use arrow_schema::{DataType, Field, Schema};
 use nyssa_root::arrow::lists::{is_bytes, item_type};
 use nyssa_root::arrow::{Number, STREAMER, brief};
 use nyssa_root::error::{Error, Result, ResultExt};
-use nyssa_root::streamer::{ClassInfo, Declarations, ObjectLayout};
+use nyssa_root::streamer::{ClassInfo, Declarations, ObjectLayout, StreamerInfos, StreamerList};
 
+use super::conform::fits;
 use super::form::{BranchForm, Content, LeafForm};
 use super::names;
 use super::options::TreeWriteOptions;
@@ -35,8 +36,10 @@ pub(super) struct Plan {
     pub branches: Vec<BranchForm>,
     /// The columns with their shapes.
     pub columns: Vec<(String, Shape)>,
-    /// The streamer infos of the classes.
+    /// The streamer infos of classes that the user defines.
     pub infos: Vec<ClassInfo>,
+    /// The streamer infos of classes that come from a file.
+    pub lists: StreamerList,
 }
 
 /// The branches that a column fills.
@@ -146,7 +149,11 @@ impl<'a> Planner<'a> {
 
     fn column(&mut self, field: &Field) -> Result<Shape> {
         if let Some(type_name) = self.options.class_of(field)? {
-            return self.class(field.name(), &type_name).map(Shape::Class);
+            return self.declared(field.name(), &type_name);
+        }
+        let own = self.options.columns.get(field.name());
+        if let Some(type_name) = own.and_then(|own| own.class.clone()) {
+            return self.described(field, &type_name);
         }
         // A counter has its branch already, or gets it here if its lists come later.
         if let Some(&branch) = self.counter_branches.get(field.name()) {
@@ -159,16 +166,38 @@ impl<'a> Planner<'a> {
         self.shape(name, field, None)
     }
 
-    /// Adds the branches of a column of a class, or of a collection of a class.
-    fn class(&mut self, name: &str, type_name: &str) -> Result<ClassColumn> {
-        names::check("a branch", name)?;
-        let level = self.options.level_of(name);
-        check_level(level)?;
+    /// Adds the branches of a column of a class, or of a collection of a class, which the user defines.
+    fn declared(&mut self, name: &str, type_name: &str) -> Result<Shape> {
         let mut declared = Declarations::new(&self.options.classes);
         let spelt = declared.declare(type_name)?;
         let infos = declared.infos();
-        let first = self.plan.branches.len();
-        let Unrolled { branches, shape, layout } = unroll(&infos, (name, &spelt), level, first)?;
+        let column = self.class(name, &spelt, &infos)?;
+        let new: Vec<ClassInfo> =
+            infos.classes().iter().filter(|one| !self.plan.infos.contains(one)).cloned().collect();
+        self.plan.infos.extend(new);
+        Ok(Shape::Class(column))
+    }
+
+    /// Adds the branches of a column of a class that a file describes.
+    fn described(&mut self, field: &Field, type_name: &str) -> Result<Shape> {
+        let described = self.options.described.clone().unwrap_or_default();
+        let column = self.class(field.name(), type_name, &described.infos)?;
+        if !fits(field.data_type(), &column.layout.data_type()) {
+            return Err(Error::unsupported(format!(
+                "values of type {} are not those of the class {type_name}",
+                brief(field.data_type())
+            )));
+        }
+        self.plan.lists.merge(&ObjectLayout::describe([&*column.layout], &described.list));
+        Ok(Shape::Class(column))
+    }
+
+    /// Adds the branches of a column of a type that `infos` describe.
+    fn class(&mut self, name: &str, type_name: &str, infos: &StreamerInfos) -> Result<ClassColumn> {
+        names::check("a branch", name)?;
+        let (level, first) = (self.options.split_level, self.plan.branches.len());
+        check_level(level)?;
+        let Unrolled { branches, shape, layout } = unroll(infos, (name, type_name), level, first)?;
         for branch in branches {
             if !self.names.insert(branch.name.clone()) {
                 return Err(Error::invalid_argument(format!(
@@ -179,10 +208,6 @@ impl<'a> Planner<'a> {
             }
             self.plan.branches.push(branch);
         }
-        let known = &mut self.plan.infos;
-        let new = infos.classes().iter().filter(|info| !known.contains(info));
-        let new: Vec<ClassInfo> = new.cloned().collect();
-        known.extend(new);
         Ok(ClassColumn { layout, shape })
     }
 

@@ -35,6 +35,9 @@ pub(super) fn start(
     let clusters = (options.auto_flush, options.optimize_baskets);
     file.begin(path)?;
     file.add_streamer_infos(&StreamerList::of_trees()?)?;
+    if !plan.lists.is_empty() {
+        file.add_streamer_infos(&plan.lists)?;
+    }
     if !plan.infos.is_empty() {
         file.add_streamer_infos(&StreamerList::of_classes(&plan.infos)?)?;
     }

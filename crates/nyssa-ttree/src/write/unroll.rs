@@ -98,7 +98,7 @@ struct Place<'p> {
 /// The names of the members of a base class.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bases {
-    /// A top branch without a dot: `b`.
+    /// A top branch without a dot, and its base classes: `b`.
     Bare,
     /// A top branch with a dot: `jet.Base.b`.
     Dotted,
@@ -245,7 +245,8 @@ impl<'i> Unroller<'i> {
                         (name.rsplit_once('.').map_or("", |(outer, _)| outer), base.name.as_str())
                     }
                 };
-                self.nested(prefix, base, inner(mother, parent, Bases::Inner))
+                let bases = if prefix.is_empty() { Bases::Bare } else { Bases::Inner };
+                self.nested(prefix, base, inner(mother, parent, bases))
             }
             Members::Object(class) if place.level > 0 => {
                 let form = ElementForm {
@@ -276,7 +277,8 @@ impl<'i> Unroller<'i> {
             match unroller.kind(element) {
                 Members::Base(_) => unroller.first_level(&name, info, index, place),
                 Members::Object(class) if place.level > 1 => {
-                    unroller.nested(&name, class, Place { level: place.level - 1, ..place })
+                    let (level, bases) = (place.level - 1, Bases::Inner);
+                    unroller.nested(&name, class, Place { level, bases, ..place })
                 }
                 Members::Collection(_) if place.level > 1 => {
                     let place = Place { level: place.level - 1, ..place };

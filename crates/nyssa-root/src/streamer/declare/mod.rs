@@ -50,6 +50,14 @@ impl<'d> Declarations<'d> {
         StreamerInfos::new(self.classes.into_iter().map(|(info, _)| info).collect())
     }
 
+    /// Returns ROOT's name of a type, such as `vector<Jet>` for `std::vector<Jet>`, whatever its classes are.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a text that is not a C++ type.
+    pub fn spelt(type_name: &str) -> Result<String> {
+        spelling::spelt(type_name)
+    }
+
     /// Returns the checksum of a class that ROOT knows by its name only, such as a standard container.
     pub fn checksum_of_name(name: &str) -> u32 {
         checksum::of_name(name)

@@ -49,6 +49,22 @@ pub(super) fn template(text: &str) -> Result<(String, Vec<String>)> {
     Ok((template.strip_prefix("std::").unwrap_or(&template).to_owned(), arguments))
 }
 
+/// Returns ROOT's name of a type. Numbers in it are numbers of templates.
+pub(super) fn spelt(text: &str) -> Result<String> {
+    if let Some(known) = fundamental(text) {
+        return Ok(known.to_owned());
+    }
+    if text.trim().parse::<u64>().is_ok() {
+        return Ok(text.trim().to_owned());
+    }
+    let (template, arguments) = template(text)?;
+    if arguments.is_empty() {
+        return Ok(template);
+    }
+    let arguments = arguments.iter().map(|one| spelt(one)).collect::<Result<Vec<_>>>()?;
+    Ok(joined(&template, &arguments))
+}
+
 /// Returns a template with its arguments, as ROOT spells it.
 pub(super) fn joined(template: &str, arguments: &[String]) -> String {
     let inside = arguments.join(",");
