@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use arrow_array::ArrayRef;
 use nyssa_rntuple::choose::RequestedType;
@@ -24,6 +25,8 @@ pub trait Fill: Send {
     fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()>;
     /// Ends the cluster.
     fn flush(&mut self) -> Result<()>;
+    /// Returns the time that the context waited for others.
+    fn stalled(&self) -> Duration;
     /// Commits what is left.
     fn finish(self: Box<Self>) -> Result<()>;
     /// Discards the entries that are in no cluster yet, and returns their number.
@@ -39,6 +42,10 @@ macro_rules! fill {
 
             fn flush(&mut self) -> Result<()> {
                 self.flush()
+            }
+
+            fn stalled(&self) -> Duration {
+                self.stalled()
             }
 
             fn finish(self: Box<Self>) -> Result<()> {
@@ -91,6 +98,11 @@ impl FillContext {
     fn extend(&self, py: Python<'_>, columns: Vec<PyRef<'_, Array>>) -> PyResult<()> {
         let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
         self.run(py, move |context| context.as_mut().ok_or_else(finished)?.extend(&arrays))
+    }
+
+    /// Returns the time in seconds that the context waited for others. It is `None` after the end.
+    fn stalled(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        self.run(py, |context| Ok(context.as_ref().map(|context| context.stalled().as_secs_f64())))
     }
 
     /// Ends the cluster.

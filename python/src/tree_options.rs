@@ -32,6 +32,7 @@ pub struct TreeOptions {
     branch_options: ByField,
     aliases: Vec<(String, String)>,
     user_info: Vec<(String, String)>,
+    split_level: Option<u32>,
 }
 
 impl TreeOptions {
@@ -56,6 +57,7 @@ impl TreeOptions {
             branches: by_branch(self.branch_options)?,
             aliases: self.aliases,
             user_info: self.user_info,
+            split_level: self.split_level.unwrap_or(default.split_level),
             ..default
         };
         for (glob, name) in &self.counters {

@@ -344,18 +344,22 @@ impl Writer {
         })
     }
 
-    /// Begins the TTree `name` with the types of `columns`, whose entries are not written.
+    /// Begins the TTree `name` with the types of `columns`, whose entries are not written. `classes` has the classes of
+    /// the columns.
     fn mktree(
         &self,
         py: Python<'_>,
         name: String,
         columns: Vec<PyRef<'_, Array>>,
+        classes: &Bound<'_, PyDict>,
         options: TreeOptions,
     ) -> PyResult<()> {
         let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
+        let classes = crate::classes::classes(classes)?;
         self.run(py, move |state| {
             let mut options = options.parse(&state.options)?;
             options.contexts = state.options.contexts;
+            options.classes = classes;
             let schema = Schema::new(fields);
             let tree = TreeWriter::create(&state.file, &name, &schema, options, &state.context)?;
             state.trees.push(Tree::new(name, tree));

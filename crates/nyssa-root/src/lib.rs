@@ -21,6 +21,7 @@ pub mod as_text;
 pub mod compression;
 pub mod context;
 pub mod cursor;
+pub mod definitions;
 pub mod distinct;
 pub mod effort;
 pub mod error;

@@ -52,6 +52,8 @@ class FileKeywords(job.ClusterKeywords, total=False):
     counters: Mapping[str, str] | None
     leaf_lists: str | Iterable[str]
     vectors: str | Iterable[str]
+    split_level: int | None
+    open_classes: bool
     branch_options: BranchOptions | None
 
 
@@ -167,6 +169,12 @@ def convert(
     counters, leaf_lists, vectors
         Of a TTree that is written, as in `WritableFile.mktree`, by globs of its branches. Members
         of one collection have one counter, which is its cardinality field if there is one.
+    split_level
+        How deep objects of classes are split into branches of a TTree, as in `WritableFile.mktree`.
+        Fields of classes that the streamer infos of the file describe become branches of the class.
+    open_classes
+        Write the members of such objects as branches of numbers, as the members of records without
+        a class.
     threads
         As in `Dataset.arrays`.
     progress

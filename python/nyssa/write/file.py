@@ -134,6 +134,9 @@ class WritableFile:
         branch_options: BranchOptions | None = None,
         aliases: Mapping[str, str] | None = None,
         user_info: Mapping[str, str] | None = None,
+        classes: Mapping[str, Mapping[str, object]] | None = None,
+        record_names: bool = False,
+        split_level: int | None = None,
     ) -> TreeWriter:
         """Add a TTree and return its writer.
 
@@ -144,6 +147,16 @@ class WritableFile:
         `counters` names, or the column ``nJet`` if there is one, as in NanoAOD, or ``nJet_pt``,
         which is then made. Lists of records ``Jet`` become branches ``Jet_pt``, ``Jet_eta``, ...
         with the counter ``nJet``. Members of records become branches ``name_member``.
+
+        Objects of classes and collections of them become branches of their class, as ROOT makes
+        them for the same class in C++:
+
+        >>> jet = {"pt": "float", "hits": "std::vector<std::uint16_t>"}
+        >>> file.mktree("Events", {"jets": "std::vector<Jet>"}, classes={"Jet": jet})
+
+        ROOT reads them with a dictionary of the class, and without one by the streamer infos, which
+        the file gets. The names of the branches of a split object begin with its own name only if
+        that ends with a dot (``"jet."``), as in ROOT.
 
         Parameters
         ----------
@@ -188,6 +201,17 @@ class WritableFile:
             Formulas by the names that ``TTree::SetAlias`` gives them.
         user_info
             Texts by their names, each a ``TNamed`` in ``TTree::GetUserInfo``.
+        classes
+            Classes by name, as for `mkrntuple`: dicts from the members to their types, with
+            ``":bases"``, ``":version"`` and ``":checksum"``. Members are numbers, strings, standard
+            containers, pairs, arrays (``"float[3]"``) and other classes. The checksum is computed as
+            ROOT does if it is not given.
+        record_names
+            Whether awkward records with a name are written as the class of this name.
+        split_level
+            How deep objects are split into branches, 0 to 99. 0: each object or collection is one
+            branch. 1: each member is a branch. Each level more does this for the members of members.
+            Default: 99, as in ROOT.
 
         Raises
         ------
@@ -210,12 +234,14 @@ class WritableFile:
             branch_options=branch_options,
             aliases=aliases,
             user_info=user_info,
+            split_level=split_level,
         )
-        columns = from_types.empty(types_or_data)
+        classes = dict(classes or {})
+        columns = from_types.empty(types_or_data, classes)
         initial = columns is None
         if columns is None:
-            columns = from_data.columns(types_or_data)
-        self._open().mktree(name, columns, options)
+            columns = from_data.columns(types_or_data, record_names or bool(classes))
+        self._open().mktree(name, columns, classes, options)
         writer = TreeWriter(self._open, name, columns)
         self._trees[name] = writer
         if initial:

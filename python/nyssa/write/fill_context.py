@@ -24,6 +24,18 @@ class FillContext:
         self._writer = writer
         self._core = core
         self._entries = 0
+        self._stalled = 0.0
+
+    @property
+    def stalled(self) -> float:
+        """Return the seconds that `extend` and `flush` of this context waited for others.
+
+        Of a TTree, other threads compress and write the baskets of a context. It waits if they are
+        more than 64 MiB behind. Of an RNTuple, it waits while complete clusters are written.
+        """
+        now = self._core.stalled()
+        self._stalled = self._stalled if now is None else now
+        return self._stalled
 
     @property
     def num_entries(self) -> int:
@@ -46,6 +58,7 @@ class FillContext:
 
     def close(self) -> None:
         """Write the remaining entries. Closing the file does this for all contexts."""
+        self._stalled = self.stalled
         self._core.close()
 
     def discard(self) -> int:

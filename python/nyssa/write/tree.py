@@ -35,6 +35,7 @@ class TreeOptions:
     branch_options: list[tuple[str, list[tuple[str, str]]]] | None = None
     aliases: list[tuple[str, str]] | None = None
     user_info: list[tuple[str, str]] | None = None
+    split_level: int | None = None
 
     # The options are those that users give, which are checked here and by the core: `Any`.
     @classmethod
@@ -53,6 +54,7 @@ class TreeOptions:
         branch_options: BranchOptions | None,
         aliases: Mapping[str, str] | None,
         user_info: Mapping[str, str] | None,
+        split_level: int | None,
     ) -> TreeOptions:
         """Return the options of what users give."""
         return cls(
@@ -68,6 +70,7 @@ class TreeOptions:
             branch_options=by_branch(branch_options),
             aliases=list((aliases or {}).items()),
             user_info=list((user_info or {}).items()),
+            split_level=split_level,
         )
 
 

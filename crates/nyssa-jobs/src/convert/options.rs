@@ -145,6 +145,13 @@ pub struct ToTTree {
     /// std::vector, instead of arrays with a counter, for lists whose branch matches a glob (repeatable).
     #[cfg_attr(feature = "cli", arg(long, value_name = "GLOB"))]
     pub vectors: Vec<String>,
+    /// How deep objects of classes are split into branches, 0 to 99; 0 makes one branch of each field. The default is 99, as
+    /// in ROOT.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "LEVEL"))]
+    pub split_level: Option<u32>,
+    /// Write the members of objects of classes as branches of numbers, as the members of records without a class.
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub open_classes: bool,
     /// Compression, basket-size or title of branches that match a glob (repeatable; the last glob that matches counts). A
     /// backslash before a comma, a colon or an equals sign makes it a character of the glob or of the value.
     #[cfg_attr(
@@ -180,6 +187,7 @@ impl ToTTree {
             basket_size: basket_size.unwrap_or(default.basket_size),
             auto_flush: auto_flush.map_or(default.auto_flush, AutoFlush::from),
             branches: branch_options.clone(),
+            split_level: self.split_level.unwrap_or(default.split_level),
             ..default
         };
         let options =

@@ -139,8 +139,7 @@ impl MergedNTuple {
         transfer.inputs(all_inputs, &unified.mappings)?;
         (self.pages, self.shared) = (transfer.pages, transfer.shared());
         self.bytes = transfer.moved_bytes;
-        let notes =
-            attributes::carry(all_inputs, &target.file, &mut transfer.writer, context)?;
+        let notes = attributes::carry(all_inputs, &target.file, &mut transfer.writer, context)?;
         unified.notes.extend(notes);
         self.totals = transfer.writer.finish()?;
         Ok(())

@@ -1,7 +1,6 @@
-//! Defines classes, enums and collections of the user, and parses C++ type names that use them.
+//! Parses C++ type names that use the classes, enums and collections of the user.
 
-use std::collections::BTreeMap;
-
+use nyssa_root::definitions::{Definition, Definitions as Classes};
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::type_name::{Argument, TypeName};
 
@@ -10,56 +9,11 @@ use super::{Class, FieldType, Leaf, SetKind, check_name};
 /// The maximum depth of nested types. It also stops a class that contains itself.
 const MAX_DEPTH: usize = 60;
 
-/// A definition of the user. Its types are C++ type names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Definition {
-    /// A class.
-    Class {
-        /// The names of the base classes.
-        bases: Vec<String>,
-        /// The names and types of the members.
-        members: Vec<(String, String)>,
-        /// The class version, see [`Class::version`].
-        version: u32,
-        /// The class checksum, see [`Class::checksum`].
-        checksum: Option<u32>,
-    },
-    /// An enum with this underlying integer type.
-    Enum(String),
-    /// A class that ROOT treats as a collection of these items.
-    Collection(String),
-    /// A class whose objects are stored as streamer fields, by ROOT's streamer.
-    Streamed,
-}
-
-/// The definitions by normalised name.
-#[derive(Clone, Debug, Default)]
-pub struct Classes(BTreeMap<String, Definition>);
-
-impl Classes {
-    /// Adds a definition. Its types are looked up only when the name is used.
-    ///
-    /// # Errors
-    /// `InvalidArgument` for a name that is not a class name, is a known type, or is already defined.
-    pub fn define(&mut self, name: &str, definition: Definition) -> Result<()> {
-        let parsed = TypeName::parse_with_typedefs(name)?;
-        let normal = parsed.to_string();
-        let known = parsed.template().0.starts_with("std::") || Leaf::of_name(&normal).is_some();
-        if known || !parsed.indirection.is_empty() {
-            return Err(Error::invalid_argument(format!("{name} cannot be defined as a class")));
-        }
-        match self.0.insert(normal, definition) {
-            None => Ok(()),
-            Some(_) => Err(Error::invalid_argument(format!("class {name} is defined twice"))),
-        }
-    }
-
-    /// Returns the type of a defined name. Returns `None` for all other names.
-    pub(super) fn declared(&self, name: &TypeName) -> Result<Option<FieldType>> {
-        match self.0.get(&name.to_string()) {
-            Some(definition) => Builder(self).defined(&name.to_string(), definition, 0).map(Some),
-            None => Ok(None),
-        }
+/// Returns the type of a defined name. Returns `None` for all other names.
+pub(super) fn declared(classes: &Classes, name: &TypeName) -> Result<Option<FieldType>> {
+    match classes.get(&name.to_string()) {
+        Some(definition) => Builder(classes).defined(&name.to_string(), definition, 0).map(Some),
+        None => Ok(None),
     }
 }
 
@@ -98,7 +52,7 @@ impl Builder<'_> {
         if let Some(leaf) = Leaf::of_name(&text) {
             return Ok(FieldType::Leaf(leaf));
         }
-        if let Some(definition) = self.0.0.get(&text) {
+        if let Some(definition) = self.0.get(&text) {
             return self.defined(&text, definition, depth);
         }
         let (template, arguments) = name.template();
@@ -186,7 +140,7 @@ impl Builder<'_> {
         if KNOWN_TEMPLATES.contains(&template) {
             return Error::invalid_argument(format!("{text}: wrong template arguments"));
         }
-        let own = self.0.0.keys().map(String::as_str);
+        let own = self.0.names();
         let fundamental = Leaf::ALL.iter().map(|leaf| leaf.type_name());
         let known = own.chain(KNOWN_TEMPLATES).chain(fundamental);
         let error =

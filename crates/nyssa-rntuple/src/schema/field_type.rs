@@ -97,7 +97,7 @@ pub struct Class {
 
 impl Class {
     /// The version that ROOT records for classes without `ClassDef`.
-    pub const NO_VERSION: u32 = u32::MAX;
+    pub const NO_VERSION: u32 = nyssa_root::definitions::NO_VERSION;
 
     /// Makes a class that has only members.
     pub fn new(name: &str, members: Vec<(String, FieldType)>) -> Self {

@@ -24,6 +24,7 @@ use nyssa_root::compression::Compression;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::type_name::{Argument, TypeName};
 
+use super::classes::declared;
 use super::to_arrow::{CHECKSUM, VERSION};
 use super::{Class, Classes, FieldType, Leaf, Schema, SchemaBuilder, SetKind};
 
@@ -99,7 +100,7 @@ impl Converter<'_> {
             return self.value(&values, name);
         }
         if let Some(name) = name
-            && let Some(declared) = self.classes.declared(name)?
+            && let Some(declared) = declared(self.classes, name)?
             && fits(&declared, data_type)
         {
             return Ok(declared);

@@ -25,7 +25,6 @@ mod validate_tests;
 
 pub use backing::align;
 pub use builder::{MAX_FIELD_DEPTH, SchemaBuilder};
-pub use classes::{Classes, Definition};
 pub use cluster::{Cluster, ColumnRange, PageInfo};
 pub use column::{AliasColumn, Column};
 pub use column_rules::is_cardinality;
@@ -39,4 +38,5 @@ pub use leaf::{Leaf, index_column};
 pub use locator::{EnvelopeLink, Locator};
 pub use name::check_name;
 pub use nyssa_data::dataset::BACKING_PREFIX;
+pub use nyssa_root::definitions::{Definition, Definitions as Classes};
 pub use validate::MAX_ALTERNATIVES;

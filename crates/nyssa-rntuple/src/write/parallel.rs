@@ -4,6 +4,7 @@
 //! A complete cluster is committed under one short lock, while its sealed pages are written to the file.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::Schema as ArrowSchema;
@@ -180,7 +181,7 @@ impl ParallelWriter {
         let place = shared.turns.place()?;
         Ok(FillContext {
             cluster_builder,
-            port: ContextTarget { shared: Arc::clone(shared), place },
+            port: ContextTarget { shared: Arc::clone(shared), place, stalled: Duration::ZERO },
         })
     }
 
@@ -269,6 +270,11 @@ impl FillContext {
         self.extend(batch.columns())
     }
 
+    /// Returns the time that this context waited while complete clusters were written, of others and its own.
+    pub fn stalled(&self) -> Duration {
+        self.port.stalled
+    }
+
     /// Ends the open cluster and commits it.
     ///
     /// # Errors
@@ -320,11 +326,16 @@ impl Drop for FillContext {
 struct ContextTarget {
     shared: Arc<Shared>,
     place: Place<Writer>,
+    /// The time that the context waited for its turn to write, and wrote.
+    stalled: Duration,
 }
 
 impl ClusterTarget for ContextTarget {
     fn commit(&mut self, cluster: SealedCluster) -> Result<()> {
-        self.place.commit(cluster)
+        let start = Instant::now();
+        let committed = self.place.commit(cluster);
+        self.stalled += start.elapsed();
+        committed
     }
 
     fn store(&mut self, pages: Vec<SealedPage>) -> Result<Vec<ClusterPage>> {

@@ -15,7 +15,7 @@ use super::decode::Decoder;
 use super::leaf::LeafNumbers;
 use super::leaf_list::LeafList;
 use super::node::Node;
-use super::{ObjectLayout, Origin, number};
+use super::{ObjectLayout, Origin, encode, number};
 use crate::error::Result;
 use crate::streamer::basic::Basic;
 
@@ -151,6 +151,22 @@ impl ObjectLayout {
             decoded.map_err(|error| error.at(|place| place.entry = Some(first + entry as u64)))?;
         }
         Ok(())
+    }
+
+    /// Streams the entries `rows` of a branch, which [`ObjectLayout::decode_entries`] reads. With `items`, entry `i` has
+    /// the items between `items[i]` and `items[i + 1]` of `array`; otherwise it has the value `i`. Returns the bytes, and
+    /// one more offset than entries.
+    ///
+    /// # Errors
+    /// `InvalidArgument` with the entry for arrays of another type than [`ObjectLayout::data_type`] and for values that no
+    /// object has; `LimitExceeded` for objects of more than 1 GiB.
+    pub fn encode_entries(
+        &self,
+        array: &ArrayRef,
+        items: Option<&[i64]>,
+        rows: Range<usize>,
+    ) -> Result<(Vec<u8>, Vec<i64>)> {
+        encode::encode_entries(&self.node, &self.shape, array, items, rows)
     }
 
     /// Returns the array of all values.

@@ -96,6 +96,35 @@ impl BranchFiller {
                 let size = |row| form.size(vectors, row);
                 self.fill_each(rows, size, |row, out| form.put(vectors, row, out))
             }
+            (Values::Objects(array), items) => {
+                let Content::Objects(layout) = &self.form.content else { return Ok(Vec::new()) };
+                let items = items.as_deref();
+                let (bytes, ends) = layout.encode_entries(array, items, rows.clone())?;
+                let first = rows.start;
+                let span = |row: usize| ends[row - first] as usize..ends[row - first + 1] as usize;
+                self.fill_each(
+                    rows,
+                    |row| span(row).len(),
+                    |row, out| {
+                        out.extend_from_slice(&bytes[span(row)]);
+                        Ok(())
+                    },
+                )
+            }
+            (Values::Counts, Some(items)) if matches!(self.form.content, Content::Items) => {
+                let count = |row: usize| items[row + 1] - items[row];
+                let largest = rows.clone().map(count).max().unwrap_or(0);
+                self.maximum = self.maximum.max(largest);
+                self.fill_each(
+                    rows,
+                    |_| size_of::<i32>(),
+                    |row, out| {
+                        out.extend_from_slice(&(count(row) as i32).to_be_bytes());
+                        Ok(())
+                    },
+                )
+            }
+            (Values::Nothing, _) => Ok(Vec::new()),
             (Values::Leaves(leaves), Some(items)) => {
                 self.fill_lists(leaves.first().map(AsRef::as_ref), items, rows)
             }

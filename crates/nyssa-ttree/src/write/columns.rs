@@ -11,9 +11,11 @@ use nyssa_root::arrow::lists::{byte_lists, fixed, lists};
 use nyssa_root::arrow::{Number, brief};
 use nyssa_root::error::{Error, Result, ResultExt};
 
+use super::conform;
 use super::form::{BranchForm, Content, LeafForm};
 use super::numbers;
 use super::plan::{Plan, Shape};
+use super::unroll::ClassShape;
 use super::vector::{Item, Items, VectorForm, Vectors};
 
 /// The largest string in bytes.
@@ -38,6 +40,10 @@ pub(super) enum Values {
     Text(Vec<i64>, Buffer),
     /// Vectors.
     Vectors(Vectors),
+    /// Values that ROOT's streamer writes, in the type of their layout.
+    Objects(ArrayRef),
+    /// Nothing, since the branches below have the values.
+    Nothing,
 }
 
 /// Returns the values of all branches in their order.
@@ -54,7 +60,12 @@ pub(super) fn split(plan: &Plan, arrays: &[ArrayRef]) -> Result<Vec<BranchValues
         )));
     }
     let rows = arrays.first().map_or(0, |array| array.len());
-    let mut splitter = Splitter { plan, values: vec![None; plan.branches.len()] };
+    let nothing = |branch: &BranchForm| match branch.content {
+        Content::Nothing => Some(BranchValues { items: None, values: Values::Nothing }),
+        _ => None,
+    };
+    let values = plan.branches.iter().map(nothing).collect();
+    let mut splitter = Splitter { plan, values };
     for ((name, shape), array) in plan.columns.iter().zip(arrays) {
         if array.len() != rows {
             return Err(Error::invalid_argument(format!(
@@ -131,6 +142,10 @@ impl Splitter<'_> {
                 let values = Values::Vectors(vectors(form, array)?);
                 self.set(*branch, BranchValues { items: None, values })
             }
+            Shape::Class(class) => {
+                let array = conform::conform(array, &class.layout.data_type())?;
+                self.objects(&class.shape, &array, None)
+            }
             Shape::Record(members) => {
                 if array.is_empty() && array.as_struct_opt().is_none() {
                     return members
@@ -158,6 +173,43 @@ impl Splitter<'_> {
                 self.count(*counter, &items)?;
                 self.column(item, &values, Some(&items))
                     .map_err(|error| error.entry_of(|at| offsets.row(at)))
+            }
+        }
+    }
+
+    /// Splits the values of a class, which have the type of their layout.
+    fn objects(
+        &mut self,
+        shape: &ClassShape,
+        array: &ArrayRef,
+        items: Option<&Arc<[i64]>>,
+    ) -> Result<()> {
+        match shape {
+            ClassShape::Value(branch) => {
+                let values = match &self.form(*branch).content {
+                    Content::Leaves(leaves) => {
+                        let leaf = leaves.first().ok_or_else(|| misfit(array))?;
+                        Values::Leaves(vec![elements(leaf, array)?])
+                    }
+                    _ => Values::Objects(Arc::clone(array)),
+                };
+                self.set(*branch, BranchValues { items: items.cloned(), values })
+            }
+            ClassShape::Record(members) => {
+                let record = array.as_struct_opt().ok_or_else(|| misfit(array))?;
+                for (name, shape) in members {
+                    let member = record.column_by_name(name).ok_or_else(|| no_member(name))?;
+                    self.objects(shape, member, items).in_field(name)?;
+                }
+                Ok(())
+            }
+            ClassShape::Items(counter, item) => {
+                let (offsets, values) = lists(array).ok_or_else(|| misfit(array))??;
+                let first = offsets.get(0);
+                let items: Arc<[i64]> =
+                    (0..offsets.len()).map(|at| offsets.get(at) - first).collect();
+                self.count(*counter, &items)?;
+                self.objects(item, &values, Some(&items))
             }
         }
     }

@@ -123,8 +123,14 @@ fn branch_form(
         }
         Err(reason) => return Err(refused(reason)),
     };
-    let form =
-        BranchForm { name: branch.name.clone(), content, counter, string_class: None, leaf: None };
+    let form = BranchForm {
+        name: branch.name.clone(),
+        content,
+        counter,
+        string_class: None,
+        leaf: None,
+        element: None,
+    };
     if form.is_variable() != stored.has_offsets {
         let has = if stored.has_offsets { "have" } else { "lack" };
         return Err(refused(&format!("its baskets {has} offsets of their entries")));

@@ -112,6 +112,16 @@ impl Filler {
         self.entries - self.clusters.start
     }
 
+    /// Returns the compressors, which forks share.
+    pub(super) fn compressors(&self) -> &Arc<Compressors> {
+        &self.compressors
+    }
+
+    /// Returns the context, whose threads compress.
+    pub(super) fn context(&self) -> &Context {
+        &self.context
+    }
+
     /// Returns the columns of rows, in their order.
     pub(super) fn plan(&self) -> &Arc<Plan> {
         &self.plan
@@ -320,7 +330,19 @@ impl Filler {
             let (name, keylen) = (branch.form.name.clone(), branch.keylen);
             Full { branch: at, name, keylen, codecs: branch.codec.of(&basket), basket }
         };
-        let full = full.into_iter().map(with_codecs).collect();
+        let mut full: Vec<Full> = full.into_iter().map(with_codecs).collect();
+        if limit.is_none() {
+            let sizes: Vec<_> =
+                full.iter().map(|one| (one.branch, one.basket.len_with_offsets())).collect();
+            full = target.take_full(full)?;
+            if full.is_empty() {
+                for (at, objlen) in sizes {
+                    let branch = &mut self.branches[at];
+                    branch.tot_bytes += (branch.keylen + objlen) as u64;
+                }
+                return Ok(None);
+            }
+        }
         let (compressors, context) = (Arc::clone(&self.compressors), self.context.clone());
         let mut cut: Option<Cut> = None;
         in_order::compress_all(full, (self.workers, &context), &compressors, |done| {
@@ -424,6 +446,7 @@ fn size(values: &BranchValues, branch: &BranchFiller) -> usize {
             let levels = vectors.levels.iter().map(|level| 8 * level.len()).sum::<usize>();
             levels + vectors.items.bytes()
         }
+        (Values::Objects(array), _) => array.get_array_memory_size(),
         (Values::Counts, Some(items)) => items.len() * branch.form.item_size(),
         (Values::Leaves(leaves), _) => {
             leaves.iter().map(|leaf| leaf.get_buffer_memory_size().min(leaf.len() * 8)).sum()

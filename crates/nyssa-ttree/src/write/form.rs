@@ -1,10 +1,13 @@
 //! The branches of a tree: their leaves, and their names in ROOT.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use arrow_array::Array;
 use nyssa_root::arrow::Number;
+use nyssa_root::streamer::ObjectLayout;
 
+use super::element::ElementForm;
 use super::numbers;
 use super::packed::PackedLeaf;
 use super::vector::VectorForm;
@@ -23,6 +26,8 @@ pub(super) struct BranchForm {
     pub string_class: Option<&'static str>,
     /// The name of its only leaf, for a counter or a string, if it is not that of the branch.
     pub leaf: Option<String>,
+    /// What ROOT says of a branch of a class.
+    pub element: Option<Box<ElementForm>>,
 }
 
 /// The content of an entry of a branch.
@@ -36,6 +41,12 @@ pub(super) enum Content {
     Text,
     /// One `std::vector`.
     Vector(VectorForm),
+    /// Values that ROOT's streamer writes.
+    Objects(Arc<ObjectLayout>),
+    /// The number of items of a split collection.
+    Items,
+    /// Nothing: the branches below it have the data.
+    Nothing,
 }
 
 /// A leaf of numbers.
@@ -54,7 +65,12 @@ pub(super) struct LeafForm {
 impl BranchForm {
     /// Returns whether entries may differ in size, so that baskets need offsets.
     pub(super) fn is_variable(&self) -> bool {
-        self.counter.is_some() || matches!(self.content, Content::Text | Content::Vector(_))
+        match &self.element {
+            Some(element) => element.has_offsets,
+            None => {
+                self.counter.is_some() || matches!(self.content, Content::Text | Content::Vector(_))
+            }
+        }
     }
 
     /// Returns the name of the only leaf of a counter or a string.
@@ -64,7 +80,7 @@ impl BranchForm {
 
     /// Returns whether the leaf stores the largest count or the length of the longest string.
     pub(super) fn has_maximum(&self) -> bool {
-        matches!(self.content, Content::Counter(_) | Content::Text)
+        matches!(self.content, Content::Counter(_) | Content::Text | Content::Items)
     }
 
     /// Returns the size of an entry in bytes, or of one item of a jagged branch.
@@ -72,15 +88,24 @@ impl BranchForm {
         match &self.content {
             Content::Leaves(leaves) => leaves.iter().map(LeafForm::stored_size).sum(),
             Content::Counter(number) => number.size(),
-            Content::Text | Content::Vector(_) => 1,
+            Content::Items => size_of::<i32>(),
+            Content::Objects(layout) => layout.fixed_size().unwrap_or(1),
+            Content::Text | Content::Vector(_) | Content::Nothing => 1,
         }
     }
 
     /// Returns the title that ROOT gives a branch, which lists its leaves with their types.
     pub(super) fn title(&self, counter: Option<&str>) -> String {
+        if let Some(element) = &self.element {
+            return element.title.clone();
+        }
         match &self.content {
             Content::Text if self.string_class.is_none() => format!("{}/C", self.leaf_name()),
-            Content::Text | Content::Vector(_) => self.name.clone(),
+            Content::Text
+            | Content::Vector(_)
+            | Content::Objects(_)
+            | Content::Items
+            | Content::Nothing => self.name.clone(),
             Content::Counter(number) => {
                 format!("{}/{}", self.leaf_name(), leaf_class::of_number(*number).letter)
             }

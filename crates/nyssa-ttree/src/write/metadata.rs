@@ -1,8 +1,11 @@
 //! Makes the `TTree` with its branches and leaves.
 
+use std::collections::HashMap;
+
 use nyssa_root::arrow::Number;
 use nyssa_root::streamer::{Draft, Target};
 
+use super::element::{ElementForm, LeafElement};
 use super::form::{Content, LeafForm};
 use super::options::TreeWriteOptions;
 use super::stored_branch::{Place, StoredBranch};
@@ -33,11 +36,10 @@ pub(super) fn tree(
     let (auto_flush, ranges) = clusters.describe();
     let count = ranges.len() as i64;
     let (ends, sizes) = ranges.into_iter().unzip();
-    let mut labels = Labels::new(branches);
-    let drafts = branches.iter().enumerate().map(|(at, branch)| {
-        Target::New(draft(branch, at, entries, branches, options, &mut labels))
-    });
-    let drafts = drafts.collect();
+    let labels = Labels::new(branches);
+    let made = branches.iter().enumerate();
+    let made = made.map(|(at, branch)| draft(branch, at, entries, branches, options, &labels));
+    let drafts = nested(branches, made.collect());
     let leaves = (0..labels.leaves).map(Target::Again).collect();
     let tree = Draft::new("TTree")
         .text("fName", name)
@@ -83,24 +85,51 @@ fn named(texts: &[(String, String)]) -> Vec<Target> {
     texts.iter().map(named).collect()
 }
 
-/// The labels of all leaves.
+/// Puts branches into the branches above them. Returns the top branches.
+fn nested(branches: &[StoredBranch], drafts: Vec<Draft>) -> Vec<Target> {
+    let mut below: Vec<Vec<Target>> = branches.iter().map(|_| Vec::new()).collect();
+    let mut top = Vec::new();
+    // A branch comes before the branches below it.
+    for (at, draft) in drafts.into_iter().enumerate().rev() {
+        let mut own = std::mem::take(&mut below[at]);
+        own.reverse();
+        let draft = if own.is_empty() { draft } else { draft.items("fBranches", own) };
+        let mother = branches[at].form.element.as_ref().and_then(|element| element.mother);
+        mother.map_or(&mut top, |mother| &mut below[mother]).push(Target::New(draft));
+    }
+    top.reverse();
+    top
+}
+
+/// The labels of all leaves, and of all branches.
 struct Labels {
     /// The label of the first leaf of each branch.
     first: Vec<usize>,
     leaves: usize,
+    /// The first branch of the items of each split collection.
+    first_items: HashMap<usize, usize>,
 }
 
 impl Labels {
     fn new(branches: &[StoredBranch]) -> Self {
-        let mut labels = Self { first: Vec::new(), leaves: 0 };
-        for branch in branches {
+        let mut labels = Self { first: Vec::new(), leaves: 0, first_items: HashMap::new() };
+        for (at, branch) in branches.iter().enumerate() {
+            if let (Some(counter), Some(_)) = (branch.form.counter, &branch.form.element) {
+                labels.first_items.entry(counter).or_insert(at);
+            }
             labels.first.push(labels.leaves);
-            labels.leaves += match &branch.form.content {
-                Content::Leaves(leaves) => leaves.len(),
+            labels.leaves += match (&branch.form.content, &branch.form.element) {
+                (_, Some(element)) => usize::from(element.leaf.is_some()),
+                (Content::Leaves(leaves), None) => leaves.len(),
                 _ => 1,
             };
         }
         labels
+    }
+
+    /// Returns the label of a branch.
+    fn branch(&self, at: usize) -> usize {
+        self.leaves + at
     }
 }
 
@@ -110,7 +139,7 @@ fn draft(
     entries: u64,
     branches: &[StoredBranch],
     options: &TreeWriteOptions,
-    labels: &mut Labels,
+    labels: &Labels,
 ) -> Draft {
     let form = &branch.form;
     let counter = form.counter.map(|counter| branches[counter].form.leaf_name());
@@ -126,7 +155,18 @@ fn draft(
         numbers.resize(size, 0);
         numbers
     };
+    // Branches of members hold the entries of a split object.
+    let filled = !matches!(form.content, Content::Nothing);
     let draft = match (&form.content, form.string_class) {
+        _ if let Some(element) = &form.element => {
+            let draft = of_class(element, branch.state.maximum).label(labels.branch(at));
+            match form.counter {
+                Some(counter) => {
+                    draft.pointer("fBranchCount", Target::Again(labels.branch(counter)))
+                }
+                None => draft,
+            }
+        }
         (Content::Vector(vector), _) => Draft::new("TBranchElement")
             .text("fClassName", &vector.class())
             .int("fCheckSum", vector.checksum().into())
@@ -147,21 +187,84 @@ fn draft(
         .int("fBasketSize", branch.state.basket_size as i64)
         .int("fEntryOffsetLen", if form.is_variable() { OFFSETS } else { 0 })
         .int("fWriteBasket", baskets as i64)
-        .int("fEntryNumber", entries as i64)
+        .int("fEntryNumber", if filled { entries as i64 } else { 0 })
         .int("fMaxBaskets", size as i64)
         .int("fEntries", entries as i64)
         .int("fTotBytes", branch.tot_bytes as i64)
         .int("fZipBytes", branch.zip_bytes as i64)
-        .items("fLeaves", leaves(branch, at, counter, labels))
+        .items("fLeaves", leaves(branch, at, counter, branches, labels))
         .ints("fBasketBytes", table(|place| place.bytes, 0))
-        .ints("fBasketEntry", table(|place| place.first, entries))
+        .ints("fBasketEntry", table(|place| place.first, if filled { entries } else { 0 }))
         .ints("fBasketSeek", table(|place| place.seek, 0))
 }
 
-fn leaves(branch: &StoredBranch, at: usize, counter: Option<&str>, labels: &Labels) -> Vec<Target> {
+/// Returns what a branch of a class says beside its entries.
+fn of_class(element: &ElementForm, maximum: i64) -> Draft {
+    Draft::new("TBranchElement")
+        .int("fBits", element.bits)
+        .text("fClassName", &element.class)
+        .text("fParentName", &element.parent)
+        .text("fClonesName", &element.clones)
+        .int("fCheckSum", element.checksum.into())
+        .int("fClassVersion", element.version.into())
+        .int("fSplitLevel", element.split_level.into())
+        .int("fID", element.id)
+        .int("fType", element.kind.number())
+        .int("fStreamerType", element.code)
+        .int("fMaximum", maximum)
+}
+
+fn leaf_element(element: &ElementForm, leaf: &LeafElement) -> Draft {
+    Draft::new("TLeafElement")
+        .text("fName", &leaf.name)
+        .text("fTitle", &leaf.title)
+        .int("fLen", leaf.len)
+        .int("fLenType", leaf.len_type)
+        .int("fIsRange", leaf.is_range.into())
+        .int("fIsUnsigned", leaf.is_unsigned.into())
+        .int("fID", element.id)
+        .int("fType", element.code)
+}
+
+/// Returns the leaf of the branch `counter`, for the leaf of the branch `at`. Branches come before the leaves of the branch
+/// around them, so that the first leaf that it counts has it.
+fn counter_leaf(branches: &[StoredBranch], counter: usize, at: usize, labels: &Labels) -> Target {
+    let label = labels.first[counter];
+    let first = labels.first_items.get(&counter) == Some(&at);
+    let element = branches[counter].form.element.as_ref().filter(|_| first);
+    match element.and_then(|element| Some((element, element.leaf.as_ref()?))) {
+        Some((element, leaf)) => Target::New(leaf_element(element, leaf).label(label)),
+        None => Target::Again(label),
+    }
+}
+
+fn leaves(
+    branch: &StoredBranch,
+    at: usize,
+    counter: Option<&str>,
+    branches: &[StoredBranch],
+    labels: &Labels,
+) -> Vec<Target> {
     let form = &branch.form;
     let first = labels.first[at];
-    let is_object = form.string_class.is_some() || matches!(form.content, Content::Vector(_));
+    if let Some(element) = &form.element {
+        let counts = labels.first_items.contains_key(&at);
+        let leaf = |leaf: &LeafElement| match counts {
+            // It was written by the first leaf that it counts.
+            true => Target::Again(first),
+            false => {
+                let draft = leaf_element(element, leaf).label(first);
+                Target::New(match form.counter {
+                    Some(counter) => {
+                        draft.pointer("fLeafCount", counter_leaf(branches, counter, at, labels))
+                    }
+                    None => draft,
+                })
+            }
+        };
+        return element.leaf.iter().map(leaf).collect();
+    }
+    let is_leaf = matches!(form.content, Content::Text) && form.string_class.is_none();
     let one = match &form.content {
         Content::Leaves(leaves) => {
             let mut offset = 0;
@@ -189,19 +292,19 @@ fn leaves(branch: &StoredBranch, at: usize, counter: Option<&str>, labels: &Labe
             .int("fLen", 1)
             .int("fIsRange", 1)
             .int("fMaximum", branch.state.maximum),
-        _ if is_object => Draft::new("TLeafElement")
-            .text("fName", &form.name)
-            .text("fTitle", &form.name)
-            .int("fLen", 1)
-            .int("fID", -1)
-            .int("fType", -1),
         // ROOT reserves room for the longest string and the zero after it.
-        _ => Draft::new("TLeafC")
+        _ if is_leaf => Draft::new("TLeafC")
             .text("fName", form.leaf_name())
             .text("fTitle", form.leaf_name())
             .int("fLen", branch.state.maximum + 1)
             .int("fLenType", 1)
             .int("fMaximum", branch.state.maximum + 1),
+        _ => Draft::new("TLeafElement")
+            .text("fName", &form.name)
+            .text("fTitle", &form.name)
+            .int("fLen", 1)
+            .int("fID", -1)
+            .int("fType", -1),
     };
     vec![Target::New(one.label(first))]
 }

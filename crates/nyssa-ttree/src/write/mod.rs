@@ -8,13 +8,13 @@
 //!                                           TTree with the places of all baskets, last
 //! ```
 //!
-//! A [`TreeWriter`] writes baskets as soon as they are full. With a [`ParallelWriter`], each thread fills and
-//! compresses on its own, and the baskets of a cluster are written together when the cluster is complete.
+//! A [`TreeWriter`] writes baskets as soon as they are full. With a [`ParallelWriter`], each thread fills on its own,
+//! threads of the pool compress, and the baskets of a cluster are written together when the cluster is complete.
 //!
 //! ```text
 //! filler ──► stored tree ──► file                  TreeWriter
-//! filler ──► cluster ──┐
-//! filler ──► cluster ──┴──► stored tree ──► file   FillContext of a ParallelWriter
+//! filler ──► queue ──► cluster ──┐
+//! filler ──► queue ──► cluster ──┴──► stored tree ──► file   FillContext of a ParallelWriter
 //! ```
 //!
 //! An existing tree can be continued (`resume`): it gets new baskets, and its `TTree` is written again with all
@@ -23,6 +23,7 @@
 //! Sizes of baskets and clusters, and the numbers in the metadata, match ROOT's for these entries (`TBranch::Fill`,
 //! `TTree::Fill`, `TTree::OptimizeBaskets`).
 
+mod background;
 pub(crate) mod basket;
 mod before;
 mod branch;
@@ -30,6 +31,10 @@ mod clusters;
 pub(crate) mod codec;
 mod columns;
 pub(crate) mod compress;
+mod conform;
+mod declared;
+mod described;
+mod element;
 mod existing;
 mod filler;
 mod form;
@@ -50,15 +55,17 @@ mod stored;
 mod stored_branch;
 mod target;
 mod tree_columns;
+mod unroll;
 mod vector;
 mod writer;
 
 pub use basket::optimized_size;
 pub use before::EmbeddedBasket;
+pub use described::Described;
 pub use names::is_reserved;
 pub use options::{
-    AutoFlush, BranchOptions, ColumnOptions, DEFAULT_AUTO_FLUSH, DEFAULT_BASKET_SIZE, LeafOptions,
-    TreeWriteOptions, check_basket_size,
+    AutoFlush, BranchOptions, ColumnOptions, DEFAULT_AUTO_FLUSH, DEFAULT_BASKET_SIZE,
+    DEFAULT_SPLIT_LEVEL, LeafOptions, TreeWriteOptions, check_basket_size,
 };
 pub use packed::PackedLeaf;
 pub use parallel::{FillContext, ParallelWriter};

@@ -2,14 +2,19 @@
 
 use std::collections::HashMap;
 use std::str::FromStr;
+use std::sync::Arc;
 
+use arrow_schema::Field;
 use globset::GlobMatcher;
 use nyssa_data::dataset::glob;
 use nyssa_root::arrow::Number;
 use nyssa_root::compression::Compression;
+use nyssa_root::definitions::Definitions;
 use nyssa_root::effort::Effort;
 use nyssa_root::error::{Error, Result};
 
+use super::declared;
+use super::described::Described;
 use super::packed::PackedLeaf;
 use super::parts::TreeParts;
 
@@ -17,6 +22,9 @@ use super::parts::TreeParts;
 pub const DEFAULT_BASKET_SIZE: usize = 32_000;
 /// The default of [`AutoFlush`], which is ROOT's -30000000.
 pub const DEFAULT_AUTO_FLUSH: AutoFlush = AutoFlush::Bytes(30_000_000);
+
+/// The default of [`TreeWriteOptions::split_level`], which is ROOT's.
+pub const DEFAULT_SPLIT_LEVEL: u32 = 99;
 
 /// The smallest size of a basket that can be requested, in bytes.
 const MIN_BASKET_SIZE: usize = 256;
@@ -82,6 +90,12 @@ pub struct TreeWriteOptions {
     pub branches: Vec<BranchOptions>,
     /// The options of columns by their names, for programs that know all columns. Globs take precedence.
     pub columns: HashMap<String, ColumnOptions>,
+    /// The classes of columns, which their metadata name (`nyssa:type`).
+    pub classes: Definitions,
+    /// The streamer infos of a file, for columns whose options state their class ([`ColumnOptions::class`]).
+    pub described: Option<Arc<Described>>,
+    /// How deep the objects of classes are split into branches, 0 to 99. 0: not at all.
+    pub split_level: u32,
     /// The names and formulas of aliases (`TTree::SetAlias`).
     pub aliases: Vec<(String, String)>,
     /// The names and texts of the user info (`TTree::GetUserInfo`), each a `TNamed`.
@@ -123,6 +137,8 @@ pub struct ColumnOptions {
     pub basket_size: Option<usize>,
     /// The title of the branch; `None` makes the list of its leaves.
     pub title: Option<String>,
+    /// The type of objects of a class, or of a collection of a class, as the streamer infos spell it.
+    pub class: Option<String>,
 }
 
 /// The options of one leaf.
@@ -173,6 +189,9 @@ impl Default for TreeWriteOptions {
             vectors: Vec::new(),
             branches: Vec::new(),
             columns: HashMap::new(),
+            classes: Definitions::default(),
+            described: None,
+            split_level: DEFAULT_SPLIT_LEVEL,
             aliases: Vec::new(),
             user_info: Vec::new(),
             parts: None,
@@ -250,6 +269,14 @@ impl TreeWriteOptions {
         let asked = self.counters.iter().rev().find(|(glob, _)| glob.is_match(list));
         let asked = asked.map(|(_, name)| name.as_str());
         asked.or_else(|| self.columns.get(list)?.counter.as_deref())
+    }
+
+    /// Returns the C++ type of a column of a class, or of a collection of a class. Returns `None` for other columns.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a type that cannot be read.
+    pub(super) fn class_of(&self, column: &Field) -> Result<Option<String>> {
+        declared::class_of(column, &self.classes)
     }
 
     /// Returns whether the lists of a column must be written as `std::vector`.

@@ -1,9 +1,11 @@
 //! Lets many threads fill one tree.
 //!
-//! Each thread has its own [`FillContext`], which fills and compresses baskets without a lock and holds the baskets
-//! of the open cluster in memory. A complete cluster is written under one short lock, without change of its baskets.
+//! Each thread has its own [`FillContext`], which fills baskets without a lock. Threads of the pool compress them, and hold
+//! the baskets of the open cluster in memory. A complete cluster is written under one short lock, without change of its
+//! baskets.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::Schema;
@@ -12,12 +14,14 @@ use nyssa_root::error::Result;
 use nyssa_root::fill::{Order, Place, Turns, TurnsOptions};
 use nyssa_root::shared_file::SharedFile;
 
+use super::background::{Background, Work};
 use super::filler::Filler;
+use super::in_order::Full;
 use super::options::TreeWriteOptions;
 use super::report::TreeReport;
 use super::start::start;
 use super::stored::StoredTree;
-use super::target::{BasketTarget, BranchState, CompressedBasket, CompressedCluster};
+use super::target::{BasketTarget, BranchState, CompressedBasket};
 use crate::heuristics::write;
 
 /// The writer of one tree from many threads.
@@ -28,8 +32,7 @@ pub struct ParallelWriter {
 }
 
 impl ParallelWriter {
-    /// Starts the tree `path` in `file` for rows with the columns of `schema`. The contexts compress on the threads
-    /// that fill them. `context` gives the default number of fill contexts, and can stop all of them.
+    /// Starts the tree `path` in `file` for rows with the columns of `schema`. Threads of `context` compress. It gives the default number of fill contexts, and can stop all of them.
     ///
     /// # Errors
     /// `InvalidArgument` for options and names that cannot be written, and when the file already has that path;
@@ -60,8 +63,10 @@ impl ParallelWriter {
     /// were written.
     pub fn context(&self) -> Result<FillContext> {
         let place = self.turns.place()?;
-        let target = ContextTarget { place, first: 0, baskets: Vec::new() };
-        Ok(FillContext { filler: self.filler.fork(), target })
+        let filler = self.filler.fork();
+        let background = Background::new(place, filler.compressors(), filler.context());
+        let turns = Arc::clone(&self.turns);
+        Ok(FillContext { filler, target: ContextTarget { background }, turns })
     }
 
     /// Returns the number of entries in committed clusters.
@@ -87,12 +92,18 @@ impl ParallelWriter {
 pub struct FillContext {
     filler: Filler,
     target: ContextTarget,
+    turns: Arc<Turns<StoredTree>>,
 }
 
 impl FillContext {
     /// Returns the number of entries that were added to this context.
     pub fn entries(&self) -> u64 {
         self.filler.entries()
+    }
+
+    /// Returns the time that this context waited until other threads had compressed and written enough of its baskets.
+    pub fn stalled(&self) -> Duration {
+        self.target.background.stalled()
     }
 
     /// Appends rows: one array of the same length for each column of the schema, in order. Rows that are not written
@@ -103,7 +114,7 @@ impl FillContext {
     /// continue. After any other error (`Cancelled`, a failed sink) all contexts refuse more rows, and
     /// [`ParallelWriter::finish`] fails.
     pub fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()> {
-        self.target.place.turns().check()?;
+        self.turns.check()?;
         let taken = self.filler.extend(arrays.to_vec(), &mut self.target);
         self.note(taken)
     }
@@ -117,12 +128,12 @@ impl FillContext {
         self.extend(batch.columns())
     }
 
-    /// Ends the open cluster and commits it.
+    /// Ends the open cluster. Other threads commit it.
     ///
     /// # Errors
     /// Returns an error if the sink cannot be written. The error stops all contexts.
     pub fn flush(&mut self) -> Result<()> {
-        self.target.place.turns().check()?;
+        self.turns.check()?;
         let taken = self.filler.flush(&mut self.target);
         self.note(taken)
     }
@@ -133,24 +144,26 @@ impl FillContext {
     /// Returns an error if the sink cannot be written. The error stops all contexts.
     pub fn finish(mut self) -> Result<()> {
         self.flush()?;
-        self.target.place.leave()
+        self.target.background.drain()?;
+        self.target.background.with_place(Place::leave)
     }
 
     /// Ends the context and drops the entries of the open cluster. Returns their number.
     ///
     /// # Errors
     /// `InvalidArgument` after an error.
-    pub fn discard(mut self) -> Result<u64> {
+    pub fn discard(self) -> Result<u64> {
         let lost = self.filler.open_entries();
-        self.target.place.turns().check()?;
-        self.target.place.leave().map(|()| lost)
+        self.turns.check()?;
+        self.target.background.drain()?;
+        self.target.background.with_place(Place::leave).map(|()| lost)
     }
 
     fn note(&mut self, taken: Result<()>) -> Result<()> {
         if let Err(error) = &taken
             && self.filler.is_broken()
         {
-            self.target.place.turns().fail(error.to_string());
+            self.turns.fail(error.to_string());
         }
         taken
     }
@@ -158,28 +171,32 @@ impl FillContext {
 
 impl Drop for FillContext {
     fn drop(&mut self) {
-        self.target.place.abandon(self.filler.open_entries(), self.filler.is_broken());
+        let (lost, broken) = (self.filler.open_entries(), self.filler.is_broken());
+        // The turns hold an error, which `finish` of the tree returns.
+        let _ = self.target.background.drain();
+        self.target.background.with_place(|place| place.abandon(lost, broken));
     }
 }
 
-/// The target of the baskets of one context. It holds them until their cluster is complete.
+/// The target of the baskets of one context. Other threads compress them.
 struct ContextTarget {
-    place: Place<StoredTree>,
-    /// The first entry of the open cluster, counted by the context.
-    first: u64,
-    /// The baskets of the open cluster.
-    baskets: Vec<CompressedBasket>,
+    background: Background,
 }
 
 impl BasketTarget for ContextTarget {
     fn store(&mut self, basket: CompressedBasket) -> Result<Option<CompressedBasket>> {
-        self.baskets.push(basket);
+        self.background.submit(Work::Done(basket))?;
         Ok(None)
     }
 
+    fn take_full(&mut self, full: Vec<Full>) -> Result<Vec<Full>> {
+        if !full.is_empty() {
+            self.background.submit(Work::Full(full))?;
+        }
+        Ok(Vec::new())
+    }
+
     fn end_cluster(&mut self, end: u64, branches: Vec<BranchState>) -> Result<()> {
-        let (first, baskets) = (self.first, std::mem::take(&mut self.baskets));
-        self.first = end;
-        self.place.commit(CompressedCluster { first, entries: end - first, baskets, branches })
+        self.background.submit(Work::End(end, branches))
     }
 }

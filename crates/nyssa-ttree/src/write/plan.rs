@@ -9,19 +9,24 @@
 //! | lists of strings, lists of lists | `vector<string>`, `vector<vector<float> >` |
 //! | records | `x_a`, `x_b`; or one branch `a/F:b/I` |
 //! | lists of records | `nx/I`, `x_a[nx]/F`, `x_b[nx]/I` |
+//! | records of a class, or lists of them | branches of the class, see `unroll` |
 //!
 //! A column of integers with the name of a counter fills the counter.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema};
 use nyssa_root::arrow::lists::{is_bytes, item_type};
 use nyssa_root::arrow::{Number, STREAMER, brief};
 use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::streamer::{ClassInfo, Declarations, ObjectLayout, StreamerInfos, StreamerList};
 
+use super::conform::fits;
 use super::form::{BranchForm, Content, LeafForm};
 use super::names;
 use super::options::TreeWriteOptions;
+use super::unroll::{ClassShape, Unrolled, check_level, unroll};
 use super::vector::{Item, VectorForm};
 
 /// The branches of a tree, and how columns fill them.
@@ -31,6 +36,10 @@ pub(super) struct Plan {
     pub branches: Vec<BranchForm>,
     /// The columns with their shapes.
     pub columns: Vec<(String, Shape)>,
+    /// The streamer infos of classes that the user defines.
+    pub infos: Vec<ClassInfo>,
+    /// The streamer infos of classes that come from a file.
+    pub lists: StreamerList,
 }
 
 /// The branches that a column fills.
@@ -50,6 +59,16 @@ pub(super) enum Shape {
     LeafList(usize, Vec<String>),
     /// Items of lists fill branches with this counter.
     List(usize, Box<Self>),
+    /// Objects of a class, or collections of them.
+    Class(ClassColumn),
+}
+
+/// The branches that a column of a class fills.
+#[derive(Clone, Debug)]
+pub(super) struct ClassColumn {
+    /// The layout of the values, which gives their type.
+    pub layout: Arc<ObjectLayout>,
+    pub shape: ClassShape,
 }
 
 impl Plan {
@@ -129,6 +148,13 @@ impl<'a> Planner<'a> {
     }
 
     fn column(&mut self, field: &Field) -> Result<Shape> {
+        if let Some(type_name) = self.options.class_of(field)? {
+            return self.declared(field.name(), &type_name);
+        }
+        let own = self.options.columns.get(field.name());
+        if let Some(type_name) = own.and_then(|own| own.class.clone()) {
+            return self.described(field, &type_name);
+        }
         // A counter has its branch already, or gets it here if its lists come later.
         if let Some(&branch) = self.counter_branches.get(field.name()) {
             return Ok(Shape::Counter(branch));
@@ -138,6 +164,51 @@ impl<'a> Planner<'a> {
             return self.counter(name).map(Shape::Counter);
         }
         self.shape(name, field, None)
+    }
+
+    /// Adds the branches of a column of a class, or of a collection of a class, which the user defines.
+    fn declared(&mut self, name: &str, type_name: &str) -> Result<Shape> {
+        let mut declared = Declarations::new(&self.options.classes);
+        let spelt = declared.declare(type_name)?;
+        let infos = declared.infos();
+        let column = self.class(name, &spelt, &infos)?;
+        let new: Vec<ClassInfo> =
+            infos.classes().iter().filter(|one| !self.plan.infos.contains(one)).cloned().collect();
+        self.plan.infos.extend(new);
+        Ok(Shape::Class(column))
+    }
+
+    /// Adds the branches of a column of a class that a file describes.
+    fn described(&mut self, field: &Field, type_name: &str) -> Result<Shape> {
+        let described = self.options.described.clone().unwrap_or_default();
+        let column = self.class(field.name(), type_name, &described.infos)?;
+        if !fits(field.data_type(), &column.layout.data_type()) {
+            return Err(Error::unsupported(format!(
+                "values of type {} are not those of the class {type_name}",
+                brief(field.data_type())
+            )));
+        }
+        self.plan.lists.merge(&ObjectLayout::describe([&*column.layout], &described.list));
+        Ok(Shape::Class(column))
+    }
+
+    /// Adds the branches of a column of a type that `infos` describe.
+    fn class(&mut self, name: &str, type_name: &str, infos: &StreamerInfos) -> Result<ClassColumn> {
+        names::check("a branch", name)?;
+        let (level, first) = (self.options.split_level, self.plan.branches.len());
+        check_level(level)?;
+        let Unrolled { branches, shape, layout } = unroll(infos, (name, type_name), level, first)?;
+        for branch in branches {
+            if !self.names.insert(branch.name.clone()) {
+                return Err(Error::invalid_argument(format!(
+                    "two branches would have the name {:?}: end the name of the column with a dot, as in \"{name}.\", \
+                     which the names of its members then begin with",
+                    branch.name
+                )));
+            }
+            self.plan.branches.push(branch);
+        }
+        Ok(ClassColumn { layout, shape })
     }
 
     fn shape(&mut self, name: &str, field: &Field, counter: Option<usize>) -> Result<Shape> {
@@ -235,7 +306,14 @@ impl<'a> Planner<'a> {
         let is_text = matches!(content, Content::Text);
         let string_class = self.options.string_class(name).filter(|_| is_text);
         let name = name.to_owned();
-        self.plan.branches.push(BranchForm { name, content, counter, string_class, leaf });
+        self.plan.branches.push(BranchForm {
+            name,
+            content,
+            counter,
+            string_class,
+            leaf,
+            element: None,
+        });
         Ok(self.plan.branches.len() - 1)
     }
 

@@ -38,6 +38,12 @@ pub(super) fn start(
     if let Some(parts) = &options.parts {
         file.add_streamer_infos(parts.list())?;
     }
+    if !plan.lists.is_empty() {
+        file.add_streamer_infos(&plan.lists)?;
+    }
+    if !plan.infos.is_empty() {
+        file.add_streamer_infos(&StreamerList::of_classes(&plan.infos)?)?;
+    }
     let tree = StoredTree::new(file, path, (&plan.branches, &settings), options);
     Ok((Filler::new(plan, (&name, &settings), clusters, context), tree))
 }

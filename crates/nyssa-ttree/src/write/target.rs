@@ -4,6 +4,7 @@ use nyssa_root::error::Result;
 use nyssa_root::fill::Buffers;
 
 use super::compress::HEADER;
+use super::in_order::Full;
 
 /// A complete basket.
 #[derive(Debug)]
@@ -36,6 +37,15 @@ pub(super) trait BasketTarget: Send {
     /// # Errors
     /// Returns an error if the sink cannot be written.
     fn store(&mut self, basket: CompressedBasket) -> Result<Option<CompressedBasket>>;
+
+    /// Takes full baskets that other threads compress, in the order in which they became full. Returns them if the caller
+    /// has to compress them.
+    ///
+    /// # Errors
+    /// Returns an error if earlier work of other threads failed.
+    fn take_full(&mut self, full: Vec<Full>) -> Result<Vec<Full>> {
+        Ok(full)
+    }
 
     /// Ends a cluster before the entry `end`, counted by the filler of the baskets. All its baskets are stored.
     /// `branches` contains the state of each branch.

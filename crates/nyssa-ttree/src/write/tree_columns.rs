@@ -139,7 +139,9 @@ impl TreeColumns {
                 Content::Counter(number) => number.data_type(),
                 Content::Text => DataType::LargeUtf8,
                 Content::Vector(form) => vector_type(*form),
+                Content::Objects(_) | Content::Items | Content::Nothing => DataType::Null,
             },
+            Shape::Class(class) => class.layout.data_type(),
             Shape::Text(_) => DataType::LargeUtf8,
             Shape::Vector(branch) => match content(branch) {
                 Content::Vector(form) => vector_type(*form),

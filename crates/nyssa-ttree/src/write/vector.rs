@@ -11,6 +11,7 @@ use nyssa_root::arrow::Number;
 use nyssa_root::cursor::BYTE_COUNT;
 use nyssa_root::error::Result;
 use nyssa_root::rootfile::encode;
+use nyssa_root::streamer::Declarations;
 use nyssa_root::type_name::TypeName;
 
 use super::numbers;
@@ -115,8 +116,7 @@ impl VectorForm {
 
     /// Returns ROOT's checksum of the class, which follows from its name (`TClass::GetCheckSum`).
     pub(super) fn checksum(&self) -> u32 {
-        let next = |sum: u32, byte: u8| sum.wrapping_mul(3).wrapping_add(byte.into());
-        self.class().bytes().fold(0, next)
+        Declarations::checksum_of_name(&self.class())
     }
 
     /// Appends one entry.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use globset::GlobMatcher;
 use nyssa_rntuple::schema::{BACKING_PREFIX, Field, FieldId, Schema, Structure};
-use nyssa_ttree::write;
+use nyssa_ttree::write::{self, Described};
 
 use crate::kept_tree::BranchFacts;
 
@@ -19,6 +19,8 @@ pub(super) struct FieldChain {
     pub branch: String,
     /// The reason why a tree cannot hold the values.
     pub refused: Option<String>,
+    /// The type of objects of a class, or of a collection of a class, as ROOT spells it.
+    pub class: Option<String>,
 }
 
 /// The walk through the fields of a schema.
@@ -28,6 +30,10 @@ pub(super) struct Fields<'a> {
     pub leaf_lists: &'a [GlobMatcher],
     /// The branches that top-level fields were, with their places in the tree and their paths.
     pub kept: HashMap<&'a str, (usize, &'a str, &'a BranchFacts)>,
+    /// The classes that stay whole: their objects become branches of the class. `None` opens all classes.
+    pub classes: Option<&'a Described>,
+    /// Whether the members of objects become branches of their own, whose names need the name of the field.
+    pub split: bool,
 }
 
 impl<'a> Fields<'a> {
@@ -52,7 +58,16 @@ impl<'a> Fields<'a> {
             path: self.path(ids),
             branch: self.branch(ids),
             refused,
+            class: None,
         };
+        if let Some(class) = self.class(ids) {
+            let mut own = chain(None);
+            if self.split && field.structure == Structure::Record && !own.branch.ends_with('.') {
+                own.branch.push('.');
+            }
+            found.push(FieldChain { class: Some(class), ..own });
+            return;
+        }
         if let Some(reason) = refusal(field) {
             found.push(chain(Some(reason)));
             return;
@@ -75,6 +90,20 @@ impl<'a> Fields<'a> {
             return;
         }
         found.push(chain(self.refusal_below(id)));
+    }
+
+    /// Returns the type of a field that stays whole: objects of a class that the file describes, or collections of them.
+    fn class(&self, ids: &[FieldId]) -> Option<String> {
+        let (&id, above) = ids.split_last()?;
+        let field = self.schema.field(id);
+        let alone = above.iter().all(|&id| !is_list(self.schema.field(id)));
+        let objects = matches!(field.structure, Structure::Record | Structure::Collection);
+        // The base class of a class that is opened is opened, too.
+        let named = !field.type_name.is_empty() && !is_base(&field.name);
+        if !objects || !alone || !named || field.source.is_some() {
+            return None;
+        }
+        self.classes?.class_of(&field.type_name).ok()
     }
 
     /// Returns whether a field is a record, or has records as items.

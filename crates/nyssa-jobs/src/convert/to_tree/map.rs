@@ -8,6 +8,7 @@
 //! | projected fields `Jet_pt` of a hidden collection, and its cardinality `nJet` | `Jet_pt[nJet]`, `nJet` |
 //! | projected fields of a field that has branches | an alias of the tree |
 //! | records | the branches of their members |
+//! | objects of a class that the file describes, and collections of them | branches of the class |
 
 use std::collections::{HashMap, HashSet};
 
@@ -37,6 +38,8 @@ pub(super) struct Column {
     pub type_name: String,
     /// The Arrow field as which the path is read, with the name of the branch.
     pub arrow: Field,
+    /// Whether it has objects of a class, which fill several branches.
+    pub is_class: bool,
 }
 
 /// The plan of a conversion.
@@ -74,7 +77,8 @@ pub(super) fn map(
 ) -> Result<TreeMap> {
     let schema = reader.schema();
     let branches = kept.map(KeptTree::by_field).unwrap_or_default();
-    let fields = Fields { schema, leaf_lists: &tree.leaf_lists, kept: branches };
+    let (classes, split) = (tree.described.as_deref(), tree.split_level > 0);
+    let fields = Fields { schema, leaf_lists: &tree.leaf_lists, kept: branches, classes, split };
     let shown: HashSet<&str> = reader.columns().iter().map(|item| item.name.as_str()).collect();
     let top = schema.top_level().filter(|(_, field)| shown.contains(field.name.as_str()));
     let chains: Vec<_> = top.flat_map(|(id, _)| fields.below(id)).collect();
@@ -233,13 +237,19 @@ impl Mapper<'_> {
         };
         let own = ColumnOptions {
             title: Some(self.reader.title(&chain.path)).filter(|title| !title.is_empty()),
-            ..self.lists(chain, &arrow, sizes)
+            class: chain.class.clone(),
+            ..match chain.class {
+                Some(_) => ColumnOptions::default(),
+                None => self.lists(chain, &arrow, sizes),
+            }
         };
         let options = self.as_it_was(chain, own);
         let name = chain.branch.clone();
         let alone = TreeWriteOptions {
             leaf_lists: self.tree.leaf_lists.clone(),
             columns: HashMap::from([(name.clone(), options.clone())]),
+            described: self.tree.described.clone(),
+            split_level: self.tree.split_level,
             ..TreeWriteOptions::default()
         };
         if let Err(error) = branches_of(&arrow, &alone) {
@@ -249,7 +259,8 @@ impl Mapper<'_> {
         self.map.options.insert(name.clone(), options);
         let (path, ids) = (chain.path.clone(), chain.ids.clone());
         let type_name = item.type_name.clone();
-        self.map.columns.push(Column { branch: name, path, ids, type_name, arrow });
+        let is_class = chain.class.is_some();
+        self.map.columns.push(Column { branch: name, path, ids, type_name, arrow, is_class });
         None
     }
 

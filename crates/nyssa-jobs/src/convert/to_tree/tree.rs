@@ -16,10 +16,10 @@ use nyssa_root::Context;
 use nyssa_root::error::{Result, ResultExt};
 use nyssa_root::rootfile::RootFile;
 use nyssa_ttree as ttree;
-use nyssa_ttree::write::{self, TreeReport, TreeWriteOptions, TreeWriter};
+use nyssa_ttree::write::{self, Described, TreeReport, TreeWriteOptions, TreeWriter};
 use rayon::prelude::*;
 
-use super::map::{self, TreeMap};
+use super::map::{self, Column, TreeMap};
 use super::projected::Projected;
 use super::stored_bytes::stored_bytes;
 use crate::compare::diff::{self, DiffOptions};
@@ -62,6 +62,9 @@ impl<'a> Tree<'a> {
     ) -> Result<Self> {
         let reader = Arc::new(Reader::open(input, path)?);
         let mut tree_options = options.tree_options()?;
+        if !options.open_classes {
+            tree_options.described = Some(Arc::new(Described::of(input)?));
+        }
         let entries = EntryRange::checked(options.input.entries, reader.num_entries(), "RNTuple")?;
         let (kept, note) = KeptTree::of_known(&reader)?;
         let mut map = map::map(&reader, &options.input, &tree_options, kept.as_ref(), damaged)?;
@@ -197,6 +200,10 @@ impl<'a> Tree<'a> {
         let (each, input_bytes) = stored_bytes(&self.reader, columns, &self.entries)?;
         let baskets: std::collections::HashMap<_, _> =
             written.branches.iter().map(|(name, bytes)| (name.as_str(), *bytes)).collect();
+        let stored = |column: &Column| {
+            let names = write::branches_of(&column.arrow, &self.tree_options).unwrap_or_default();
+            names.iter().filter_map(|name| baskets.get(name.as_str())).sum()
+        };
         let fields =
             columns.iter().zip(each).zip(digests).map(|((column, input_bytes), digest)| {
                 FieldReport {
@@ -204,7 +211,10 @@ impl<'a> Tree<'a> {
                     field: column.path.clone(),
                     type_name: column.type_name.clone(),
                     input_bytes,
-                    output_bytes: baskets.get(column.branch.as_str()).copied().unwrap_or(0),
+                    output_bytes: match column.is_class {
+                        true => stored(column),
+                        false => baskets.get(column.branch.as_str()).copied().unwrap_or(0),
+                    },
                     digest,
                 }
             });

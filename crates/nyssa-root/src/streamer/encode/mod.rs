@@ -28,6 +28,7 @@ use crate::error::{Error, Place, Result};
 use crate::rootfile::encode;
 use crate::streamer::info::StreamerList;
 use crate::streamer::wire;
+use members::Rows;
 use source::Source;
 
 /// The encoder of objects, one after the other.
@@ -53,6 +54,34 @@ pub(super) fn encode(node: &Node, shape: &Shape, array: &dyn Array) -> Result<(V
         encoder.classes.clear();
         encoder.stack.clear();
         encoder.node(node, &source, row).map_err(|error| in_object(error, row))?;
+        offsets.push(encoder.out.len() as i64);
+    }
+    Ok((encoder.out, offsets))
+}
+
+/// Returns the bytes of the entries `rows` of a branch, and their offsets. With `items`, entry `i` has the items between
+/// `items[i]` and `items[i + 1]` of `array`; otherwise it has one value.
+pub(super) fn encode_entries(
+    node: &Node,
+    shape: &Shape,
+    array: &dyn Array,
+    items: Option<&[i64]>,
+    rows: Range<usize>,
+) -> Result<(Vec<u8>, Vec<i64>)> {
+    let source = Source::new(shape, array)?;
+    let mut encoder =
+        Encoder { out: Vec::new(), origin: 0, classes: Vec::new(), stack: Vec::new() };
+    let mut offsets = Vec::with_capacity(rows.len() + 1);
+    offsets.push(0);
+    for row in rows {
+        encoder.origin = encoder.out.len();
+        encoder.classes.clear();
+        encoder.stack.clear();
+        let written = match items {
+            Some(items) => span(items, row).and_then(|items| encoder.items(node, &source, items)),
+            None => encoder.entry(node, &source, row),
+        };
+        written.map_err(|error| in_object(error, row))?;
         offsets.push(encoder.out.len() as i64);
     }
     Ok((encoder.out, offsets))
@@ -123,6 +152,24 @@ impl<'n> Encoder<'n> {
             }
             (Node::Collection(kind, items), _) => self.collection(*kind, items, source, row),
             _ => Err(misfit()),
+        }
+    }
+
+    /// Writes an entry of a branch with one value. The objects of a branch that is no member have no header.
+    fn entry(&mut self, node: &'n Node, source: &Source<'_>, row: usize) -> Result<()> {
+        match node {
+            Node::Members(class, _) => self.members(class, source, Rows::One(row)),
+            node => self.node(node, source, row),
+        }
+    }
+
+    /// Writes an entry of a branch with a member of the items of a collection.
+    fn items(&mut self, node: &'n Node, source: &Source<'_>, items: Range<usize>) -> Result<()> {
+        match node {
+            Node::Container(content, dimensions) => {
+                self.container(content, dimensions.as_deref(), source, items)
+            }
+            node => self.many(node, source, items),
         }
     }
 

@@ -41,6 +41,8 @@ pub struct Element {
     pub item_code: i32,
     /// The version of a base class. It is 0 for members.
     pub base_version: i32,
+    /// The size of the member in memory, in bytes. It is 0 for the streamer infos of a file.
+    pub size: i32,
     /// The C++ type name.
     pub type_name: String,
     /// The name of the member that holds the length of the array behind a pointer. It is empty if there is
@@ -60,6 +62,7 @@ impl Element {
             dimensions: Vec::new(),
             item_code: 0,
             base_version: 0,
+            size: 0,
             type_name: type_name.to_owned(),
             count_name: String::new(),
         }

@@ -6,19 +6,19 @@ use crate::arrow::Number;
 use crate::streamer::basic::Basic;
 
 /// The number that an array adds to a type code (`kOffsetL`).
-pub(super) const ARRAY: i32 = 20;
+pub(in crate::streamer) const ARRAY: i32 = 20;
 /// The number that a pointer with a counter adds to a type code (`kOffsetP`).
 pub(super) const COUNTED: i32 = 40;
 /// The code of a `char*` (`kCharStar`).
 const C_STRING: i32 = 7;
 /// The code of an object (`kAny`).
-pub(super) const OBJECT: i32 = 62;
+pub(in crate::streamer) const OBJECT: i32 = 62;
 /// The code of a pointer to an object (`kObjectP`).
 pub(super) const POINTER: i32 = 64;
 /// The code of a `TString` (`kTString`).
 pub(super) const TEXT: i32 = 65;
 /// The code of a standard container (`kSTL`).
-pub(super) const CONTAINER: i32 = 500;
+pub(in crate::streamer) const CONTAINER: i32 = 500;
 /// The code of objects behind a pointer with a counter (`kStreamLoop`).
 pub(super) const LOOP: i32 = 501;
 const LOOP_ARRAY: i32 = LOOP + ARRAY;

@@ -171,6 +171,7 @@ fn element(view: View<'_>) -> Result<Element> {
         dimensions: dimensions.map(|size| i32::try_from(size).unwrap_or(0)).collect(),
         item_code: optional("fCtype")?,
         base_version: optional("fBaseVersion")?,
+        size: 0,
         type_name: type_name.to_owned(),
         count_name: count_name.to_owned(),
     })

@@ -2,6 +2,7 @@
 //! (`TStreamerInfo`, `TObjArray`, `TStreamerBasicType`).
 
 use super::StreamerInfos;
+use super::class::{ClassInfo, Element};
 use super::list::{Part, Pointee, StreamerList};
 use crate::arrow::Number;
 use crate::error::{Error, Result};
@@ -18,8 +19,35 @@ const INFO_VERSION: u16 = 9;
 const ARRAY_VERSION: u16 = 3;
 const ELEMENT_VERSION: u16 = 4;
 const BASIC_TYPE_VERSION: u16 = 2;
+const BASE_VERSION: u16 = 3;
+const CONTAINER_VERSION: u16 = 3;
+const STRING_VERSION: u16 = 2;
 const NAMED_VERSION: u16 = 1;
 const OBJECT_VERSION: u16 = 1;
+
+/// The number of sizes of an array that an element has room for.
+const MAX_DIMENSIONS: usize = 5;
+
+/// The number of a string (`ROOT::kSTLstring`), as a container and as its items.
+const STRING_KIND: i32 = 365;
+/// The number of items that are no numbers (`TVirtualStreamerInfo::kObject`).
+const CLASS_ITEMS: i32 = 61;
+/// The numbers of standard containers (`ROOT::ESTLType`).
+const KINDS: [(&str, i32); 13] = [
+    ("vector", 1),
+    ("list", 2),
+    ("deque", 3),
+    ("map", 4),
+    ("multimap", 5),
+    ("set", 6),
+    ("multiset", 7),
+    ("forward_list", 9),
+    ("unordered_set", 10),
+    ("unordered_multiset", 11),
+    ("unordered_map", 12),
+    ("unordered_multimap", 13),
+    ("string", STRING_KIND),
+];
 
 /// The list that ROOT 6.40 writes beside a `TTree`, made by `written/make.py`.
 const TREES: &[u8] = include_bytes!("written/trees.bin");
@@ -58,49 +86,112 @@ impl StreamerList {
         checksum: u32,
         members: &[(&str, Number)],
     ) -> Result<Self> {
-        let mut head = INFO_VERSION.to_be_bytes().to_vec();
-        put_named(&mut head, class, COMPILED)?;
-        head.extend_from_slice(&checksum.to_be_bytes());
-        head.extend_from_slice(&version.to_be_bytes());
-        let mut array = ARRAY_VERSION.to_be_bytes().to_vec();
-        put_object(&mut array, 0);
-        encode::string(&mut array, "")?;
-        encode::size(&mut array, members.len(), "list")?;
-        array.extend_from_slice(&0u32.to_be_bytes());
-        let mut parts = vec![Part::Bytes(array)];
-        for &(name, number) in members {
-            parts.push(element(name, number)?);
-        }
-        let elements = Pointee { class: "TObjArray".to_owned(), parts };
-        let parts = vec![Part::Bytes(head), Part::Pointer(elements)];
+        let unknown = || Error::unsupported("a number without a type in streamer infos");
+        let member = |&(name, number): &(&str, Number)| {
+            let (code, type_name) = Basic::described(number).ok_or_else(unknown)?;
+            let size = i32::try_from(number.size()).unwrap_or(0);
+            Ok(Element { size, ..Element::of("TStreamerBasicType", name, type_name, code) })
+        };
+        let elements = members.iter().map(member).collect::<Result<_>>()?;
+        let version = i32::try_from(version).unwrap_or(i32::MAX);
+        Self::of_classes(&[ClassInfo { name: class.to_owned(), version, checksum, elements }])
+    }
+
+    /// Makes the list of streamer infos of classes whose members are numbers, standard containers, strings and
+    /// objects.
+    ///
+    /// # Errors
+    /// `Unsupported` for elements of other kinds.
+    pub fn of_classes(classes: &[ClassInfo]) -> Result<Self> {
         let mut list = Self::default();
-        list.push(Pointee { class: "TStreamerInfo".to_owned(), parts });
+        for info in classes {
+            list.push(class(info)?);
+        }
         Ok(list)
     }
 }
 
-fn element(name: &str, number: Number) -> Result<Part> {
-    let unknown = || Error::unsupported("a number without a type in streamer infos");
-    let (code, type_name) = Basic::described(number).ok_or_else(unknown)?;
-    let size = number.size();
-    let mut out = BASIC_TYPE_VERSION.to_be_bytes().to_vec();
-    wire::versioned(&mut out, ELEMENT_VERSION, |out| {
-        put_named(out, name, 0)?;
-        // The numbers are type, size, array length, array dimension and five maximum indices.
-        out.extend_from_slice(&code.to_be_bytes());
-        encode::size(out, size, "number")?;
-        out.extend_from_slice(&[0; 7 * 4]);
-        encode::string(out, type_name)
-    })?;
-    let parts = vec![Part::Bytes(out)];
-    Ok(Part::Pointer(Pointee { class: "TStreamerBasicType".to_owned(), parts }))
+fn class(info: &ClassInfo) -> Result<Pointee> {
+    let mut head = INFO_VERSION.to_be_bytes().to_vec();
+    put_named(&mut head, &info.name, "", COMPILED)?;
+    head.extend_from_slice(&info.checksum.to_be_bytes());
+    head.extend_from_slice(&info.version.to_be_bytes());
+    let mut array = ARRAY_VERSION.to_be_bytes().to_vec();
+    put_object(&mut array, 0);
+    encode::string(&mut array, "")?;
+    encode::size(&mut array, info.elements.len(), "list")?;
+    array.extend_from_slice(&0u32.to_be_bytes());
+    let mut parts = vec![Part::Bytes(array)];
+    for one in &info.elements {
+        parts.push(element(one)?);
+    }
+    let elements = Pointee { class: "TObjArray".to_owned(), parts };
+    let parts = vec![Part::Bytes(head), Part::Pointer(elements)];
+    Ok(Pointee { class: "TStreamerInfo".to_owned(), parts })
 }
 
-fn put_named(out: &mut Vec<u8>, name: &str, bits: u32) -> Result<()> {
+fn element(element: &Element) -> Result<Part> {
+    let mut out = Vec::new();
+    match element.class.as_str() {
+        "TStreamerBase" => {
+            out.extend_from_slice(&BASE_VERSION.to_be_bytes());
+            put_element(&mut out, element)?;
+            out.extend_from_slice(&element.base_version.to_be_bytes());
+        }
+        "TStreamerBasicType" | "TStreamerObjectAny" => {
+            out.extend_from_slice(&BASIC_TYPE_VERSION.to_be_bytes());
+            put_element(&mut out, element)?;
+        }
+        "TStreamerSTL" => put_container(&mut out, element)?,
+        "TStreamerSTLstring" => {
+            out.extend_from_slice(&STRING_VERSION.to_be_bytes());
+            wire::counted(&mut out, |out| put_container(out, element))?;
+        }
+        other => return Err(Error::unsupported(format!("{other} cannot be written"))),
+    }
+    let parts = vec![Part::Bytes(out)];
+    Ok(Part::Pointer(Pointee { class: element.class.clone(), parts }))
+}
+
+/// Appends the part that all elements have (`TStreamerElement`).
+fn put_element(out: &mut Vec<u8>, element: &Element) -> Result<()> {
+    wire::versioned(out, ELEMENT_VERSION, |out| {
+        put_named(out, &element.name, &element.title, 0)?;
+        let rank = if element.array_length > 0 { element.dimensions.len() } else { 0 };
+        let rank = i32::try_from(rank).unwrap_or(i32::MAX);
+        let head = [element.code, element.size, element.array_length, rank];
+        let none = std::iter::repeat(&0);
+        let sizes = element.dimensions.iter().chain(none).take(MAX_DIMENSIONS);
+        head.iter().chain(sizes).for_each(|number| out.extend_from_slice(&number.to_be_bytes()));
+        encode::string(out, &element.type_name)
+    })
+}
+
+/// Appends a `TStreamerSTL`.
+fn put_container(out: &mut Vec<u8>, element: &Element) -> Result<()> {
+    out.extend_from_slice(&CONTAINER_VERSION.to_be_bytes());
+    put_element(out, element)?;
+    let (template, item) = element.type_name.split_once('<').unwrap_or((&element.type_name, ""));
+    let kind = KINDS.iter().find(|(name, _)| *name == template).map(|(_, kind)| *kind);
+    let kind = kind.ok_or_else(|| {
+        Error::unsupported(format!("the container {} cannot be written", element.type_name))
+    })?;
+    let item = item.strip_suffix('>').unwrap_or(item).trim();
+    let item = match Basic::code_of(if item == "signed char" { "char" } else { item }) {
+        Some(code) => code,
+        None if kind == STRING_KIND => STRING_KIND,
+        None => CLASS_ITEMS,
+    };
+    out.extend_from_slice(&kind.to_be_bytes());
+    out.extend_from_slice(&item.to_be_bytes());
+    Ok(())
+}
+
+fn put_named(out: &mut Vec<u8>, name: &str, title: &str, bits: u32) -> Result<()> {
     wire::versioned(out, NAMED_VERSION, |out| {
         put_object(out, bits);
         encode::string(out, name)?;
-        encode::string(out, "")
+        encode::string(out, title)
     })
 }
 

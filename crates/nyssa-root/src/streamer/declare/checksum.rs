@@ -1,0 +1,38 @@
+//! Computes the checksum of a class from its name, its bases and its members (`TClass::GetCheckSum`).
+
+use super::element::Declared;
+
+/// Returns the checksum of a class with these elements.
+pub(super) fn of_class(name: &str, elements: &[Declared]) -> u32 {
+    let mut sum = text(0, name);
+    for Declared { element, array } in elements {
+        sum = text(sum, &element.name);
+        if element.class == "TStreamerBase" {
+            let base = element.dimensions.get(1).copied().unwrap_or(0);
+            sum = next(sum, base as u32);
+            continue;
+        }
+        // ROOT counts the type of a `std::array`, and not its sizes.
+        sum = match array {
+            Some(array) => text(sum, array),
+            None => {
+                let sum = text(sum, &element.type_name);
+                element.dimensions.iter().fold(sum, |sum, &size| next(sum, size as u32))
+            }
+        };
+    }
+    sum
+}
+
+/// Returns the checksum of a class that ROOT knows only by its name, such as a standard container.
+pub(super) fn of_name(name: &str) -> u32 {
+    text(0, name)
+}
+
+fn text(sum: u32, text: &str) -> u32 {
+    text.bytes().fold(sum, |sum, byte| next(sum, byte.into()))
+}
+
+fn next(sum: u32, value: u32) -> u32 {
+    sum.wrapping_mul(3).wrapping_add(value)
+}

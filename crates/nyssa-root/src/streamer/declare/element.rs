@@ -1,0 +1,257 @@
+//! Makes the streamer elements of members from their C++ types.
+
+use super::spelling::{self, fundamental};
+use super::{Declarations, UNVERSIONED, checksum};
+use crate::error::{Error, Result};
+use crate::streamer::basic::Basic;
+use crate::streamer::info::{ARRAY, CONTAINER, ClassInfo, Element, OBJECT};
+use crate::type_name::TypeName;
+
+/// The largest number of dimensions of an array that a streamer element has.
+const MAX_DIMENSIONS: usize = 5;
+
+/// The standard containers that ROOT streams: their names, the sizes of their objects in memory in bytes, and whether
+/// they have keys and values.
+const CONTAINERS: [(&str, usize, bool); 12] = [
+    ("vector", 24, false),
+    ("list", 24, false),
+    ("deque", 80, false),
+    ("set", 48, false),
+    ("multiset", 48, false),
+    ("forward_list", 8, false),
+    ("unordered_set", 56, false),
+    ("unordered_multiset", 56, false),
+    ("map", 48, true),
+    ("multimap", 48, true),
+    ("unordered_map", 56, true),
+    ("unordered_multimap", 56, true),
+];
+
+/// The size of a `std::string` in memory in bytes.
+const TEXT_SIZE: usize = 32;
+/// The alignment of containers and strings in memory in bytes.
+const POINTER: usize = 8;
+
+/// The size and the alignment of values in memory, in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Layout {
+    size: usize,
+    align: usize,
+}
+
+/// A C++ type as ROOT streams it.
+pub(super) struct Stored {
+    /// ROOT's name.
+    pub type_name: String,
+    pub layout: Layout,
+    kind: Kind,
+}
+
+/// The kinds of types.
+enum Kind {
+    /// A number with this type code.
+    Number(i32),
+    /// `std::string`.
+    Text,
+    /// A standard container. If its items are objects of a class, this is their class.
+    Container(Option<String>),
+    /// An object of a class.
+    Object,
+}
+
+/// A member or base class.
+pub(super) struct Declared {
+    pub element: Element,
+    /// The type, if it is a `std::array`.
+    pub array: Option<String>,
+}
+
+impl Layout {
+    fn of(size: usize, align: usize) -> Self {
+        Self { size, align }
+    }
+
+    /// Returns the size, as streamer infos state it.
+    pub(super) fn size(self) -> i32 {
+        i32::try_from(self.size).unwrap_or(i32::MAX)
+    }
+
+    /// Adds the layout of the next member, which is an array of `count` values.
+    pub(super) fn add(&mut self, member: Self, count: usize) {
+        let align = member.align.max(1);
+        let start = self.size.checked_next_multiple_of(align).unwrap_or(usize::MAX);
+        self.size = start.saturating_add(member.size.saturating_mul(count));
+        self.align = self.align.max(align);
+    }
+
+    /// Returns the layout of the whole class.
+    pub(super) fn padded(self) -> Self {
+        let align = self.align.max(1);
+        let size = self.size.checked_next_multiple_of(align).unwrap_or(usize::MAX);
+        Self { size, align }
+    }
+}
+
+/// Returns how values of a type are stored.
+pub(super) fn stored(declarations: &mut Declarations<'_>, text: &str) -> Result<Stored> {
+    let name = TypeName::parse_with_typedefs(text)?;
+    if !name.indirection.is_empty() {
+        return Err(Error::unsupported(format!(
+            "{text}: pointers and references cannot be written"
+        )));
+    }
+    if let Some(known) = fundamental(text) {
+        let code = Basic::code_of(if known == "signed char" { "char" } else { known });
+        let code = code.ok_or_else(|| refused(text))?;
+        let size = match known {
+            "Double32_t" => size_of::<f64>(),
+            "Float16_t" => size_of::<f32>(),
+            _ => Basic::from_code(code, "").map_or(0, Basic::size),
+        };
+        let layout = Layout::of(size, size);
+        return Ok(Stored { type_name: known.to_owned(), layout, kind: Kind::Number(code) });
+    }
+    let normal = name.to_string();
+    if normal == "std::string" {
+        let layout = Layout::of(TEXT_SIZE, POINTER);
+        return Ok(Stored { type_name: "string".to_owned(), layout, kind: Kind::Text });
+    }
+    if normal.starts_with("std::") {
+        return template(declarations, text);
+    }
+    let layout = declarations.class(&normal)?;
+    Ok(Stored { type_name: normal, layout, kind: Kind::Object })
+}
+
+/// Returns how a standard container or a pair is stored.
+fn template(declarations: &mut Declarations<'_>, text: &str) -> Result<Stored> {
+    let (template, arguments) = spelling::template(text)?;
+    let known = CONTAINERS.iter().find(|(name, ..)| *name == template);
+    let expected = match known {
+        Some((.., map)) => 1 + usize::from(*map),
+        None if template == "pair" => 2,
+        None => return Err(refused(text)),
+    };
+    if arguments.len() != expected {
+        return Err(Error::invalid_argument(format!("{text}: wrong template arguments")));
+    }
+    let all = arguments.iter().map(|one| declarations.stored(one)).collect::<Result<Vec<_>>>()?;
+    let names: Vec<String> = all.iter().map(|one| one.type_name.clone()).collect();
+    let type_name = spelling::joined(&template, &names);
+    let Some(&(_, size, map)) = known else {
+        let layout = pair(declarations, &type_name, &all)?;
+        return Ok(Stored { type_name, layout, kind: Kind::Object });
+    };
+    let class = match &all[..] {
+        [item] => matches!(item.kind, Kind::Object).then(|| item.type_name.clone()),
+        _ => Some(spelling::joined("pair", &names)),
+    };
+    if map && let Some(class) = &class {
+        pair(declarations, class, &all)?;
+    }
+    let kind = Kind::Container(class);
+    Ok(Stored { type_name, layout: Layout::of(size, POINTER), kind })
+}
+
+/// Declares a pair, whose members are called `first` and `second`.
+fn pair(declarations: &mut Declarations<'_>, name: &str, parts: &[Stored]) -> Result<Layout> {
+    if let Some((_, layout)) = declarations.classes.iter().find(|(info, _)| info.name == name) {
+        return Ok(*layout);
+    }
+    let (mut layout, mut members) = (Layout::default(), Vec::new());
+    for (member, part) in ["first", "second"].into_iter().zip(parts) {
+        members.push(Declared { element: element(member, part, &[]), array: None });
+        layout.add(part.layout, 1);
+    }
+    let checksum = checksum::of_class(name, &members);
+    let elements = members.into_iter().map(|member| member.element).collect();
+    let (name, version) = (name.to_owned(), UNVERSIONED);
+    Ok(declarations.add(ClassInfo { name, version, checksum, elements }, layout))
+}
+
+/// Returns the element of a member, and its layout in memory.
+pub(super) fn member(
+    declarations: &mut Declarations<'_>,
+    name: &str,
+    text: &str,
+) -> Result<(Declared, Layout)> {
+    let (item, mut dimensions) = dimensions(text)?;
+    let mut item = item.to_owned();
+    // ROOT streams a `std::array` as an array of C.
+    let mut sizes = Vec::new();
+    while fundamental(&item).is_none()
+        && let (template, arguments) = spelling::template(&item)?
+        && template == "array"
+        && let [inner, size] = &arguments[..]
+    {
+        dimensions.push(dimension(size)?);
+        sizes.push(size.clone());
+        item = inner.clone();
+    }
+    let stored = declarations.stored(&item)?;
+    let array = (!sizes.is_empty()).then(|| {
+        let item = stored.type_name.clone();
+        sizes.into_iter().rev().fold(item, |item, size| spelling::joined("array", &[item, size]))
+    });
+    if !dimensions.is_empty() && !matches!(stored.kind, Kind::Number(_) | Kind::Object) {
+        return Err(Error::unsupported(format!(
+            "{text}: nyssa streams arrays of numbers and of objects"
+        )));
+    }
+    let count = dimensions.iter().try_fold(1_i32, |count, &size| count.checked_mul(size));
+    let count = count.ok_or_else(|| Error::limit(format!("the array {text}")))?;
+    let mut layout = Layout::default();
+    layout.add(stored.layout, usize::try_from(count).unwrap_or(0));
+    Ok((Declared { element: element(name, &stored, &dimensions), array }, layout))
+}
+
+/// Returns the element of a member with a type, in an array of these dimensions.
+fn element(name: &str, stored: &Stored, dimensions: &[i32]) -> Element {
+    let array = if dimensions.is_empty() { 0 } else { ARRAY };
+    let (class, code) = match &stored.kind {
+        Kind::Number(code) => ("TStreamerBasicType", code + array),
+        Kind::Text => ("TStreamerSTLstring", CONTAINER),
+        Kind::Container(_) => ("TStreamerSTL", CONTAINER),
+        Kind::Object => ("TStreamerObjectAny", OBJECT + array),
+    };
+    let count: i32 = dimensions.iter().product();
+    let length = if dimensions.is_empty() { 0 } else { count };
+    let title = match &stored.kind {
+        Kind::Container(Some(class)) => format!(" ({class})"),
+        _ => String::new(),
+    };
+    Element {
+        title,
+        array_length: length,
+        dimensions: dimensions.to_vec(),
+        size: stored.layout.size().saturating_mul(count),
+        ..Element::of(class, name, &stored.type_name, code)
+    }
+}
+
+/// Splits `float[3][2]` into the type and the sizes, outermost first.
+fn dimensions(text: &str) -> Result<(&str, Vec<i32>)> {
+    let text = text.trim();
+    let (item, brackets) = match text.strip_suffix(']') {
+        Some(_) => text.split_once('[').unwrap_or((text, "")),
+        None => return Ok((text, Vec::new())),
+    };
+    let sizes = brackets.trim_end_matches(']').split(']');
+    let sizes = sizes.map(|size| dimension(size.trim().trim_start_matches('[')));
+    let sizes = sizes.collect::<Result<Vec<_>>>()?;
+    if sizes.len() > MAX_DIMENSIONS {
+        return Err(Error::unsupported(format!(
+            "{text}: an array of more than {MAX_DIMENSIONS} dimensions"
+        )));
+    }
+    Ok((item, sizes))
+}
+
+fn dimension(text: &str) -> Result<i32> {
+    let size = text.trim().parse().ok().filter(|&size: &i32| size > 0);
+    size.ok_or_else(|| Error::invalid_argument(format!("{text:?} is not the size of an array")))
+}
+
+fn refused(text: &str) -> Error {
+    Error::unsupported(format!("{text}: nyssa does not stream this type in trees"))
+}

@@ -1,0 +1,247 @@
+//! Makes the streamer infos of classes that users define, as ROOT makes them of the same classes in C++.
+//!
+//! ```text
+//! "Jet": {"pt": "float", "hits": "std::vector<Hit>"}  ──►  Jet, version 1, checksum
+//!                                                             TStreamerBasicType  pt    float
+//!                                                             TStreamerSTL        hits  vector<Hit>
+//! ```
+//!
+//! Source: `TStreamerInfo::Build`, `TClass::GetCheckSum`.
+
+mod checksum;
+mod element;
+mod spelling;
+
+use crate::definitions::{Definition, Definitions, NO_VERSION};
+use crate::error::{Error, Result, ResultExt};
+use crate::streamer::info::{ClassInfo, Element, StreamerInfos};
+use element::{Declared, Layout, Stored};
+
+/// The largest depth of classes inside classes. It also stops a class that contains itself.
+const MAX_DEPTH: usize = 60;
+/// The version of a class without `ClassDef`, in its streamer info and as a base class.
+const UNVERSIONED: i32 = 1;
+const UNVERSIONED_BASE: i32 = -1;
+
+/// The classes that are declared, with their streamer infos.
+pub struct Declarations<'d> {
+    definitions: &'d Definitions,
+    classes: Vec<(ClassInfo, Layout)>,
+    depth: usize,
+}
+
+impl<'d> Declarations<'d> {
+    /// Starts without classes.
+    pub fn new(definitions: &'d Definitions) -> Self {
+        Self { definitions, classes: Vec::new(), depth: 0 }
+    }
+
+    /// Declares all classes in a C++ type. Returns ROOT's name of the type: `vector<Jet>` for `std::vector<Jet>`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a text that is not a C++ type, for unknown names, and for a class that contains itself;
+    /// `Unsupported` for types that nyssa does not stream.
+    pub fn declare(&mut self, type_name: &str) -> Result<String> {
+        self.stored(type_name).map(|stored| stored.type_name)
+    }
+
+    /// Returns the streamer infos of all classes that were declared.
+    pub fn infos(self) -> StreamerInfos {
+        StreamerInfos::new(self.classes.into_iter().map(|(info, _)| info).collect())
+    }
+
+    /// Returns ROOT's name of a type, such as `vector<Jet>` for `std::vector<Jet>`, whatever its classes are.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a text that is not a C++ type.
+    pub fn spelt(type_name: &str) -> Result<String> {
+        spelling::spelt(type_name)
+    }
+
+    /// Returns the checksum of a class that ROOT knows by its name only, such as a standard container.
+    pub fn checksum_of_name(name: &str) -> u32 {
+        checksum::of_name(name)
+    }
+
+    /// Returns how values of a C++ type are stored, and declares the classes in it.
+    fn stored(&mut self, text: &str) -> Result<Stored> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(Error::invalid_argument(format!(
+                "type {text} is nested more than {MAX_DEPTH} deep: does a class contain itself?"
+            )));
+        }
+        let stored = element::stored(self, text);
+        self.depth -= 1;
+        stored
+    }
+
+    /// Declares a class of the user. Returns its layout in memory.
+    fn class(&mut self, name: &str) -> Result<Layout> {
+        if let Some((_, layout)) = self.classes.iter().find(|(info, _)| info.name == name) {
+            return Ok(*layout);
+        }
+        let (bases, members, version, checksum) = match self.definitions.get(name) {
+            Some(Definition::Class { bases, members, version, checksum }) => {
+                (bases, members, *version, *checksum)
+            }
+            Some(_) => {
+                return Err(Error::unsupported(format!(
+                    "a tree cannot hold {name}: of the definitions of users, nyssa streams classes only"
+                )));
+            }
+            None => {
+                return Err(Error::invalid_argument(format!(
+                    "type {name} is not known, and no class of that name is defined"
+                ))
+                .suggest(name, self.definitions.names()));
+            }
+        };
+        if bases.is_empty() && members.is_empty() {
+            return Err(Error::unsupported(format!("class {name} has no members")));
+        }
+        let (mut layout, mut elements) = (Layout::default(), Vec::new());
+        for base in bases {
+            let stored = self.stored(base).in_field(base)?;
+            elements.push(Declared { element: self.base(name, &stored)?, array: None });
+            layout.add(stored.layout, 1);
+        }
+        for (member, type_name) in members {
+            check(member)?;
+            let (element, own) = element::member(self, member, type_name).in_field(member)?;
+            elements.push(element);
+            layout.add(own, 1);
+        }
+        let checksum = checksum.unwrap_or_else(|| checksum::of_class(name, &elements));
+        let version = match version {
+            NO_VERSION => UNVERSIONED,
+            version => i32::try_from(version).unwrap_or(i32::MAX),
+        };
+        let elements = elements.into_iter().map(|declared| declared.element).collect();
+        let info = ClassInfo { name: name.to_owned(), version, checksum, elements };
+        Ok(self.add(info, layout))
+    }
+
+    /// Adds a streamer info. Returns the layout of the class with its padding.
+    fn add(&mut self, info: ClassInfo, layout: Layout) -> Layout {
+        let layout = layout.padded();
+        self.classes.push((info, layout));
+        layout
+    }
+
+    /// Returns the element of a base class.
+    fn base(&self, class: &str, stored: &Stored) -> Result<Element> {
+        let known = self.classes.iter().find(|(info, _)| info.name == stored.type_name);
+        let (info, _) = known.ok_or_else(|| {
+            Error::invalid_argument(format!(
+                "{}, a base of {class}, is not a class",
+                stored.type_name
+            ))
+        })?;
+        let versioned = matches!(
+            self.definitions.get(&info.name),
+            Some(Definition::Class { version, .. }) if *version != NO_VERSION
+        );
+        let base_version = if versioned { info.version } else { UNVERSIONED_BASE };
+        Ok(Element {
+            base_version,
+            // ROOT stores the checksum in the place of a dimension.
+            dimensions: vec![0, info.checksum as i32],
+            size: stored.layout.size(),
+            ..Element::of("TStreamerBase", &info.name, "BASE", 0)
+        })
+    }
+}
+
+/// Checks that a member has a name that C++ allows.
+fn check(name: &str) -> Result<()> {
+    let word = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    let digit = name.starts_with(|first: char| first.is_ascii_digit());
+    if name.is_empty() || digit || !name.chars().all(word) {
+        return Err(Error::invalid_argument(format!("a member cannot have the name {name:?}")));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn class(bases: &[&str], members: &[(&str, &str)]) -> Definition {
+        Definition::Class {
+            bases: bases.iter().map(|&base| base.to_owned()).collect(),
+            members: members.iter().map(|(n, t)| ((*n).to_owned(), (*t).to_owned())).collect(),
+            version: NO_VERSION,
+            checksum: None,
+        }
+    }
+
+    /// ROOT 6.40 gave the checksums of the same classes.
+    #[test]
+    fn checksums_are_those_of_root() {
+        let mut all = Definitions::default();
+        all.define("P2", class(&[], &[("x", "float"), ("y", "double")])).unwrap();
+        all.define("Hit", class(&[], &[("id", "int"), ("q", "std::vector<float>")])).unwrap();
+        all.define("Base", class(&[], &[("b", "short")])).unwrap();
+        let members = [
+            ("pt", "float"),
+            ("eta", "double"),
+            ("m", "Double32_t"),
+            ("ok", "bool"),
+            ("l", "long"),
+            ("ll", "Long64_t"),
+            ("c", "unsigned char"),
+            ("ch", "char"),
+            ("i8", "std::int8_t"),
+            ("u64", "std::uint64_t"),
+            ("us", "unsigned short"),
+            ("v", "std::vector<float>"),
+            ("s", "std::string"),
+            ("p", "P2"),
+            ("hits", "std::vector<Hit>"),
+            ("arr", "float[3]"),
+            ("mat", "int[2][3]"),
+            ("sa", "std::array<float,2>"),
+            ("mp", "std::map<int,float>"),
+            ("vs", "std::vector<std::string>"),
+            ("vv", "std::vector<std::vector<int>>"),
+            ("pr", "std::pair<int,float>"),
+            ("f16", "Float16_t"),
+            ("ps", "P2[2]"),
+            ("ui", "unsigned int"),
+            ("vb", "std::vector<bool>"),
+        ];
+        all.define("Jet", class(&["Base"], &members)).unwrap();
+        let mut declared = Declarations::new(&all);
+        assert_eq!(declared.declare("std::vector<Jet>").unwrap(), "vector<Jet>");
+        let infos = declared.infos();
+        for (name, checksum) in [
+            ("P2", 553_773_764),
+            ("Hit", 336_356_447),
+            ("Base", 2_298_023),
+            ("Jet", 3_763_854_804),
+            ("pair<int,float>", 1_761_814_904),
+        ] {
+            assert_eq!(infos.class(name, None).unwrap().checksum, checksum, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_streamed_is_refused() {
+        let mut all = Definitions::default();
+        all.define("Self", class(&[], &[("inner", "std::vector<Self>")])).unwrap();
+        all.define("Empty", class(&[], &[])).unwrap();
+        all.define("Color", Definition::Enum("short".to_owned())).unwrap();
+        for (name, message) in [
+            ("Self", "nested more than 60 deep: does a class contain itself?"),
+            ("Empty", "class Empty has no members"),
+            ("Color", "a tree cannot hold Color"),
+            ("Other", "type Other is not known, and no class of that name is defined"),
+            ("float*", "float*: pointers and references cannot be written"),
+            ("std::optional<int>", "std::optional<int>: nyssa does not stream this type in trees"),
+        ] {
+            let error = Declarations::new(&all).declare(name).unwrap_err().to_string();
+            assert!(error.contains(message), "{name}: {error}");
+        }
+    }
+}
