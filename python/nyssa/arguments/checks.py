@@ -323,6 +323,7 @@ _CHECKS = _with_none(
         "Mapping[str, str]": _text_mapping,
         "Missing": _text,
         "Mapping[str, object]": _mapping,
+        "Mapping[str, Iterable[Any]]": _mapping,
         "Mapping[str, Mapping[str, object]]": _mappings,
         "Callable[[str], str] | Mapping[str, str]": _renaming,
         "CacheAs": _text,

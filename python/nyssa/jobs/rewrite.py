@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from typing_extensions import Unpack
@@ -16,10 +16,7 @@ from nyssa.arrays import to_numpy
 from nyssa.jobs import job
 from nyssa.jobs.reports import RewriteReport
 from nyssa.read.file import open_dataset
-
-if TYPE_CHECKING:
-    # Its module imports awkward, which only rules need.
-    from nyssa.read.rules import ReadRules
+from nyssa.read.rules import ReadRules
 
 __all__ = ["rewrite"]
 

@@ -189,8 +189,9 @@ class StudyReport(Report):
             f"{size(self.input_bytes)}; {self.job} to {self.to} on {self.host}"
         )
         rounds = min((one.rounds for one in self.rows), default=0)
+        medians = f"medians of {rounds} rounds (least–most)" if rounds > 1 else "one round"
         yield (
-            f"medians of {rounds} rounds (least–most); the files are "
+            f"{medians}; the files are "
             + ("in the cache of the system" if self.cache == "warm" else "not in its cache")
         )
         yield from self._conditions()

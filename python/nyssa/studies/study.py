@@ -25,6 +25,9 @@ from nyssa.studies.subject import Subject
 
 __all__ = ["study"]
 
+#: The largest number of rounds.
+MOST_REPEATS = 1000
+
 
 @checked
 def study(
@@ -104,8 +107,8 @@ def study(
     """
     globs = texts_of("columns", columns)
     asked = Asked(globs, _latency(link_latency), _bandwidth(link_bandwidth, link_latency), cold)
-    if repeats < 1:
-        raise ArgumentError(f"repeats must be at least 1, not {repeats}")
+    if not 1 <= repeats <= MOST_REPEATS:
+        raise ArgumentError(f"repeats must be from 1 to {MOST_REPEATS}, not {repeats}")
     subject = Subject.of(source, to, globs)
     planned = trials(subject, varied(subject, vary), _threads(threads))
     if beside_root:

@@ -302,7 +302,7 @@ SEVERAL = str(TESTDATA / "rntuple/several.root")
             "vary: compression=zlib:99: ",
         ),
         ({"vary": {"page_size": [1]}}, "vary: page_size=1: a page size of 1 bytes is outside"),
-        ({"repeats": 0}, "repeats must be at least 1, not 0"),
+        ({"repeats": 0}, "repeats must be from 1 to 1000, not 0"),
         ({"threads": []}, "threads are different numbers from 1 on, not []"),
         ({"threads": [2, 2]}, "threads are different numbers from 1 on, not [2, 2]"),
         ({"link_latency": -1.0}, "link_latency is more than 0 and at most 60 seconds, not -1.0"),
