@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -200,7 +201,7 @@ def _said(module: str, words: Sequence[str], request: str) -> str:
         name = signal.Signals(-ran.returncode).name
         raise _FailedError(f"the process was ended by {name}")
     if ran.returncode or not ran.stdout.strip():
-        said = ran.stderr.strip().splitlines() or ["it says nothing"]
-        last = _core.printable(said[-1])
+        said = [line for line in ran.stderr.splitlines() if re.search(r"\w", line)]
+        last = _core.printable(said[-1]) if said else "it says nothing"
         raise _FailedError(f"the process ended with exit code {ran.returncode}: {last}")
     return ran.stdout.strip()
