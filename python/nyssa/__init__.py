@@ -9,9 +9,9 @@
 
 `open` gives a `File`, `TTree` or `RNTuple`; `chain` makes one dataset of many files, `iterate` and
 `concatenate` read them; `recreate` writes RNTuples and TTrees, `update` adds to them; `convert`
-turns a TTree into an RNTuple; `merge` makes one RNTuple of many; `verify`, `diff`, `inspect` and
-`tune` return reports. Errors are in `nyssa.errors`; each derives from the builtin error that a user
-would catch.
+turns a TTree into an RNTuple; `merge` makes one RNTuple of many; `verify`, `diff`, `inspect`,
+`tune` and `study` return reports. Errors are in `nyssa.errors`; each derives from the builtin error
+that a user would catch.
 
 Public are the names that this package exports (``nyssa.__all__``), and the names of the modules
 `nyssa.campaign` (jobs for whole datasets), `nyssa.coffea` (NanoEvents and processors of coffea),
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from nyssa.read.rntuple import AttributeSet, RNTuple
     from nyssa.read.rules import ReadRules
     from nyssa.read.ttree import Friend, TTree
+    from nyssa.studies.study import study
     from nyssa.write.attributes import AttributeSetWriter
     from nyssa.write.file import UpdatableFile, WritableDirectory, WritableFile
     from nyssa.write.fill_context import FillContext
@@ -102,6 +103,7 @@ _NAMES = {
     "read.rntuple": "AttributeSet RNTuple",
     "read.rules": "ReadRules",
     "read.ttree": "Friend TTree",
+    "studies.study": "study",
     "write.attributes": "AttributeSetWriter",
     "write.file": "UpdatableFile WritableDirectory WritableFile",
     "write.fill_context": "FillContext",
@@ -176,6 +178,7 @@ __all__ = [
     "recreate",
     "reports",
     "rewrite",
+    "study",
     "trace_summary",
     "tune",
     "update",

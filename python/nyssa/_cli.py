@@ -9,7 +9,9 @@ import threading
 
 from nyssa import _core
 
-#: The options of all commands that a campaign has, too.
+#: The commands that are written in Python.
+_IN_PYTHON = ("campaign", "study")
+#: The options of all commands that these have, too.
 _FLAGS = ("--json", "-q", "--quiet")
 
 
@@ -17,18 +19,27 @@ def main() -> int:
     """Run the command line with `sys.argv`, and return the exit code.
 
     The system and the command handle Ctrl-C. While a command runs, no Python code runs that could
-    turn it into a `KeyboardInterrupt`. Only ``nyssa campaign`` is written in Python.
+    turn it into a `KeyboardInterrupt`. Only few commands are written in Python.
     """
     flags = list(itertools.takewhile(_FLAGS.__contains__, sys.argv[1:]))
     command, arguments = sys.argv[len(flags) + 1 :][:1], sys.argv[len(flags) + 2 :]
     is_main = threading.current_thread() is threading.main_thread()
     if is_main:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if command == ["campaign"]:
+    if command and command[0] in _IN_PYTHON:
         # This takes long enough to be interrupted.
-        from nyssa.campaign.cli import main as campaign
-
         if is_main:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        return campaign([*arguments[:1], *flags, *arguments[1:]])
+        return _run(command[0], flags, arguments)
     return _core.run_cli(["nyssa", *sys.argv[1:]])
+
+
+def _run(command: str, flags: list[str], arguments: list[str]) -> int:
+    """Run a command that is written in Python."""
+    if command == "study":
+        from nyssa.studies.cli import main as study
+
+        return study([*arguments, *flags])
+    from nyssa.campaign.cli import main as campaign
+
+    return campaign([*arguments[:1], *flags, *arguments[1:]])

@@ -1,9 +1,10 @@
 """Defines the reports of `verify`, `diff`, `inspect`, `digest` and the jobs.
 
-The reports of `nyssa.verify`, `nyssa.diff`, `nyssa.inspect`, `nyssa.tune`, `nyssa.io_stats` and
-`nyssa.trace_summary` are dataclasses. They print as tables, and `Report.to_dict` gives what the
-command line prints with ``--json``. The reports of `nyssa.digest`, `nyssa.monitor`,
-`nyssa.convert`, `nyssa.rewrite` and `nyssa.merge` are dicts, which can be saved as JSON.
+The reports of `nyssa.verify`, `nyssa.diff`, `nyssa.inspect`, `nyssa.tune`, `nyssa.study`,
+`nyssa.io_stats` and `nyssa.trace_summary` are dataclasses. They print as tables, and
+`Report.to_dict` gives what the command line prints with ``--json``. The reports of `nyssa.digest`,
+`nyssa.monitor`, `nyssa.convert`, `nyssa.rewrite` and `nyssa.merge` are dicts, which can be saved as
+JSON.
 """
 
 from __future__ import annotations
@@ -67,6 +68,7 @@ from nyssa.observe.io_stats import IoStats
 from nyssa.observe.monitor import MonitorSummary
 from nyssa.observe.trace import TraceFile, TraceProfile, TraceSizes, TraceSummary
 from nyssa.show.report import Report
+from nyssa.studies.report import Spread, StudyReport, StudyRow
 
 __all__ = [
     "BadInput",
@@ -108,7 +110,10 @@ __all__ = [
     "RewriteReport",
     "RewrittenField",
     "SkippedBranch",
+    "Spread",
     "StreamerFieldReport",
+    "StudyReport",
+    "StudyRow",
     "TraceFile",
     "TraceProfile",
     "TraceSizes",

@@ -55,7 +55,9 @@ def checks_of(function: Callable[..., Any]) -> dict[str, _Check]:
     """Return the check of each parameter that has one."""
     found = {}
     for name, annotation in _annotations(function):
-        check = _BY_NAME.get(name) or _CHECKS.get(annotation)
+        check = _CHECKS.get(annotation)
+        # Several numbers of threads have a check of their own.
+        check = check if "Iterable" in annotation else _BY_NAME.get(name) or check
         check = _text if check is None and annotation.startswith("Literal['") else check
         if check is not None:
             found[name] = check
@@ -239,6 +241,11 @@ def _numbers(name: str, given: Any) -> None:
         raise _wrong(name, "a list or an array of integers", given)
 
 
+def _whole_or_numbers(name: str, given: Any) -> None:
+    check = _numbers if isinstance(given, Iterable) else _whole
+    check(name, given)
+
+
 def _text_or_function(name: str, given: Any) -> None:
     if isinstance(given, type) or not callable(given):
         _text(name, given)
@@ -312,9 +319,11 @@ _CHECKS = _with_none(
         "str | Sequence[str]": check_texts,
         "str | Iterable[str] | Mapping[str, object]": _texts_or_mapping,
         "Iterable[int]": _numbers,
+        "int | Iterable[int]": _whole_or_numbers,
         "Mapping[str, str]": _text_mapping,
         "Missing": _text,
         "Mapping[str, object]": _mapping,
+        "Mapping[str, Iterable[Any]]": _mapping,
         "Mapping[str, Mapping[str, object]]": _mappings,
         "Callable[[str], str] | Mapping[str, str]": _renaming,
         "CacheAs": _text,

@@ -3,66 +3,32 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Any
 
 from nyssa import _core, campaign
-from nyssa.arguments.sizes import bytes_of
+from nyssa.campaign.command import Parser, number, numbers, print_json, print_report, run_command
+from nyssa.campaign.command import size as to_bytes
 from nyssa.campaign.estimate import estimate
-from nyssa.campaign.failure import FINE, INTERRUPTED, PROBLEM, document, exit_code
+from nyssa.campaign.failure import FINE, PROBLEM
 from nyssa.campaign.job_flags import add_flags, options_of
 from nyssa.campaign.plan import Task
 from nyssa.campaign.scaling import Site, draw, measured, recorded, scaling, work_at
 from nyssa.campaign.task import Job
 from nyssa.campaign.workers import connect
-from nyssa.errors import ArgumentError, NyssaError
+from nyssa.errors import ArgumentError
 from nyssa.show.table import count, size
 
 __all__ = ["main"]
 
-#: The version of the JSON documents of all commands.
-VERSION = 1
-
-
-class _Report(Protocol):
-    def to_dict(self) -> dict[str, Any]: ...
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """Fail as the other commands do."""
-        raise ArgumentError(f"{message}; `{self.prog} --help` lists the arguments")
-
 
 def main(arguments: Sequence[str]) -> int:
     """Run ``nyssa campaign`` with its arguments, and return the exit code."""
-    try:
-        return _run(_parser().parse_args(arguments))
-    except KeyboardInterrupt:
-        print("stopped; run the same command again to continue", file=sys.stderr)
-        return INTERRUPTED
-    except (NyssaError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        if "--json" in arguments:
-            _print_json(document(error))
-        return exit_code(error)
-
-
-def _print_json(content: dict[str, Any]) -> None:
-    print(json.dumps({"version": VERSION, **content}))
-
-
-def _print(report: _Report, *, as_json: bool) -> None:
-    """Print a report for people, or as a JSON document."""
-    if as_json:
-        _print_json(report.to_dict())
-    else:
-        print(report)
+    return run_command(_parser(), _run, arguments)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -100,13 +66,13 @@ def _estimate(options: argparse.Namespace) -> int:
     found = scaling(work, site, options.nodes, files=options.files)
     if options.plot is not None:
         draw(found, options.plot)
-    _print(found, as_json=options.json)
+    print_report(found, as_json=options.json)
     return FINE
 
 
 def _status(options: argparse.Namespace) -> int:
     found = campaign.status(options.output, journal=options.journal)
-    _print(found, as_json=options.json)
+    print_report(found, as_json=options.json)
     return FINE if found.is_complete else PROBLEM
 
 
@@ -119,7 +85,7 @@ def _verify(options: argparse.Namespace) -> int:
         workers=options.workers,
         cluster=options.cluster,
     )
-    _print(found, as_json=options.json)
+    print_report(found, as_json=options.json)
     return FINE if found.sound else PROBLEM
 
 
@@ -149,7 +115,7 @@ def _do(options: argparse.Namespace) -> int:
         report = planned.run(
             client, retries=options.retries, quiet=options.quiet, plot=options.plot
         )
-    _print(report, as_json=options.json)
+    print_report(report, as_json=options.json)
     return PROBLEM if report.failed else FINE
 
 
@@ -176,7 +142,7 @@ def _show_plan(planned: campaign.Campaign, options: argparse.Namespace) -> int:
         ]
         complete = len(planned.tasks) - len(missing)
         found = {"tasks": tasks, "complete": complete, "seconds": seconds, "rate": rate}
-        _print_json(found)
+        print_json(found)
         return FINE
     for task in missing:
         inputs = ", ".join(_shown(task))
@@ -200,25 +166,8 @@ def _shown(task: Task) -> list[str]:
     return [_core.shown(one.url) for one in task.inputs]
 
 
-def _size(text: str) -> int:
-    try:
-        return bytes_of(text, "size")
-    except NyssaError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def _number(text: str) -> int:
-    if not text.isdigit() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
-    return int(text)
-
-
-def _numbers(text: str) -> list[int]:
-    return [_number(one) for one in text.split(",")]
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+def _parser() -> Parser:
+    parser = Parser(
         prog="nyssa campaign",
         description="Convert, rewrite or merge whole datasets on many processes and machines. A "
         "campaign that is run again does only what is missing.",
@@ -253,16 +202,18 @@ def _add_estimate(job: argparse.ArgumentParser) -> None:
     work.add_argument(
         "--trace", action="append", metavar="FILE", help="of a task, by --record; may be repeated"
     )
-    work.add_argument("--process-rate", type=_size, metavar="SIZE", help="inputs per second")
-    work.add_argument("--file-size", type=_size, default=10**9, metavar="SIZE", help="[1GB]")
+    work.add_argument("--process-rate", type=to_bytes, metavar="SIZE", help="inputs per second")
+    work.add_argument("--file-size", type=to_bytes, default=10**9, metavar="SIZE", help="[1GB]")
     site = job.add_argument_group("nodes and storage")
-    site.add_argument("--nodes", type=_numbers, default=[1, 2, 4, 8, 16, 32, 64, 100], metavar="N,")
-    site.add_argument("--processes", type=_number, default=32, metavar="N", help="on a node [32]")
-    site.add_argument("--cores", type=_number, metavar="N", help="of a node [one a process]")
-    site.add_argument("--node-bandwidth", type=_size, metavar="SIZE", help="bytes per second")
-    site.add_argument("--servers", type=_number, default=1, metavar="N", help="of the storage [1]")
-    site.add_argument("--server-bandwidth", type=_size, metavar="SIZE", help="of each, per second")
-    site.add_argument("--server-iops", type=_number, metavar="N", help="requests of each a second")
+    site.add_argument("--nodes", type=numbers, default=[1, 2, 4, 8, 16, 32, 64, 100], metavar="N,")
+    site.add_argument("--processes", type=number, default=32, metavar="N", help="on a node [32]")
+    site.add_argument("--cores", type=number, metavar="N", help="of a node [one a process]")
+    site.add_argument("--node-bandwidth", type=to_bytes, metavar="SIZE", help="bytes per second")
+    site.add_argument("--servers", type=number, default=1, metavar="N", help="of the storage [1]")
+    site.add_argument(
+        "--server-bandwidth", type=to_bytes, metavar="SIZE", help="of each, per second"
+    )
+    site.add_argument("--server-iops", type=number, metavar="N", help="requests of each a second")
     site.add_argument("--round-trip", type=float, default=0.0, metavar="MS", help="to the storage")
     site.add_argument(
         "--local-outputs", action="store_true", help="outputs are on the disks of the nodes"
@@ -299,7 +250,7 @@ def _add_journal(job: argparse.ArgumentParser) -> None:
 
 def _add_workers(job: argparse.ArgumentParser) -> Any:
     place = job.add_argument_group("workers")
-    place.add_argument("--workers", type=_number, metavar="N", help="processes [default: cores]")
+    place.add_argument("--workers", type=number, metavar="N", help="processes [default: cores]")
     place.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask scheduler that runs")
     place.add_argument(
         "--cluster", metavar="SYSTEM", help="batch system of dask-jobqueue, such as slurm"
@@ -318,12 +269,12 @@ def _add_common(job: argparse.ArgumentParser, *, required: bool) -> None:
     grouped = job.add_mutually_exclusive_group(required=required)
     grouped.add_argument(
         "--target-size",
-        type=_size,
+        type=to_bytes,
         metavar="SIZE",
         help="put inputs together until they have this size [default: one output of each input]",
     )
     grouped.add_argument(
-        "--condense", type=_number, metavar="N", help="make one output of each N inputs"
+        "--condense", type=number, metavar="N", help="make one output of each N inputs"
     )
     job.add_argument("--cluster-size", metavar="SIZE", help="compressed size of a cluster")
     _add_journal(job)
@@ -340,6 +291,6 @@ def _add_common(job: argparse.ArgumentParser, *, required: bool) -> None:
         help="tries again after errors that may pass [default: 2]",
     )
     place = _add_workers(job)
-    place.add_argument("--threads", type=_number, default=1, metavar="N", help="of each task")
-    place.add_argument("--per-node", type=_number, metavar="N", help="most tasks on one node")
-    place.add_argument("--per-server", type=_number, metavar="N", help="most tasks on one server")
+    place.add_argument("--threads", type=number, default=1, metavar="N", help="of each task")
+    place.add_argument("--per-node", type=number, metavar="N", help="most tasks on one node")
+    place.add_argument("--per-server", type=number, metavar="N", help="most tasks on one server")

@@ -13,7 +13,7 @@ from nyssa.jobs.convert import FileKeywords
 from nyssa.jobs.merge import MergeKeywords
 from nyssa.jobs.rewrite import RewriteKeywords
 
-__all__ = ["add_flags", "options_of"]
+__all__ = ["add_flags", "options_of", "texts_of", "value_of"]
 
 #: The keywords of each job.
 _JOBS: dict[str, type] = {
@@ -69,6 +69,33 @@ def _kinds(job: str) -> dict[str, str]:
     types = kinds_of(_JOBS[job])
     words = ("bool", "int", "str", "Size", "AutoFlush", "Literal", "Mapping", "Field", "Branch")
     return {n: kind for n, kind in types.items() if n not in _OTHERS and kind.startswith(words)}
+
+
+def value_of(kind: str, text: str) -> Any:
+    """Return the value that a text of the command line is for a keyword of this type.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        if the text is no value of this type.
+    """
+    if kind == "bool":
+        if text not in ("true", "false"):
+            raise argparse.ArgumentTypeError(f"{text!r} is neither true nor false")
+        return text == "true"
+    if kind.startswith("Mapping"):
+        return dict([_pair(text)])
+    if kind.startswith(("FieldOptions", "BranchOptions")):
+        return dict([_of_glob(text)])
+    if kind.startswith(("int", "Size", "AutoFlush")):
+        return _number(text)
+    return text
+
+
+def texts_of(text: str) -> list[str]:
+    """Return the texts between commas. A comma after a backslash belongs to its text."""
+    found = re.split(r"(?<!\\),", text)
+    return [one.replace("\\,", ",") for one in found]
 
 
 def _number(text: str) -> int | str:

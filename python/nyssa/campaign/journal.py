@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,8 +18,9 @@ from typing import Any, BinaryIO
 from typing_extensions import Self
 
 from nyssa import _core
+from nyssa.campaign.lines import JsonLines
 from nyssa.campaign.plan import Task
-from nyssa.errors import ArgumentError, FileMissingError, InputOutputError
+from nyssa.errors import ArgumentError, FileMissingError
 from nyssa.read.mapping import Closable
 
 #: Name of the journal in a local folder of outputs.
@@ -156,54 +156,29 @@ class Journal(Closable):
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file: BinaryIO = path.open("ab+")
+        self._lines = JsonLines(path, VERSION, "a campaign")
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._file.close()
-            message = (
-                f"{path} is the journal of a campaign that is still running: wait until it ends"
-            )
-            raise ArgumentError(message) from None
-        try:
-            found = read(self._file, path)
+            found = read(self._lines.file, path)
         except ArgumentError:
-            self._file.close()
+            self._lines.close()
             raise
         self.records, self.remaining = found.records, found.remaining
-        self._file.truncate(found.complete)
-        self._file.seek(0, os.SEEK_END)
+        self._lines.cut(found.complete)
 
     def begin(self, begin: Begin) -> None:
         """Add the begin of a run."""
-        self._write([asdict(begin)])
+        self._lines.add([asdict(begin)])
 
     def add(self, *records: Record) -> None:
         """Add records. They are on the disk when this returns."""
         if records:
-            self._write(map(asdict, records))
+            self._lines.add(map(asdict, records))
         for record in records:
             self.records[record.output] = record
 
-    def _write(self, lines: Iterable[dict[str, Any]]) -> None:
-        versioned = (json.dumps({"version": VERSION, **line}) for line in lines)
-        content = b"".join(line.encode() + b"\n" for line in versioned)
-        try:
-            while content:
-                content = content[os.write(self._file.fileno(), content) :]
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            message = (
-                f"cannot write to the journal {self.path}: {error.strerror}; correct this, and "
-                f"run the same command again to continue"
-            )
-            raise InputOutputError(message) from None
-
     def close(self) -> None:
         """Close the file, so that another campaign can use it."""
-        self._file.close()
+        self._lines.close()
 
 
 def journal_of(destination: str, journal: str | Path | None) -> Path:

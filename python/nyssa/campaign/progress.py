@@ -5,21 +5,40 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from typing import Protocol
 
 from nyssa._core import printable
-from nyssa.campaign.journal import Record
-from nyssa.campaign.plan import Task
 
-__all__ = ["Progress"]
+__all__ = ["Ended", "Progress", "Work"]
 
 #: Seconds between two lines of progress where the output is no terminal.
 HEARTBEAT = 30.0
 
 
+class Work(Protocol):
+    """A task that is to be done."""
+
+    @property
+    def bytes(self) -> int:
+        """Return the size of its inputs."""
+
+
+class Ended(Protocol):
+    """What became of a task."""
+
+    output: str
+    error: str | None
+    input_bytes: int
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it was done."""
+
+
 class Progress:
     """Shows on stderr how far a campaign is: one line that changes, or a line now and then."""
 
-    def __init__(self, tasks: Sequence[Task], *, quiet: bool = False) -> None:
+    def __init__(self, tasks: Sequence[Work], *, quiet: bool = False) -> None:
         self.total, self.bytes = len(tasks), sum(one.bytes for one in tasks)
         self.done = self.failed = self.read = 0
         self.workers = -1
@@ -27,7 +46,7 @@ class Progress:
         self._quiet = quiet
         self._terminal = sys.stderr.isatty()
 
-    def add(self, record: Record) -> None:
+    def add(self, record: Ended) -> None:
         """Count a task that ended."""
         self.done += 1
         self.failed += not record.is_complete

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import os
 import socket
+import sys
 import tempfile
 import time
 import zlib
@@ -39,7 +40,16 @@ from nyssa.observe.io_stats import IoStats
 from nyssa.read.dataset import Dataset
 from nyssa.read.file import open as open_file
 
-__all__ = ["Job", "JobName", "adler32", "can_pass", "check_options", "memory", "run_tasks"]
+__all__ = [
+    "Job",
+    "JobName",
+    "adler32",
+    "can_pass",
+    "check_options",
+    "made",
+    "memory",
+    "run_tasks",
+]
 
 JobName = Literal["convert", "rewrite", "merge"]
 
@@ -114,6 +124,13 @@ def run_tasks(tasks: Sequence[Task], job: Job, replaced: Collection[str]) -> lis
     """
     forced = dataclasses.replace(job, force=True)
     return [_run_task(one, forced if one.output in replaced else job) for one in tasks]
+
+
+def made(task: Task, job: Job) -> Record:
+    """Make an output, and return a record with the entries and notes of the reports alone."""
+    record = Record.of(task, job.key, "done")
+    _run(task, job, record)
+    return record
 
 
 def _run_task(task: Task, job: Job) -> Record:
@@ -253,6 +270,9 @@ def memory(job: Job, worker: int | None) -> int:
 
 def _worker_memory() -> int | None:
     """Return the memory that a worker of Dask has for each of its threads, if it has a limit."""
+    # A worker has imported it. Other processes do not need its memory and time.
+    if "distributed" not in sys.modules:
+        return None
     from distributed import get_worker
 
     try:

@@ -10,7 +10,7 @@ import numpy as np
 
 from nyssa import _core
 from nyssa.arguments.checks import checked
-from nyssa.arrays import forms, from_data, from_types, to_awkward, to_numpy
+from nyssa.arrays import forms, to_numpy
 from nyssa.errors import ArgumentError
 
 __all__ = ["ReadRules"]
@@ -153,6 +153,9 @@ class _Rule:
 
     def _call(self, columns: list[_core.Array]) -> list[_core.Array]:
         """Return the targets of source columns."""
+        # It imports awkward, which jobs without rules do not need.
+        from nyssa.arrays import from_data
+
         made = self.function(*(_flat(column) for column in columns))
         values = [made] if len(self.targets) == 1 else list(made)
         if len(values) != len(self.targets):
@@ -197,6 +200,8 @@ def _typed(targets: dict[str, object]) -> list[tuple[str, _core.Array | None]]:
     """Return the targets, each with an empty column of its type where that is stated."""
     if targets and all(one is None for one in targets.values()):
         return [(name, None) for name in targets]
+    from nyssa.arrays import from_types
+
     columns = from_types.empty(targets)
     if columns is None:
         raise ArgumentError(f"targets are names with types, not {targets!r}")
@@ -207,6 +212,8 @@ def _flat(column: _core.Array) -> Any:
     """Return numbers as a NumPy array, all else as an awkward array."""
     if forms.of(column)["class"] == "NumpyArray":
         return to_numpy.view(column)
+    from nyssa.arrays import to_awkward
+
     return to_awkward.array(column)
 
 

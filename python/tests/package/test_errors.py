@@ -381,10 +381,15 @@ def test_a_full_disk(tmp_path: Path) -> None:
     )
 
 
-def test_options_of_all_commands_stand_before_a_campaign(
+def test_options_of_all_commands_stand_before_those_of_python(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given = ["nyssa", "--json", "campaign", "status", str(tmp_path / "none")]
+    monkeypatch.setattr(sys, "argv", given)
+    assert _cli.main() == 3
+    document = json.loads(capsys.readouterr().out)
+    assert (document["version"], document["error"]["exit_code"]) == (1, 3)
+    given = ["nyssa", "--json", "study", str(tmp_path / "none"), "--vary", "compression=none"]
     monkeypatch.setattr(sys, "argv", given)
     assert _cli.main() == 3
     document = json.loads(capsys.readouterr().out)

@@ -1,4 +1,4 @@
-"""The Python examples of README.md and docs/writing.md run as they are printed."""
+"""The Python examples of README.md and of pages of docs run as they are printed."""
 
 from __future__ import annotations
 
@@ -55,6 +55,11 @@ def test_python_examples(folder: Path) -> None:
     assert slim.pt.to_list() == [[41.5, 33.25], [31.5, 30.5, 29.5]] * 2
     assert nyssa.open("skim.root:Muons")["pt"].array().to_list() == lists([2, 0, 3]).to_list()
     assert nyssa.open(folder / "out.root")["Events"].num_entries == 4
+
+
+def test_examples_of_studies(folder: Path) -> None:
+    run("docs/study.md")
+    assert len((folder / "study.csv").read_text().splitlines()) == 1 + 2
 
 
 def test_examples_of_writing(folder: Path) -> None:

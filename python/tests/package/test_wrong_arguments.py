@@ -123,6 +123,14 @@ def cases(folder: Path) -> Iterator[tuple[str, Case]]:
             {"source": tree},
         ),
     )
+    yield (
+        "study",
+        (
+            lambda **given: nyssa.study(**{"repeats": 1, "vary": {"compression": [505]}, **given}),
+            nyssa.study,
+            {"source": tree},
+        ),
+    )
 
     def recreate(**given: Any) -> None:
         with nyssa.recreate(**{"path": output(), **given}):

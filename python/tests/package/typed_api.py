@@ -64,6 +64,14 @@ def reports() -> None:
     assert_type(nyssa.inspect("a.root").fields, list[nyssa.reports.Part])
 
 
+def studies(values: list[str]) -> None:
+    report = nyssa.study("a.root", vary={"compression": values}, threads=[1, 2], to="ttree")
+    assert_type(report, nyssa.reports.StudyReport)
+    assert_type(report.rows[0].measured["read_seconds"].median, float)
+    nyssa.study("a.root", vary={"compression": 5})  # type: ignore[dict-item]
+    nyssa.study("a.root")  # type: ignore[call-arg]
+
+
 def conversions(names: list[str], paths: list[Path]) -> None:
     assert_type(nyssa.convert("a.root", Path("b.root"))["entries"], int)
     assert_type(nyssa.convert(names, "folder")[0]["state"], str)

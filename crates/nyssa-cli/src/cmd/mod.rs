@@ -1,13 +1,13 @@
 //! Contains the commands, one file each.
 
 pub mod cache;
-pub mod campaign;
 pub mod cat;
 mod columns;
 pub mod convert;
 pub mod diff;
 pub mod digest;
 mod each;
+pub mod in_python;
 pub mod inspect;
 mod job_report;
 pub mod ls;
@@ -45,7 +45,10 @@ pub enum Command {
     Cache(cache::CacheArgs),
     #[cfg(feature = "serve")]
     Serve(serve::Serve),
-    Campaign(campaign::Campaign),
+    /// Write a dataset with every combination of some options, and measure each (with the Python package)
+    Study(in_python::InPython),
+    /// Convert, rewrite or merge whole datasets on many processes and machines (with the Python package)
+    Campaign(in_python::InPython),
 }
 
 /// Runs a command and returns the exit code. `run` runs a command inside a command.
@@ -67,6 +70,7 @@ pub fn run(command: &Command, app: &mut App<'_>, run: &profile::Runner<'_>) -> R
         Command::Cache(args) => cache::run(args, app),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args, app),
-        Command::Campaign(args) => campaign::run(args),
+        Command::Study(args) => in_python::study(args),
+        Command::Campaign(args) => in_python::campaign(args),
     }
 }

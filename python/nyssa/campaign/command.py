@@ -1,0 +1,82 @@
+"""Holds what the commands share that are written in Python: their parser, errors and JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, Protocol
+
+from nyssa.arguments.sizes import bytes_of
+from nyssa.campaign.failure import INTERRUPTED, document, exit_code
+from nyssa.errors import ArgumentError, NyssaError
+
+__all__ = ["Parser", "number", "numbers", "print_json", "print_report", "run_command", "size"]
+
+#: The version of the JSON documents of all commands.
+VERSION = 1
+
+
+class Shown(Protocol):
+    """A report, which has a text for people."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as JSON values."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are those of the other commands."""
+
+    def error(self, message: str) -> NoReturn:
+        """Fail as the other commands do."""
+        raise ArgumentError(f"{message}; `{self.prog} --help` lists the arguments")
+
+
+def run_command(
+    parser: Parser, run: Callable[[argparse.Namespace], int], arguments: Sequence[str]
+) -> int:
+    """Run a command with its arguments, and return the exit code."""
+    try:
+        return run(parser.parse_args(arguments))
+    except KeyboardInterrupt:
+        print("stopped; run the same command again to continue", file=sys.stderr)
+        return INTERRUPTED
+    except (NyssaError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        if "--json" in arguments:
+            print_json(document(error))
+        return exit_code(error)
+
+
+def print_json(content: dict[str, Any]) -> None:
+    """Print a JSON document."""
+    print(json.dumps({"version": VERSION, **content}))
+
+
+def print_report(report: Shown, *, as_json: bool) -> None:
+    """Print a report for people, or as a JSON document."""
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        print(report)
+
+
+def size(text: str) -> int:
+    """Parse a size in bytes."""
+    try:
+        return bytes_of(text, "size")
+    except NyssaError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def number(text: str) -> int:
+    """Parse a positive number."""
+    if not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
+    return int(text)
+
+
+def numbers(text: str) -> list[int]:
+    """Parse positive numbers between commas."""
+    return [number(one) for one in text.split(",")]

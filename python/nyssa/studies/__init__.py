@@ -1,0 +1,1 @@
+"""Studies: a dataset written with every combination of some options, and what each one costs."""

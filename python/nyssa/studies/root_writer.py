@@ -1,0 +1,113 @@
+"""Writes the outputs of a study by ROOT, where ROOT has the options that vary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from nyssa import _core
+from nyssa.arguments.sizes import auto_flush_of, bytes_of
+from nyssa.errors import ArgumentError
+from nyssa.studies.grid import Trial
+from nyssa.studies.subject import SET, Subject
+
+__all__ = ["ROOT", "beside", "prepared"]
+
+#: The name of the writer.
+ROOT = "ROOT"
+#: The options that ROOT has, by the format of the output. It only reads TTrees for both.
+_OPTIONS = {
+    "TTree": ("compression", "basket_size", "auto_flush"),
+    "RNTuple": ("compression", "cluster_size", "page_size"),
+}
+#: ROOT's numbers of algorithms, and their levels where none is named.
+_ALGORITHMS = {"none": (0, 0), "zlib": (1, 1), "lzma": (2, 7), "lz4": (4, 4), "zstd": (5, 5)}
+
+
+def beside(subject: Subject, trials: Sequence[Trial]) -> list[Trial]:
+    """Return the trials, each followed by one that ROOT writes with the same options.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) if ROOT cannot be imported, does not have an option that varies, or has no
+        such conversion.
+    """
+    if find_spec(ROOT) is None:
+        raise ArgumentError("ROOT is not installed in this Python: leave it out (--beside root)")
+    if subject.format != "TTree" or not subject.is_local:
+        raise ArgumentError("ROOT can only write local TTrees again: leave it out (--beside root)")
+    known = _OPTIONS[subject.to]
+    for name in trials[0].options:
+        if name not in known:
+            raise ArgumentError(
+                f"ROOT has no {name} for an output of {subject.to}, only {', '.join(known)}: leave "
+                "it out (--beside root)"
+            )
+    for one in trials:
+        _setting(one.options.get("compression"))
+    return [it for one in trials for it in (one, replace(one, writer=ROOT))]
+
+
+def prepared(request: Mapping[str, Any]) -> Callable[[], None]:
+    """Import ROOT, and return the function that writes the output."""
+    root: Any = import_module(ROOT)
+    root.gROOT.SetBatch(True)
+    root.gErrorIgnoreLevel = root.kError
+    if request["threads"] > 1:
+        root.EnableImplicitMT(request["threads"])
+    options = {name: one for name, one in request["options"].items() if name not in {*SET, "to"}}
+    if request["job"] == "rewrite":
+        return lambda: _clone(root, request, options)
+    # Its libraries are loaded before the clock starts.
+    importer = root.Experimental.RNTupleImporter
+    return lambda: _import(root, importer, request, options)
+
+
+def _clone(root: Any, request: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+    """Copy all entries into a new tree, each decompressed and compressed again."""
+    file, path = _core.split_path(request["input"])
+    source = root.TFile.Open(file)
+    tree = source.Get(path)
+    setting = _setting(options.get("compression"))
+    output = root.TFile(request["output"], "RECREATE", "", setting)
+    clone = tree.CloneTree(0)
+    for leaf in clone.GetListOfLeaves():
+        leaf.GetBranch().SetCompressionSettings(setting)
+    if "basket_size" in options:
+        clone.SetBasketSize("*", bytes_of(options["basket_size"]))
+    if "auto_flush" in options:
+        clone.SetAutoFlush(auto_flush_of(options["auto_flush"]))
+    clone.CopyEntries(tree)
+    output.Write()
+    output.Close()
+
+
+def _import(
+    root: Any, importer: Any, request: Mapping[str, Any], options: Mapping[str, Any]
+) -> None:
+    """Convert the tree with ROOT's importer."""
+    file, path = _core.split_path(request["input"])
+    one = importer.Create(file, path, request["output"])
+    one.SetIsQuiet(True)
+    chosen = root.RNTupleWriteOptions()
+    chosen.SetCompression(_setting(options.get("compression")))
+    if "cluster_size" in options:
+        chosen.SetApproxZippedClusterSize(bytes_of(options["cluster_size"]))
+    if "page_size" in options:
+        chosen.SetMaxUnzippedPageSize(bytes_of(options["page_size"]))
+    one.SetWriteOptions(chosen)
+    # PyROOT makes an exception of a result with an error.
+    one.Import()
+
+
+def _setting(compression: int | str | None) -> int:
+    """Return ROOT's number for a compression; the default is nyssa's, zstd:5."""
+    if isinstance(compression, int):
+        return compression
+    name, _, level = (compression or "zstd").partition(":")
+    number, usual = _ALGORITHMS[name.lower()]
+    return 100 * number + (int(level) if level else usual)

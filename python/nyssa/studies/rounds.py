@@ -1,0 +1,207 @@
+"""Runs the rounds of a study: each measurement of a trial in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nyssa import _core
+from nyssa.campaign.progress import Progress
+from nyssa.campaign.task import adler32
+from nyssa.studies.asked import Asked
+from nyssa.studies.grid import NYSSA, Trial
+from nyssa.studies.journal import Round, RoundJournal
+from nyssa.studies.subject import Subject
+
+__all__ = ["Study"]
+
+#: Bytes that are read at once so that the cache of the system has a file.
+BLOCK = 1 << 20
+#: The values of a combination were compared by the job itself, or by their digests.
+BY_JOB, BY_DIGESTS = "every value by the job", "digests of all columns"
+
+
+class _FailedError(Exception):
+    """A measurement failed for the reason that the message says."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """The trials of a dataset, and what is measured of each."""
+
+    subject: Subject
+    trials: Sequence[Trial]
+    asked: Asked
+    folder: Path
+    """The folder of the output that is measured, and of the journal."""
+
+    def run(self, journal: RoundJournal, repeats: int, *, quiet: bool) -> list[Round]:
+        """Measure what the journal does not have, and return all rounds of these trials.
+
+        A round has one measurement of each trial, so that a machine that becomes slower or faster
+        changes all trials alike.
+        """
+        key = self.asked.key(self.subject)
+        known = {
+            (one.trial, one.threads, one.round): one
+            for one in journal.rounds
+            if one.study == key and one.is_complete
+        }
+        wanted = [
+            (trial, (trial.combination, trial.job.threads, number))
+            for number in range(repeats)
+            for trial in self.trials
+        ]
+        missing = [trial for trial, place in wanted if place not in known]
+        progress = Progress(missing, quiet=quiet)
+        found: list[Round] = []
+        for trial, place in wanted:
+            if place not in known:
+                one = self._round(trial, Round(key, *place, trial.name), found)
+                journal.add(one)
+                progress.add(one)
+                known[place] = one
+            found.append(known[place])
+        return found
+
+    def _round(self, trial: Trial, one: Round, before: Sequence[Round]) -> Round:
+        one.begin, one.input_bytes = time.time(), trial.bytes
+        same = (it for it in before if it.trial == one.trial and it.is_complete)
+        verified = next((it for it in same if it.verified), None)
+        try:
+            self._measure(trial, one, verified)
+        except _FailedError as error:
+            one.error = str(error)
+        finally:
+            for path in (self._output, self._trace):
+                path.unlink(missing_ok=True)
+        return one
+
+    @property
+    def _output(self) -> Path:
+        return self.folder / "nyssa-study-output.root"
+
+    @property
+    def _trace(self) -> Path:
+        return self.folder / "nyssa-study-trace.jsonl"
+
+    def _measure(self, trial: Trial, one: Round, verified: Round | None) -> None:
+        """Write the output, read it in all ways that are asked for, and fill the round."""
+        if trial.writer == NYSSA:
+            expected = verified.adler32 if verified else self._verified(trial, one)
+        wrote = self._write(trial, verify=False)
+        one.entries, one.notes = wrote["entries"], wrote["notes"]
+        one.output_bytes = self._output.stat().st_size
+        one.adler32 = adler32(str(self._output))
+        if trial.writer != NYSSA and verified is None:
+            self._compare(trial, one)
+        elif trial.writer == NYSSA and one.adler32 != expected:
+            raise _FailedError(
+                "the bytes of the output are not those of the output that was verified"
+            )
+        self._add(one, "write", wrote)
+        self._add(one, "read", self._read(trial, []))
+        if self.asked.columns:
+            self._add(one, "columns", self._read(trial, self.asked.columns))
+        if self.asked.link_latency is not None:
+            self._read(trial, self.asked.columns, trace=str(self._trace))
+            one.measured["link_seconds"] = self._replay()
+
+    def _add(self, one: Round, what: str, found: dict[str, Any]) -> None:
+        """Add the times and the memory of a measurement, and its notes."""
+        for name in ("seconds", "cpu_seconds", "memory", "memory_before"):
+            one.measured[f"{what}_{name}"] = found[name]
+        one.notes += [note for note in found["notes"] if note not in one.notes]
+
+    def _verified(self, trial: Trial, one: Round) -> str | None:
+        """Write the output once with a comparison of all values, and return its checksum."""
+        self._write(trial, verify=True)
+        one.verified = BY_JOB
+        return adler32(str(self._output))
+
+    def _compare(self, trial: Trial, one: Round) -> None:
+        """Compare the output of another program with the input."""
+        found = self._ask("compare", trial, input=self.subject.input.url)
+        if not found["equal"]:
+            raise _FailedError("the digests of the output are not those of the input")
+        one.verified = BY_DIGESTS
+
+    def _write(self, trial: Trial, *, verify: bool) -> dict[str, Any]:
+        self._prepare(self.subject.file)
+        return self._ask(
+            "write" if trial.writer == NYSSA else "write with ROOT",
+            trial,
+            job=trial.job.name,
+            input=self.subject.input.url,
+            dataset=self.subject.dataset,
+            entries=self.subject.entries,
+            options=trial.job.options,
+            verify=verify,
+        )
+
+    def _read(
+        self, trial: Trial, columns: Sequence[str], trace: str | None = None
+    ) -> dict[str, Any]:
+        self._prepare(str(self._output))
+        return self._ask("read", trial, columns=columns, trace=trace)
+
+    def _ask(self, what: str, trial: Trial, **request: Any) -> dict[str, Any]:
+        """Let a new process do what is asked for, and return its result."""
+        name = trial.job.options.get("name") or self.subject.dataset
+        # A process that writes makes the file. Others name the dataset, which need not be alone.
+        inner = "" if "write" in what else f":{name}"
+        request |= {"what": what, "output": f"{self._output}{inner}", "threads": trial.job.threads}
+        said = _said("nyssa.studies.measure", [], json.dumps(request))
+        # ROOT may have said something before.
+        found: dict[str, Any] = json.loads(said.splitlines()[-1])
+        if "error" in found:
+            raise _FailedError(found["error"])
+        return found
+
+    def _replay(self) -> float:
+        """Return the seconds that the recorded reads and their job take over the link."""
+        latency = self.asked.link_latency or 0.0
+        words = ["trace", "replay", str(self._trace), "--json"]
+        words += ["--link-latency", f"{latency * 1e6:.0f}us"]
+        if self.asked.link_bandwidth is not None:
+            words += ["--link-bandwidth", str(self.asked.link_bandwidth)]
+        found: dict[str, float] = json.loads(_said("nyssa", words, ""))
+        return found["seconds"]
+
+    def _prepare(self, path: str) -> None:
+        """Bring a local file into the cache of the system, or ask the system to forget it."""
+        if "://" in path:
+            return
+        with Path(path).open("rb") as file:
+            if self.asked.cold:
+                os.fsync(file.fileno())
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+                return
+            while file.read(BLOCK):
+                pass
+
+
+def _said(module: str, words: Sequence[str], request: str) -> str:
+    """Run a module in a new process, and return its standard output."""
+    command = [sys.executable, "-m", module, *words]
+    # This Python, with a module of this package.
+    ran = subprocess.run(  # noqa: S603
+        command, input=request, capture_output=True, text=True, check=False
+    )
+    if ran.returncode < 0:
+        name = signal.Signals(-ran.returncode).name
+        raise _FailedError(f"the process was ended by {name}")
+    if ran.returncode or not ran.stdout.strip():
+        said = [line for line in ran.stderr.splitlines() if re.search(r"\w", line)]
+        last = _core.printable(said[-1]) if said else "it says nothing"
+        raise _FailedError(f"the process ended with exit code {ran.returncode}: {last}")
+    return ran.stdout.strip()
