@@ -79,6 +79,7 @@ impl KeptTree {
             leaves: if is_named { branch.leaves.iter().map(leaf).collect() } else { Vec::new() },
             basket_size: size.and_then(|size| usize::try_from(size).ok()),
             title: branch.title.clone(),
+            class: None,
         }
     }
 }

@@ -123,7 +123,14 @@ impl<'i> Unroller<'i> {
         element: ElementForm,
     ) -> usize {
         let element = Some(Box::new(element));
-        self.branches.push(BranchForm { name: name.to_owned(), content, counter, element });
+        self.branches.push(BranchForm {
+            name: name.to_owned(),
+            content,
+            counter,
+            string_class: None,
+            leaf: None,
+            element,
+        });
         self.first + self.branches.len() - 1
     }
 
@@ -344,7 +351,7 @@ impl<'i> Unroller<'i> {
                 if counter.is_some() || dimensions.is_empty() =>
             {
                 let dimensions = dimensions.to_vec();
-                Some(LeafForm { name: name.to_owned(), number, dimensions })
+                Some(LeafForm { name: name.to_owned(), number, dimensions, packed: None })
             }
             _ => None,
         };

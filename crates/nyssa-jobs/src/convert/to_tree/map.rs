@@ -278,7 +278,7 @@ impl Mapper<'_> {
         let options = kept.column(branch);
         let vector = own.vector && options.counter.is_none();
         let (counter, title) = (options.counter.or(own.counter), options.title.or(own.title));
-        ColumnOptions { counter, vector, title, ..options }
+        ColumnOptions { counter, vector, title, class: own.class, ..options }
     }
 
     /// Returns the fields that a projected field and its items show.
