@@ -77,7 +77,7 @@ fn matches(branches: &[StoredBranch], globs: &[String]) -> Result<Vec<bool>> {
         if !any {
             let names: BTreeSet<&str> = branches.iter().map(|one| one.path.as_str()).collect();
             let error = Error::not_found(format!("no branch matches {text:?}"));
-            return Err(error.suggest(text, names.into_iter()));
+            return Err(error.suggest(text, names));
         }
     }
     Ok(matched)
