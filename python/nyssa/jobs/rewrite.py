@@ -86,8 +86,8 @@ def rewrite(
         Where clusters of a TTree end, as in `WritableFile.mktree`. The default is where they end in
         the input.
     branch_options
-        Compression, size of baskets or title of some branches of a TTree, by globs of their paths, as
-        in `WritableFile.mktree`.
+        Compression, size of baskets or title of some branches of a TTree, by globs of their paths,
+        as in `WritableFile.mktree`.
     cut
         Which entries to write: an expression such as ``"nMuon >= 2 && any(abs(Muon_eta) < 2.4)"``,
         or a function. The function gets awkward arrays of some entries and returns true or false

@@ -224,7 +224,7 @@ def test_threads_write_the_same_bytes(root: Root, tmp_path: Path) -> None:
 
 
 def test_a_file_of_both_kinds(tmp_path: Path) -> None:
-    """Without a path, RNTuples and TTrees are rewritten, and an option reaches those that have it."""
+    """Without a path, both are rewritten, and an option reaches those that have it."""
     source, output = tmp_path / "in.root", tmp_path / "out.root"
     values = np.arange(1000, dtype="i4")
     with nyssa.recreate(source) as file:

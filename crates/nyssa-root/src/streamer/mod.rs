@@ -96,6 +96,7 @@ pub use layouts::Layouts;
 pub use leaf::{LeafNumbers, Member};
 pub use object::ObjectReader;
 pub use processes::{OTHER_PROCESS, PROCESS_ID, has_references};
+pub use standalone::rebase;
 pub use values::{Object, View};
 
 /// The point from which the positions in references to objects and classes are counted.

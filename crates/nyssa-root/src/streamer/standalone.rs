@@ -58,6 +58,25 @@ pub(super) fn moved(bytes: &[u8], from: usize, to: usize) -> Result<Vec<u8>> {
     Ok(object.split_off(to))
 }
 
+/// Changes the references in bytes of unknown layout that move from one distance from the start of their buffer to another.
+///
+/// # Errors
+/// `Unsupported` for bytes that may be a reference to an object. The bytes are then unchanged.
+pub fn rebase(bytes: &mut [u8], from: usize, to: usize) -> Result<()> {
+    let references = references_in(bytes, from, from_ref(&(0..bytes.len())), [])?;
+    let mut changed = bytes.to_vec();
+    for at in references {
+        let tag = word(bytes, at).ok_or_else(|| doubtful(at))?;
+        let place = ((tag & !CLASS) as usize).checked_sub(from);
+        let place = place.and_then(|place| u32::try_from(place + to).ok());
+        let room = changed.get_mut(at..at + 4);
+        let (place, room) = place.zip(room).ok_or_else(|| doubtful(at))?;
+        room.copy_from_slice(&(place | tag & CLASS).to_be_bytes());
+    }
+    bytes.copy_from_slice(&changed);
+    Ok(())
+}
+
 /// Returns the places of the references in ranges of bytes with unknown layout. They are counted from `origin` bytes
 /// before. `objects` are the tags of the objects in the other bytes.
 ///

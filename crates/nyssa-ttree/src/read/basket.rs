@@ -406,6 +406,11 @@ impl<'a> Contents<'a> {
         if places.is_empty() { Vec::new() } else { [&count.to_be_bytes(), places].concat() }
     }
 
+    /// Returns whether the basket says that its entries were moved.
+    pub(crate) fn is_displaced(&self) -> bool {
+        self.written_at.is_some()
+    }
+
     /// Returns the positions for which the entries `rows` were streamed, counted from the start of the key. Their
     /// offsets in `data` are `offsets`.
     pub(crate) fn places(&self, rows: Range<usize>, offsets: &[usize]) -> Vec<u32> {

@@ -5,8 +5,8 @@
 //! basket of the file ─open─► | entry | entry | entry | ─cut─► open basket ─full, or a cluster ends─► compressed basket
 //! ```
 //!
-//! Objects in an entry refer to each other by positions that count from the start of the key. A basket keeps the positions
-//! for which such entries were streamed (`TBasket::fDisplacement`), so that readers find the objects.
+//! An entry refers to classes by positions that count from the start of the key, which change where the entry moves. An entry
+//! whose old position its basket states (`TBasket::fDisplacement`) may keep it.
 
 mod opened;
 mod packer;

@@ -7,6 +7,7 @@ use nyssa_root::effort::Effort;
 use nyssa_root::error::{Error, Result};
 use nyssa_root::guard::to_usize;
 use nyssa_root::rootfile::writer::RootFileWriter;
+use nyssa_root::streamer::rebase;
 
 use super::opened::OpenedBasket;
 use super::references::may_refer;
@@ -14,6 +15,11 @@ use crate::read::basket::Contents;
 use crate::write::basket::{Basket, Capacity};
 use crate::write::codec::BranchCodec;
 use crate::write::compress::{CompressedPayload, Compressors, HEADER};
+
+/// The reason why an entry cannot move. ROOT could be told its old position (`TBasket::fDisplacement`), but takes null pointers
+/// in such an entry for references to objects.
+const REFERENCES: &str = "an entry may have references between its objects, which nyssa cannot find, so that it cannot be moved \
+                          to another place in a basket: leave the branch out, or leave its baskets as they are";
 
 /// The form of the baskets of a branch.
 #[derive(Clone, Debug)]
@@ -180,12 +186,16 @@ impl<'a> Packer<'a> {
             let start = self.open.data.len();
             let (taken, is_full) = self.open.add_entries(self.capacity, 1, &ends[row..]);
             let next = row + taken;
-            let moved = &offsets[row..=next];
-            if let Some(places) = &places {
-                self.keep_places(contents.data, &places[row..next], moved, start);
-            }
             let (first, end) = (offsets[row], offsets[next]);
             self.open.data.extend_from_slice(contents.data.get(first..end).ok_or_else(short)?);
+            if let Some(places) = &places {
+                let displaced = contents.is_displaced();
+                self.settle_references(
+                    &places[row..next],
+                    &offsets[row..=next],
+                    (start, displaced),
+                )?;
+            }
             if is_full {
                 self.flush()?;
             }
@@ -194,17 +204,30 @@ impl<'a> Packer<'a> {
         Ok(())
     }
 
-    /// Keeps the places of entries that come to the end of the open basket, whose data have `start` bytes.
-    fn keep_places(&mut self, data: &[u8], places: &[u32], offsets: &[usize], start: usize) {
+    /// Changes the references in entries that have come to the open basket, whose data had `start` bytes. References that may
+    /// lead to objects stay, if the basket says for which position their entry was streamed.
+    fn settle_references(
+        &mut self,
+        places: &[u32],
+        offsets: &[usize],
+        (start, displaced): (usize, bool),
+    ) -> Result<()> {
         let first = offsets.first().copied().unwrap_or(0);
-        self.places.extend_from_slice(places);
-        let mut entries = places.iter().zip(offsets.windows(2));
-        self.has_moved = self.has_moved
-            || entries.any(|(&place, entry)| {
-                let now = self.capacity.keylen + start + (entry[0] - first);
-                let bytes = data.get(entry[0]..entry[1]).unwrap_or_default();
-                place as usize != now && may_refer(bytes, place)
-            });
+        for (&place, entry) in places.iter().zip(offsets.windows(2)) {
+            let range = start + entry[0] - first..start + entry[1] - first;
+            let now = self.capacity.keylen + range.start;
+            let bytes = self.open.data.get_mut(range).ok_or_else(short)?;
+            let mut known = now as u32;
+            if place as usize != now && may_refer(bytes, place) {
+                match rebase(bytes, place as usize, now) {
+                    Ok(()) => {}
+                    Err(_) if displaced => (known, self.has_moved) = (place, true),
+                    Err(_) => return Err(Error::unsupported(REFERENCES)),
+                }
+            }
+            self.places.push(known);
+        }
+        Ok(())
     }
 }
 

@@ -90,19 +90,20 @@ pub fn diff_pairs(
     options: &DiffOptions,
     context: &Context,
 ) -> Result<DiffReport> {
-    let index = |dataset: &dyn Dataset| -> HashMap<String, usize> {
-        dataset.columns().iter().enumerate().map(|(i, item)| (item.name.clone(), i)).collect()
-    };
-    let (in_a, in_b) = (index(a), index(b));
+    fn named(dataset: &dyn Dataset) -> HashMap<&str, &ColumnInfo> {
+        let all = dataset.subcolumns().iter().chain(dataset.columns());
+        all.map(|item| (item.name.as_str(), item)).collect()
+    }
+    let (in_a, in_b) = (named(a), named(b));
     let missing = |name: &str, dataset: &dyn Dataset| {
         Error::not_found(format!("{name:?} is not a column of {}", dataset.name()))
             .at(|place| place.file = Some(dataset.file().to_owned()))
     };
     let mut pairs = Vec::with_capacity(names.len());
     for (left, right) in names {
-        let left = in_a.get(left).ok_or_else(|| missing(left, a))?;
-        let right = in_b.get(right).ok_or_else(|| missing(right, b))?;
-        pairs.push((&a.columns()[*left], &b.columns()[*right]));
+        let left = *in_a.get(left.as_str()).ok_or_else(|| missing(left, a))?;
+        let right = *in_b.get(right.as_str()).ok_or_else(|| missing(right, b))?;
+        pairs.push((left, right));
     }
     compare_pairs(a, b, &pairs, options, context, DiffReport::default())
 }

@@ -41,6 +41,21 @@ pub(super) fn select(
     Ok(kept)
 }
 
+/// Returns the paths of the branches that show all values that are written: those of which no part is left out.
+pub(super) fn whole(tree: &StoredTree, kept: &[bool]) -> Vec<String> {
+    let branches = &tree.branches;
+    let mut is_whole = kept.to_vec();
+    for at in (0..branches.len()).rev() {
+        if let Some(parent) = branches[at].parent.filter(|_| !is_whole[at]) {
+            is_whole[parent] = false;
+        }
+    }
+    let is_first =
+        |at: usize| is_whole[at] && branches[at].parent.is_none_or(|above| !is_whole[above]);
+    let first = (0..branches.len()).filter(|&at| is_first(at) && tree.references != Some(at));
+    first.map(|at| branches[at].path.clone()).collect()
+}
+
 /// Also marks the branches below the marked branches, which follow them.
 fn below(branches: &[StoredBranch], mut marked: Vec<bool>) -> Vec<bool> {
     for at in 0..branches.len() {
@@ -62,7 +77,7 @@ fn matches(branches: &[StoredBranch], globs: &[String]) -> Result<Vec<bool>> {
         if !any {
             let names: BTreeSet<&str> = branches.iter().map(|one| one.path.as_str()).collect();
             let error = Error::not_found(format!("no branch matches {text:?}"));
-            return Err(error.suggest(text, names.into_iter()));
+            return Err(error.suggest(text, names));
         }
     }
     Ok(matched)

@@ -76,6 +76,7 @@ fn push(ranges: &mut Vec<Range<u64>>, range: Range<u64>) {
 }
 
 #[cfg(test)]
+#[expect(clippy::single_range_in_vec_init, reason = "they are lists of ranges")]
 mod tests {
     use arrow_buffer::BooleanBuffer;
 

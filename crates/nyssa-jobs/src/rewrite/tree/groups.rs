@@ -58,6 +58,7 @@ fn divided(range: &Range<u64>, count: f64) -> impl Iterator<Item = Range<u64>> +
 }
 
 #[cfg(test)]
+#[expect(clippy::single_range_in_vec_init, reason = "they are lists of ranges")]
 mod tests {
     use super::*;
 

@@ -11,13 +11,13 @@
 
 mod branches;
 mod clusters;
+mod dataset;
 mod entries;
 mod form;
 mod groups;
 mod opened;
 mod options;
-mod tree;
 mod work;
 
+pub(super) use dataset::Tree;
 pub use options::BasketOptions;
-pub(super) use tree::Tree;

@@ -38,6 +38,8 @@ pub(in crate::rewrite) struct Tree<'a> {
     entries: Entries,
     clusters: Clusters,
     fates: Vec<Fate>,
+    /// The paths of the branches that are compared with the input.
+    compared: Vec<String>,
     notes: Vec<String>,
     options: &'a RewriteOptions,
     context: &'a Context,
@@ -71,6 +73,7 @@ impl<'a> Tree<'a> {
             None => Clusters::kept(&stored.clusters, &entries, all),
             Some(rule) => Clusters::new(entries.count(), flush.entries, rule),
         };
+        let compared = branches::whole(&stored, &kept);
         let path = target(&key, options);
         let name = name_of(split(path).1).to_string();
         let mut fates = Vec::with_capacity(kept.len());
@@ -89,6 +92,7 @@ impl<'a> Tree<'a> {
             entries,
             clusters,
             fates,
+            compared,
             notes,
             options,
             context,
@@ -213,8 +217,7 @@ impl<'a> Tree<'a> {
         let start = Instant::now();
         let read = open_dataset(input, Some(&self.source))?;
         let written = open_dataset(file, Some(target(&self.key, self.options)))?;
-        let names: Vec<_> = written.columns().iter().map(|item| item.name.clone()).collect();
-        let names: Vec<_> = names.into_iter().map(|name| (name.clone(), name)).collect();
+        let names: Vec<_> = self.compared.iter().map(|name| (name.clone(), name.clone())).collect();
         let selected = Selected::new(read, self.pieces.clone())?;
         let options = DiffOptions::of_job(self.options.output.memory());
         let compared = diff::diff_pairs(&selected, &*written, &names, &options, self.context)?;
