@@ -15,9 +15,7 @@ from nyssa.jobs.reports import MergeReport
 
 __all__ = ["merge"]
 
-Inputs: TypeAlias = (
-    str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Mapping[str, str]
-)
+Inputs: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Mapping[str, str]
 
 
 class MergeKeywords(job.OutputKeywords, total=False):

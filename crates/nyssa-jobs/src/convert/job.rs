@@ -53,7 +53,10 @@ pub fn convert_file<D: Direction>(
             others.first().map_or(Ok(()), |key| check_input(input, &key.path, D::TO))?;
             open::paths_of(input, D::TO.input())?;
         }
-        [only] => return convert_paths(input, &[only.path.clone()], output, options, context),
+        [only] => {
+            let paths = std::slice::from_ref(&only.path);
+            return convert_paths(input, paths, output, options, context);
+        }
         [first, ..] => refuse_for_several(options, &keys, first).in_file(input.name())?,
     }
     let paths: Vec<_> = keys.iter().map(path_of).collect();
