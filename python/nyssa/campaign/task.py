@@ -27,7 +27,6 @@ from nyssa.errors import (
     LimitError,
     NyssaError,
     OutputExistsError,
-    UnsupportedError,
 )
 from nyssa.jobs.convert import convert_every
 from nyssa.jobs.job import made_as

@@ -45,6 +45,7 @@ pub fn convert_file<D: Direction>(
     options: &D,
     context: &Context,
 ) -> Result<Vec<ConvertReport>> {
+    Output::check(&[input.source().location()], output, options.output().force)?;
     let keys = open::datasets_of(input, Some(D::TO.input()))?;
     match &keys[..] {
         [] => {

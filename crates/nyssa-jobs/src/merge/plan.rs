@@ -137,7 +137,7 @@ impl Plan {
             let (Some(first), path) = (lacking.first(), &ntuple.path) else { return true };
             let names = listed(lacking.iter().map(|file| &*file.name));
             match mode {
-                Mode::Strict => _ = wrong.get_or_insert_with(|| missing(first, ntuple)),
+                Mode::Strict => _ = wrong.get_or_insert_with(|| missing(first, ntuple, *before)),
                 Mode::Union => notes.push(format!(
                     "RNTuple {path} is not in {names}: the output has the entries of the other inputs"
                 )),
@@ -202,10 +202,11 @@ pub(super) fn lacking(
 }
 
 /// Returns the error for an RNTuple that a file lacks.
-fn missing(file: &InputFile, ntuple: &AllInputs) -> Error {
+fn missing(file: &InputFile, ntuple: &AllInputs, before: usize) -> Error {
     let path = &ntuple.path;
     let tree = file.open().and_then(|file| file.find(path)).ok();
-    let other = ntuple.inputs.first().map_or("", |input| &input.report.file);
+    let other = ntuple.inputs.iter().find(|input| input.number >= before);
+    let other = other.map_or("", |input| &input.report.file);
     let message = match tree {
         Some(key) => {
             format!("{path} is a {} here, and an RNTuple in {other}: convert it first", key.class)

@@ -97,7 +97,7 @@ impl<'f> JoinedKeys<'f> {
         let is_tree = TREE_CLASSES.contains(&key.class.as_str());
         let is_named = self.named.is_none_or(|named| named == key.path);
         let is_wanted = !self.choice.only_trees || input.number < self.before;
-        if !is_wanted && !(is_tree && is_named) {
+        if !(is_wanted || is_tree && is_named) {
             return Ok(());
         }
         // A tree that the user requested is not left out.
