@@ -197,6 +197,12 @@ def check_texts(name: str, given: Any) -> None:
         check_text(one)
 
 
+def _mapping_or_several(name: str, given: Any) -> None:
+    several = isinstance(given, (list, tuple)) and bool(given)
+    for one in given if several else [given]:
+        _mapping(name, one)
+
+
 def _mapping(name: str, given: Any) -> None:
     if not isinstance(given, Mapping):
         raise _wrong(name, "a dict", given)
@@ -324,6 +330,7 @@ _CHECKS = _with_none(
         "Missing": _text,
         "Mapping[str, object]": _mapping,
         "Mapping[str, Iterable[Any]]": _mapping,
+        "Mapping[str, object] | Sequence[Mapping[str, object]]": _mapping_or_several,
         "Mapping[str, Mapping[str, object]]": _mappings,
         "Callable[[str], str] | Mapping[str, str]": _renaming,
         "CacheAs": _text,

@@ -28,7 +28,6 @@ from nyssa.errors import (
     LimitError,
     NyssaError,
     OutputExistsError,
-    UnsupportedError,
 )
 from nyssa.jobs.convert import convert_every
 from nyssa.jobs.job import made_as
@@ -39,6 +38,7 @@ from nyssa.observe.io import io_stats
 from nyssa.observe.io_stats import IoStats
 from nyssa.read.dataset import Dataset
 from nyssa.read.file import open as open_file
+from nyssa.read.rntuple import RNTuple
 
 __all__ = [
     "Job",
@@ -302,8 +302,10 @@ def _merge(
     record: Record,
     identity: bytes | None,
 ) -> None:
-    """Merge inputs into clusters of the wanted size."""
-    size = job.cluster_size if job.cluster_size is not None else CLUSTER_SIZE
+    """Merge inputs into clusters of the wanted size. Files with TTrees only keep their clusters."""
+    size = job.cluster_size
+    if size is None and _has_ntuples(inputs[0]):
+        size = CLUSTER_SIZE
     with made_as(identity):
         report = merge(inputs, output, recluster=size, force=job.force, **options)
     record.entries = 0
@@ -319,6 +321,14 @@ def _add(record: Record, reports: Sequence[Mapping[str, Any]]) -> None:
         notes += [f"left out {it}" for it in one.get("left_out", ())]
         notes += [f"{of}{note}" for note in one["notes"]]
         record.notes += [note for note in notes if note not in record.notes]
+
+
+def _has_ntuples(url: str) -> bool:
+    """Return whether a dataset is an RNTuple, or a file has RNTuples."""
+    with open_file(url) as found:
+        if isinstance(found, Dataset):
+            return isinstance(found, RNTuple)
+        return any(isinstance(found[name], RNTuple) for name in found.datasets())
 
 
 #: Options of conversions that merging takes, too.

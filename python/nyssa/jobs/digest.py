@@ -69,7 +69,8 @@ def digest(
     Parameters
     ----------
     source
-        A dataset, a file, or ``"file.root:Events"``. Of a file with several datasets, each is hashed.
+        A dataset, a file, or ``"file.root:Events"``. Of a file with several datasets, each is
+        hashed.
     compare
         A report of `convert` or of this function, or a list of reports, which has one for each
         dataset. The digests are compared with those of the columns.

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Literal, TypeAlias, overload
+from typing import Literal, overload
 
 from typing_extensions import Unpack
 
 from nyssa import _core
 from nyssa.arguments.sizes import Size, threads_of
+from nyssa.errors import ArgumentError
 from nyssa.jobs import job
 from nyssa.jobs.reports import MergeReport
 
 __all__ = ["merge"]
 
-Inputs: TypeAlias = (
-    str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Mapping[str, str]
-)
-
 
 class MergeKeywords(job.OutputKeywords, total=False):
-    """The options of `merge` but `recluster`, for type checkers; a test compares both."""
+    """The options of `merge` and of campaigns, for type checkers; a test compares both."""
 
     mode: Literal["strict", "union", "filter"]
     checksums: bool
@@ -38,7 +35,7 @@ class AllKeywords(MergeKeywords, total=False):
 
 @overload
 def merge(
-    inputs: Inputs,
+    inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Mapping[str, str],
     output: str | os.PathLike[str],
     mode: Literal["strict", "union", "filter"] = "strict",
     *,
@@ -56,7 +53,7 @@ def merge(
 
 @overload
 def merge(
-    inputs: Inputs,
+    inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Mapping[str, str],
     output: str | os.PathLike[str],
     mode: Literal["strict", "union", "filter"] = "strict",
     *,
@@ -74,7 +71,7 @@ def merge(
 
 @job.shows_options(AllKeywords)
 def merge(
-    inputs: Inputs,
+    inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Mapping[str, str],
     output: str | os.PathLike[str],
     mode: Literal["strict", "union", "filter"] = "strict",
     *,
@@ -107,8 +104,8 @@ def merge(
     their contents do not change: `effort` is not used (a note of the report says so), and
     `encoding`, `field_options` and `page_size` may not be given.
 
-    TTrees are merged as ``hadd -ff`` does: their baskets are copied as they are. Their branches must
-    be equal in all inputs. `mode`, `recluster` and `checksums` are for RNTuples only. `verify`
+    TTrees are merged as ``hadd -ff`` does: their baskets are copied as they are. Their branches
+    must be equal in all inputs. `mode`, `recluster` and `checksums` are for RNTuples only. `verify`
     compares no histograms and no other objects: if there is nothing else, a note says so.
 
     Parameters
@@ -187,6 +184,8 @@ def merge(
     if isinstance(inputs, Mapping):
         inputs = [f"{path}:{name}" for path, name in inputs.items()]
     workers = threads_of(threads)
+    if condense is not None and condense < 1:
+        raise ArgumentError(f"condense must be a positive number of inputs, not {condense}")
     given = {**options, "recluster": recluster, "checksums": checksums}
     given |= {"skip_unsupported": skip_unsupported, "skip_bad": skip_bad, "append": append}
     chosen = job.keywords(AllKeywords, given)

@@ -105,13 +105,18 @@ def diff(
         (a `ValueError`) if, with `only_common`, there is no column to compare.
     """
     workers = threads_of(threads)
-    if (whole := _whole(a, b)) is not None:
-        both = (*whole, _names(whole, filter_name), only_common, workers)
-        found = job.run(lambda show: _core.diff_files(*both, show), progress, "compared")
-        if found is not None:
-            sides = {"a": _core.shown(os.fspath(whole[0][0])), "b": _core.shown(whole[1][0])}
-            of_each = [{**sides, **one} for one in found.pop("datasets")]
-            return FileDiffReport._of({**sides, **found, "datasets": of_each})
+    in_a, in_b = _whole(a), _whole(b)
+    if in_a and in_b:
+        selected = _names([*in_a, *in_b], filter_name)
+        of_files = job.run(
+            lambda show: _core.diff_files(in_a, in_b, selected, only_common, workers, show),
+            progress,
+            "compared",
+        )
+        if of_files is not None:
+            sides = {"a": _shown(a, in_a), "b": _shown(b, in_b)}
+            of_each = [{**sides, **one} for one in of_files.pop("datasets")]
+            return FileDiffReport._of({**sides, **of_files, "datasets": of_each})
     left, right = _one(a, workers), _one(b, workers)
     named = None
     if filter_name is not None:
@@ -130,31 +135,33 @@ def diff(
     return DiffReport._of({"a": _name(a, left), "b": _name(b, right), **found})
 
 
-def _whole(*sides: Files) -> list[list[str]] | None:
-    """Return the files of each side, if all are whole files; `None` for datasets and paths."""
-    found = []
-    for files in sides:
-        if isinstance(files, (Dataset, Mapping)):
+def _whole(files: Files) -> list[str] | None:
+    """Return the names of whole files; `None` for datasets and paths in files."""
+    if isinstance(files, (Dataset, Mapping)):
+        return None
+    names = []
+    for one in expand(files):
+        if isinstance(one, Dataset) or split(one)[1] is not None:
             return None
-        sources = expand(files)
-        if any(isinstance(one, Dataset) for one in sources):
-            return None
-        names = [os.fspath(one) for one in sources if not isinstance(one, Dataset)]
-        if any(split(one)[1] is not None for one in names):
-            return None
-        found.append(names)
-    return found
+        names.append(os.fspath(one))
+    return names
 
 
-def _names(sides: list[list[str]], filter_name: NameFilter) -> list[str] | None:
+def _shown(files: Files, names: list[str]) -> str:
+    """Return the name of one side of a comparison of whole files."""
+    given = os.fspath(files) if isinstance(files, (str, os.PathLike)) else ", ".join(names)
+    return _core.shown(given)
+
+
+def _names(files: list[str], filter_name: NameFilter) -> list[str] | None:
     """Return the columns of whole files that match a filter."""
     if filter_name is None:
         return None
-    files = [open_file(name) for side in sides for name in side]
-    datasets = [
-        one[path] for one in files if not isinstance(one, Dataset) for path in one.datasets()
-    ]
-    datasets += [one for one in files if isinstance(one, Dataset)]
+    datasets: list[Dataset] = []
+    for name in files:
+        found = open_file(name)
+        one = isinstance(found, Dataset)
+        datasets += [found] if one else [found[path] for path in found.datasets()]
     return [*dict.fromkeys(n for one in datasets for n in one.keys(filter_name=filter_name))]
 
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import uproot
 
@@ -513,6 +514,23 @@ def test_a_script_without_a_main_guard_is_told(trees: list[Path], tmp_path: Path
     assert done.stderr.count("Traceback") == 1
     assert "a script must start a campaign below `if __name__ == '__main__':`" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_trees_are_merged_on_several_levels(tmp_path: Path, client: object) -> None:
+    """What ``hadd -j`` does: several outputs, and then one of these."""
+    inputs = [str(tmp_path / "in" / f"{number}.root") for number in range(4)]
+    (tmp_path / "in").mkdir()
+    for number, path in enumerate(inputs):
+        with uproot.recreate(path) as file:
+            file.mktree("Events", {"n": array("i", [number])})
+            file["h"] = np.histogram([0.5], bins=1, range=(0, 1))
+    report = campaign.merge(inputs, f"{tmp_path}/first", client=client, condense=2)
+    assert (report.done, report.failed) == (2, [])
+    parts = sorted(map(str, (tmp_path / "first").glob("*.root")))
+    nyssa.merge(parts, tmp_path / "all.root")
+    with uproot.open(tmp_path / "all.root") as file:
+        assert file["Events"]["n"].array().to_list() == [0, 1, 2, 3]
+        assert file["h"].values().tolist() == [4]
 
 
 def test_outputs_of_inputs_with_several_trees(tmp_path: Path, client: object) -> None:

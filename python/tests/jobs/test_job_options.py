@@ -112,7 +112,7 @@ def test_each_direction_has_its_options() -> None:
         (
             nyssa.merge,
             MergeKeywords,
-            {"inputs", "output", "threads", "progress", "recluster"},
+            {"inputs", "output", "threads", "progress", "recluster", "append", "condense"},
         ),
         (nyssa.recreate, WriteKeywords, {"path", "force"}),
     ],

@@ -1,4 +1,4 @@
-"""What users of `hadd` expect of a merge: bad inputs left out, appending, other compression, several outputs."""
+"""What users of `hadd` expect of a merge: bad inputs, appending, compression, several outputs."""
 
 from __future__ import annotations
 
@@ -109,10 +109,38 @@ def test_append(paths: list[str], tmp_path: Path, root: Root) -> None:
     assert (code, json.loads(said)["entries"]) == (0, 100000)
 
 
+def test_append_of_one_dataset(paths: list[str], tmp_path: Path, root: Root) -> None:
+    """All that was in the output stays, and what is appended keeps its path."""
+    merged = str(tmp_path / "merged.root")
+    nyssa.merge([f"{paths[0]}:Muons"], merged, carry=False)
+    with nyssa.update(merged) as file:
+        file["Other"] = {"y": np.arange(3)}
+        file["dir/text"] = "a text"
+    report = nyssa.merge(
+        [f"{paths[0]}:Events", paths[1]], merged, append=True, carry=False, verify=True
+    )
+    found = {one["ntuple"]: (one["inputs"], one["entries"]) for one in report["ntuples"]}
+    assert found == {"Other": (1, 3), "Events": (2, 40000)}
+    assert report["notes"] == ["objects of the inputs are left out: Muons, h"]
+    with nyssa.open(merged) as file:
+        names = {"Muons", "Other", "Events", "dir", "dir/text"}
+        assert set(file.keys(cycle=False)) == names
+        assert str(file["dir/text"]) == "a text"
+    assert root.call("entries", merged, "Other") == [{"y": 0}, {"y": 1}, {"y": 2}]
+    assert len(root.call("tree_values", merged, "Muons", ["pt"])["pt"]) == 5000
+    # An RNTuple that only some of the inputs have is refused as without append.
+    with nyssa.recreate(tmp_path / "more.root") as file:
+        file["More"] = {"z": np.arange(2)}
+    with pytest.raises(errors.ArgumentError, match=f"no RNTuple Events, and {paths[0]} has one"):
+        nyssa.merge([paths[0], tmp_path / "more.root"], merged, append=True)
+    report = nyssa.merge([tmp_path / "more.root"], merged, append=True)
+    assert [one["ntuple"] for one in report["ntuples"]] == ["Other", "Events", "More"]
+    with pytest.raises(errors.ArgumentError, match="what is appended keeps its path"):
+        nyssa.merge(paths, merged, append=True, name="x")
+
+
 @pytest.mark.parametrize("compression", ["zlib:6", "lz4:4", "zstd:5", "lzma:2", "none"])
-def test_other_compression(
-    paths: list[str], tmp_path: Path, root: Root, compression: str
-) -> None:
+def test_other_compression(paths: list[str], tmp_path: Path, root: Root, compression: str) -> None:
     """As ``hadd -f505``: pages and baskets get the compression, and have the same values."""
     first = str(tmp_path / "first.root")
     nyssa.merge(paths, first, compression="zstd:1")
@@ -122,7 +150,7 @@ def test_other_compression(
     assert report["notes"] == []
     for file in (first, merged):
         sizes = Path(file).stat().st_size, Path(plain).stat().st_size
-        assert sizes[0] < sizes[1] * 0.7 or file == merged and compression == "none"
+        assert sizes[0] < sizes[1] * 0.7 or (file == merged and compression == "none")
         assert not nyssa.verify(file).problems
     assert root.call("numpy", merged, "Events", ["x"])["x"].tolist() == [
         number + i for number in range(4) for i in range(20000)

@@ -106,6 +106,13 @@ def test_a_path_means_one_dataset(paths: list[str], tmp_path: Path) -> None:
     report = nyssa.merge([f"{path}:Muons" for path in paths], merged, carry=False, force=True)
     assert [one["tree"] for one in report["trees"]] == ["Muons"]
     assert nyssa.open(merged).keys() == ["Muons;1"]
+    report = nyssa.merge(paths, merged, carry=False, force=True)
+    assert {one["tree"] for one in report["trees"]} == set(TREES)
+    assert report["notes"] == [
+        "objects of the inputs after the first are left out: h",
+        "left out h;1 (TH1D)",
+    ]
+    assert "h" not in nyssa.open(merged).keys(cycle=False)
     # A later input may name a dataset, too.
     report = nyssa.merge([paths[0], f"{paths[1]}:Events"], merged, "union", force=True)
     found = {one["ntuple"]: one["entries"] for one in report["ntuples"]}

@@ -59,8 +59,12 @@ def reports() -> None:
     assert_type(nyssa.verify("a.root"), nyssa.reports.VerifyReport)
     assert_type(nyssa.verify("a.root").problems, list[nyssa.reports.Problem])
     assert_type(nyssa.diff("a.root", ["b.root"]).equal, bool)
-    assert_type(nyssa.digest("a.root")["entries"], int)
-    assert_type(nyssa.digest("a.root", compare={})["equal"], bool)
+    digests = nyssa.digest("a.root")
+    assert not isinstance(digests, list)
+    assert_type(digests["entries"], int)
+    compared = nyssa.digest("a.root", compare={})
+    assert not isinstance(compared, list)
+    assert_type(compared["equal"], bool)
     assert_type(nyssa.inspect("a.root").fields, list[nyssa.reports.Part])
 
 
@@ -73,17 +77,21 @@ def studies(values: list[str]) -> None:
 
 
 def conversions(names: list[str], paths: list[Path]) -> None:
-    assert_type(nyssa.convert("a.root", Path("b.root"))["entries"], int)
+    assert_type(nyssa.convert("a.root", Path("b.root"), "Events")["entries"], int)
+    reports = nyssa.convert("a.root", Path("b.root"))
+    assert isinstance(reports, list)
+    assert_type(reports[0]["entries"], int)
     assert_type(nyssa.convert(names, "folder")[0]["state"], str)
     assert_type(nyssa.convert(paths, Path("folder"))[0]["state"], str)
     assert_type(nyssa.merge(paths, "b.root")["entries"], int)
+    assert_type(nyssa.merge(paths, "b_{number}.root", condense=2)[0]["entries"], int)
     assert_type(nyssa.rewrite("a.root", "b.root")[0]["entries"], int)
-    assert_type(nyssa.convert("a.root", "b.root", to="ttree", vectors="*")["entries"], int)
+    assert_type(nyssa.convert("a.root", "b.root", "N", to="ttree", vectors="*")["entries"], int)
     assert_type(nyssa.convert(names, "folder", skip_bad=True, memory="1 GB")[0]["state"], str)
     nyssa.convert("a.root", "b.root", compresion="zstd")  # type: ignore[call-overload]
     nyssa.convert("a.root", "b.root", to="tree")  # type: ignore[call-overload]
     nyssa.convert(names, "folder", skip_done=1.5)  # type: ignore[call-overload]
-    nyssa.merge(paths, "b.root", cluster_size=5)  # type: ignore[call-arg]
+    nyssa.merge(paths, "b.root", cluster_size=5)  # type: ignore[call-overload]
     assert_type(nyssa.estimate_write_memory({"x": "float"}, memory="1 GB"), dict[str, int])
     nyssa.estimate_write_memory({"x": "float"}, force=True)  # type: ignore[call-arg]
     nyssa.estimate_write_memory({"x": "float"}, buffered="no")  # type: ignore[arg-type]

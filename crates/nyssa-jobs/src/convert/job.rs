@@ -45,6 +45,7 @@ pub fn convert_file<D: Direction>(
     options: &D,
     context: &Context,
 ) -> Result<Vec<ConvertReport>> {
+    Output::check(&[input.source().location()], output, options.output().force)?;
     let keys = open::datasets_of(input, Some(D::TO.input()))?;
     match &keys[..] {
         [] => {
@@ -53,7 +54,10 @@ pub fn convert_file<D: Direction>(
             others.first().map_or(Ok(()), |key| check_input(input, &key.path, D::TO))?;
             open::paths_of(input, D::TO.input())?;
         }
-        [only] => return convert_paths(input, &[only.path.clone()], output, options, context),
+        [only] => {
+            let paths = std::slice::from_ref(&only.path);
+            return convert_paths(input, paths, output, options, context);
+        }
         [first, ..] => refuse_for_several(options, &keys, first).in_file(input.name())?,
     }
     let paths: Vec<_> = keys.iter().map(path_of).collect();

@@ -128,7 +128,7 @@ impl<'a> Copy<'a> {
         let context = self.context;
         in_order(file.source(), units, Some(context), |moving, bytes| {
             let bytes = bytes?;
-            let mut again = self.recompressed(&moving, &bytes).into_iter();
+            let mut again = self.recompressed(&moving, bytes).into_iter();
             for (&(own, number, basket), raw) in moving.iter().zip(bytes) {
                 let path = &tree.branches[matching[own]].path;
                 let again = again.next().transpose();

@@ -25,8 +25,7 @@ pub(super) fn take_bad(
     let mut good = Vec::with_capacity(inputs.len());
     for chunk in inputs.chunks(merge::OPEN_AT_ONCE) {
         context.check()?;
-        let open =
-            |input: &String| Ok(FirstInput::open(input, options).err().filter(|it| is_bad(it)));
+        let open = |input: &String| Ok(FirstInput::open(input, true, options).err().filter(is_bad));
         let found = match any_remote(chunk.iter().map(String::as_str)) {
             true => wait_for_all(chunk, open)?,
             false => {

@@ -43,15 +43,19 @@ pub(super) struct Beside {
 }
 
 impl FirstInput {
-    /// Opens the first input.
+    /// Opens the first input. With `joins`, datasets of other names are joined with its only dataset.
     ///
     /// # Errors
     /// `NotFound` for a missing file or dataset; `InvalidArgument` for an object of another class; an error if the file
     /// is damaged.
-    pub(super) fn open(argument: &str, options: &OpenOptions) -> Result<(Self, OpenedInput)> {
+    pub(super) fn open(
+        argument: &str,
+        joins: bool,
+        options: &OpenOptions,
+    ) -> Result<(Self, OpenedInput)> {
         let (file, keys, named) = keys_of(argument, options)?;
         let only = |format| match &newest(keys.clone(), Some(format))[..] {
-            [only] if named.is_none() => Some(only.path.clone()),
+            [only] if named.is_none() && joins => Some(only.path.clone()),
             _ => None,
         };
         let (ntuple, tree) = (only(Format::RNTuple), only(Format::TTree));

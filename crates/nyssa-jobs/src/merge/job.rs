@@ -83,14 +83,15 @@ fn attempt(
     context: &Context,
 ) -> Result<MergeReport> {
     let first = before.map(|output| join(&output.to_string_lossy(), None));
-    let all: Vec<_> = first.into_iter().chain(inputs.iter().cloned()).collect();
-    let plan = Plan::of(&all, options, context)?;
+    let plan = Plan::of(first.as_deref(), inputs, options, context)?;
     let (mut merge, others) = Merge::of(plan, options, context)?;
     let files = merge.plan.files.iter().skip(before.iter().count());
     let locations = files.map(|file| file.location.clone()).collect::<Vec<_>>();
     let locations: Vec<&Path> = locations.iter().map(|location| &**location).collect();
     let mut own = options.output.clone();
+    // What was in the output is kept in any case.
     own.force |= before.is_some();
+    own.no_carry &= before.is_none();
     let finished = run::run(&mut merge, &locations, output, others, &own, context)?;
     let mut report = merge.report(output, start);
     report.written.notes.extend(left_out(&finished.others));
@@ -137,7 +138,7 @@ impl<'a> Merge<'a> {
             false => MergedObjects::default(),
         };
         if no_carry && !plan.ntuples.is_empty() {
-            notes.extend(plan.note_on_others());
+            notes.extend(plan.note_on_others(objects.trees.paths()));
         }
         let ntuples = std::mem::take(&mut plan.ntuples).into_iter();
         let mut ntuples =
@@ -146,7 +147,7 @@ impl<'a> Merge<'a> {
         if let Some(name) = &options.output.name {
             rename(name, plan.named.as_deref(), &mut ntuples, &mut objects)?;
         }
-        notes.extend(objects.trees.notes(&plan.files));
+        notes.extend(objects.trees.notes(&plan));
         notes.append(&mut objects.notes);
         notes.extend(unused_options(options, !ntuples.is_empty(), !objects.trees.is_empty()));
         plan.left_out.drain(..).for_each(|one| others.refuse(one));

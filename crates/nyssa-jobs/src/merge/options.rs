@@ -155,6 +155,11 @@ impl MergeOptions {
             && field_options.is_empty()
             && self.storage.page_size() == StorageOptions::default().page_size();
         let memory = self.memory();
+        if self.append && self.output.name.is_some() {
+            return Err(Error::invalid_argument(
+                "what is appended keeps its path: leave out the name, or merge without append",
+            ));
+        }
         match self.reclusters() {
             false if !is_default => Err(Error::invalid_argument(
                 "pages are moved as they are: encodings, options of fields and page sizes need new clusters, \

@@ -25,6 +25,8 @@ pub(super) struct Plan {
     pub ntuples: Vec<AllInputs>,
     /// The path in the output of the dataset that the first input names.
     pub named: Option<String>,
+    /// The number of files before the inputs: 1 if the output grows, otherwise 0.
+    pub before: usize,
     /// Whether the first file has TTrees.
     has_trees: bool,
     /// The paths of other objects in all files except the first.
@@ -43,23 +45,31 @@ pub(super) struct Plan {
 type Opened = (OpenedInput, Vec<OpenedNTuple>);
 
 impl Plan {
-    /// Opens all inputs, several at the same time.
+    /// Opens all inputs, several at the same time. `before` is an output that grows: it comes first, as a whole.
     ///
     /// # Errors
     /// `InvalidArgument` for an RNTuple that an input lacks, if the mode does not allow it; an error if an input cannot
     /// be opened.
-    pub(super) fn of(inputs: &[String], options: &MergeOptions, context: &Context) -> Result<Self> {
+    pub(super) fn of(
+        before: Option<&str>,
+        inputs: &[String],
+        options: &MergeOptions,
+        context: &Context,
+    ) -> Result<Self> {
         let Some((first, rest)) = inputs.split_first() else {
             return Err(Error::invalid_argument(
                 "there is nothing to merge: name at least one file",
             ));
         };
-        let (names, first) = FirstInput::open(first, &options.open)?;
+        let whole = FirstInput::default();
+        let before = before.map(|output| whole.open_next(output, &options.open)).transpose()?;
+        let (names, first) = FirstInput::open(first, before.is_none(), &options.open)?;
         let mut plan = Self {
             files: Vec::new(),
             ntuples: Vec::new(),
             named: names.named.as_ref().map(|key| key.path.clone()),
-            has_trees: first.beside.has_trees,
+            before: before.iter().count(),
+            has_trees: before.as_ref().unwrap_or(&first).beside.has_trees,
             others: BTreeSet::new(),
             has_directories: false,
             cycles: Vec::new(),
@@ -67,7 +77,9 @@ impl Plan {
             notes: Vec::new(),
         };
         let mut left = OpenBudget::new(options.memory());
-        plan.add(with_properties(first)?, &mut left);
+        for opened in before.into_iter().chain([first]) {
+            plan.add(with_properties(opened)?, &mut left);
+        }
         for chunk in rest.chunks(merge::OPEN_AT_ONCE) {
             context.check()?;
             let open = |argument: &String| {
@@ -117,14 +129,15 @@ impl Plan {
 
     /// Decides what happens to an RNTuple that some inputs lack.
     fn settle_missing(&mut self, mode: Mode) -> Result<()> {
-        let Self { files, ntuples, left_out, notes, .. } = self;
+        let Self { files, ntuples, left_out, notes, before, .. } = self;
         let mut wrong = None;
         ntuples.retain(|ntuple| {
-            let lacking = lacking(files, ntuple.inputs.iter().map(|input| input.number));
+            let having = ntuple.inputs.iter().map(|input| input.number);
+            let lacking = lacking(files, *before, having);
             let (Some(first), path) = (lacking.first(), &ntuple.path) else { return true };
             let names = listed(lacking.iter().map(|file| &*file.name));
             match mode {
-                Mode::Strict => _ = wrong.get_or_insert_with(|| missing(first, ntuple)),
+                Mode::Strict => _ = wrong.get_or_insert_with(|| missing(first, ntuple, *before)),
                 Mode::Union => notes.push(format!(
                     "RNTuple {path} is not in {names}: the output has the entries of the other inputs"
                 )),
@@ -147,7 +160,7 @@ impl Plan {
     pub(super) fn has_objects(&self, options: &MergeOptions) -> bool {
         let more = self.has_trees || self.has_directories || !self.others.is_empty();
         let is_only_named = options.output.no_carry && self.has_named_ntuple();
-        self.ntuples.is_empty() || more && !is_only_named
+        self.ntuples.is_empty() || more && !is_only_named || self.before > 0
     }
 
     /// Returns whether the first input names an RNTuple.
@@ -156,11 +169,18 @@ impl Plan {
         named.is_some_and(|named| self.ntuples.iter().any(|ntuple| ntuple.path == *named))
     }
 
-    /// Returns a note on the objects of later inputs, if they are not merged.
-    pub(super) fn note_on_others(&self) -> Option<String> {
-        let left = listed(self.others.iter().map(String::as_str));
-        (!left.is_empty())
-            .then(|| format!("objects of the inputs after the first are left out: {left}"))
+    /// Returns a note on the objects of later inputs, if they are not merged. `trees` are merged.
+    pub(super) fn note_on_others<'t>(
+        &self,
+        trees: impl Iterator<Item = &'t str>,
+    ) -> Option<String> {
+        let is_merged = |path: &&str| self.named.as_ref().is_none_or(|named| named == path);
+        let trees: BTreeSet<&str> = trees.filter(is_merged).collect();
+        let others = self.others.iter().map(String::as_str);
+        let left: Vec<&str> = others.filter(|path| !trees.contains(path)).collect();
+        let left = listed(left.into_iter());
+        let which = if self.before == 0 { " after the first" } else { "" };
+        (!left.is_empty()).then(|| format!("objects of the inputs{which} are left out: {left}"))
     }
 }
 
@@ -169,18 +189,24 @@ fn with_properties(opened: OpenedInput) -> Result<Opened> {
     Ok((opened, all))
 }
 
-/// Returns the files except those with the numbers `having`, which are in order.
-pub(super) fn lacking(files: &[InputFile], having: impl Iterator<Item = usize>) -> Vec<&InputFile> {
-    let having: BTreeSet<usize> = having.collect();
-    let numbered = files.iter().enumerate();
-    numbered.filter(|(number, _)| !having.contains(number)).map(|(_, file)| file).collect()
+/// Returns the inputs except those with the numbers `having`. An output that grows may lack what the inputs have, and have
+/// what all inputs lack.
+pub(super) fn lacking(
+    files: &[InputFile],
+    before: usize,
+    having: impl Iterator<Item = usize>,
+) -> Vec<&InputFile> {
+    let having: BTreeSet<usize> = having.filter(|&number| number >= before).collect();
+    let inputs = files.iter().enumerate().skip(before).filter(|_| !having.is_empty());
+    inputs.filter(|(number, _)| !having.contains(number)).map(|(_, file)| file).collect()
 }
 
 /// Returns the error for an RNTuple that a file lacks.
-fn missing(file: &InputFile, ntuple: &AllInputs) -> Error {
+fn missing(file: &InputFile, ntuple: &AllInputs, before: usize) -> Error {
     let path = &ntuple.path;
     let tree = file.open().and_then(|file| file.find(path)).ok();
-    let other = ntuple.inputs.first().map_or("", |input| &input.report.file);
+    let other = ntuple.inputs.iter().find(|input| input.number >= before);
+    let other = other.map_or("", |input| &input.report.file);
     let message = match tree {
         Some(key) => {
             format!("{path} is a {} here, and an RNTuple in {other}: convert it first", key.class)

@@ -14,7 +14,7 @@ use nyssa_root::streamer::PROCESS_ID;
 use nyssa_ttree::stored::{Growth, StoredTree};
 
 use super::input_file::InputFile;
-use super::plan::lacking;
+use super::plan::{Plan, lacking};
 use super::report::MergedTreeReport;
 use super::tree_parts::TreeParts;
 use super::unify::listed;
@@ -127,11 +127,12 @@ impl MergedTrees {
     }
 
     /// Returns notes on parts that are lost, and on trees that some of the files lack.
-    pub(super) fn notes(&self, files: &[InputFile]) -> Vec<String> {
+    pub(super) fn notes(&self, plan: &Plan) -> Vec<String> {
         let mut notes = Vec::new();
         for (path, tree) in &self.0 {
             let having = tree.parts.iter().map(|(number, _)| *number);
-            let lacking = lacking(files, having.chain(tree.void.iter().copied()));
+            let having = having.chain(tree.void.iter().copied());
+            let lacking = lacking(&plan.files, plan.before, having);
             if !lacking.is_empty() {
                 let names = listed(lacking.iter().map(|file| &*file.name));
                 notes.push(format!(

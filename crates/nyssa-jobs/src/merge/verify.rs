@@ -74,7 +74,7 @@ mod tests {
         let write = |name: &str, values: &[i32]| write(&folder.path().join(name), values, &context);
         let inputs = [write("a.root", &[1, 2]), write("b.root", &[3])];
         let merging = crate::merge::MergeOptions::default();
-        let all_inputs = Plan::of(&inputs, &merging, &context).unwrap().ntuples.remove(0);
+        let all_inputs = Plan::of(None, &inputs, &merging, &context).unwrap().ntuples.remove(0);
         let compared = |name: &str, values: &[i32]| {
             let file = write(name, values);
             let source = Arc::new(nyssa_io::LocalSource::open(file).unwrap());

@@ -21,6 +21,8 @@ pub(super) struct JoinedKeys<'f> {
     choice: Choice,
     /// The path of the dataset that the first input names.
     named: Option<&'f str>,
+    /// The number of files before the inputs, which are merged as a whole.
+    before: usize,
     pub merged: MergedObjects,
     /// The objects, by their paths.
     pub started: BTreeMap<String, Started>,
@@ -52,6 +54,7 @@ impl<'f> JoinedKeys<'f> {
             files: &plan.files,
             choice,
             named: plan.named.as_deref(),
+            before: plan.before,
             merged: MergedObjects::default(),
             started: BTreeMap::new(),
             places,
@@ -93,7 +96,8 @@ impl<'f> JoinedKeys<'f> {
     fn key(&mut self, input: &Current<'_>, key: KeyEntry) -> Result<()> {
         let is_tree = TREE_CLASSES.contains(&key.class.as_str());
         let is_named = self.named.is_none_or(|named| named == key.path);
-        if self.choice.only_trees && !(is_tree && is_named) {
+        let is_wanted = !self.choice.only_trees || input.number < self.before;
+        if !(is_wanted || is_tree && is_named) {
             return Ok(());
         }
         // A tree that the user requested is not left out.
@@ -109,7 +113,7 @@ impl<'f> JoinedKeys<'f> {
 
     /// Adds a directory. Directories of the first input are copied with the objects of this input.
     fn directory(&mut self, input: &Current<'_>, directory: KeyEntry) -> Result<()> {
-        if self.choice.only_trees {
+        if self.choice.only_trees && input.number >= self.before {
             return Ok(());
         }
         match self.places.take_directory(input.number, &directory.path) {
