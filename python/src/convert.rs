@@ -77,7 +77,8 @@ fn file<D: Direction + Args>(
     let mut options: D = options(keywords)?;
     let (path, object) = split_path(input);
     let file = open_file(&*path, &OpenOptions::default().with_stop(context.stop()))?;
-    if every && tree.is_none() && object.is_none() {
+    // A range of entries is of one dataset.
+    if every && tree.is_none() && object.is_none() && !keywords.has_entries() {
         return json(&convert_all(&file, Path::new(output), &options, context)?);
     }
     let tree = match tree.as_deref().or(object) {

@@ -295,8 +295,10 @@ def _merge(
 ) -> None:
     """Merge inputs into clusters of the wanted size."""
     size = job.cluster_size if job.cluster_size is not None else CLUSTER_SIZE
+    # The baskets of trees are moved as they are.
+    recluster = None if job.options.get("to") == "ttree" else size
     with made_as(identity):
-        report = merge(inputs, output, recluster=size, force=job.force, **options)
+        report = merge(inputs, output, recluster=recluster, force=job.force, **options)
     record.entries = 0
     _add(record, [report])
 

@@ -200,7 +200,6 @@ def test_requests_count_more(ntuples: Path, tmp_path: Path) -> None:
     tree = uproot.open(path)["Events"]
     assert tree["Jet_pt"].typename == "std::vector<float>"
     assert tree.member("fAutoFlush") == 50
-    assert tree.member("fTreeIndex") is None
 
 
 def test_values_that_a_leaf_cannot_keep(ntuples: Path, tmp_path: Path) -> None:
