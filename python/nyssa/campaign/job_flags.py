@@ -67,8 +67,9 @@ def add_flags(parser: argparse.ArgumentParser, job: str) -> None:
         for mode in ("union", "filter"):
             group.add_argument(f"--{mode}", dest="mode", action="store_const", const=mode)
     for flag in _REFUSED:
-        hidden = {"nargs": "?", "const": flag, "help": argparse.SUPPRESS}
-        parser.add_argument(flag, dest=f"refused {flag}", **hidden)
+        parser.add_argument(
+            flag, dest=f"refused {flag}", nargs="?", const=flag, help=argparse.SUPPRESS
+        )
 
 
 def options_of(job: str, given: argparse.Namespace) -> dict[str, Any]:
