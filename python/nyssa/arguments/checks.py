@@ -19,6 +19,7 @@ import numpy as np
 
 from nyssa.arguments.names import check_text, names_of
 from nyssa.arguments.sizes import threads_of
+from nyssa.arguments.words import Words
 from nyssa.errors import ArgumentError
 
 __all__ = ["check_texts", "checked", "checks_of"]
@@ -39,7 +40,7 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
     @functools.wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         for name, value in (*zip(names, args, strict=False), *kwargs.items()):
-            if name in checks:
+            if name in checks and not isinstance(value, Words):
                 checks[name](name, value)
         if not known or known.issuperset(kwargs):
             return function(*args, **kwargs)

@@ -14,6 +14,7 @@ from typing import Any
 from nyssa.arguments.by_glob import branch_options, field_options, text_of
 from nyssa.arguments.checks import check_texts
 from nyssa.arguments.sizes import auto_flush_of, bytes_of
+from nyssa.arguments.words import Words
 from nyssa.errors import ArgumentError
 
 __all__ = ["default_of", "kinds_of", "texts_of", "words_of"]
@@ -54,7 +55,9 @@ def words_of(declared: type, given: Mapping[str, Any]) -> list[str]:
         word = "--" + name.replace("_", "-")
         if value is None:
             continue
-        if kind == "bool":
+        if isinstance(value, Words):
+            words += [f"{word}={text}" for text in value]
+        elif kind == "bool":
             if bool(value) != (name in _ON):
                 words.append(word.replace("--", "--no-") if name in _ON else word)
         elif not (kind.startswith("Literal") and value == default_of(name, kind)):

@@ -23,7 +23,16 @@ from nyssa import _core
 from nyssa.arguments.sizes import bytes_of
 from nyssa.campaign.check import CampaignCheck, verify
 from nyssa.campaign.engine import run
-from nyssa.campaign.journal import JOURNAL, Begin, Journal, Record, journal_of, read
+from nyssa.campaign.estimate import estimate
+from nyssa.campaign.journal import (
+    JOURNAL,
+    Begin,
+    Entries,
+    Journal,
+    Record,
+    journal_of,
+    read,
+)
 from nyssa.campaign.keywords import ConvertCampaign, MergeCampaign, RewriteCampaign
 from nyssa.campaign.plan import Input, Inputs, Task, ask_each, find_inputs, make_tasks
 from nyssa.campaign.progress import Progress
@@ -67,8 +76,10 @@ class Campaign:
     destination
         Folder or URL of the outputs.
     target_size
-        Sum of the sizes of the inputs of one output, in bytes or as text such as ``"2 GB"``. The
-        default makes one output of each input.
+        Size of an output, in bytes or as text such as ``"2 GB"``. Inputs are put together until
+        their output has about this size: a part of the first input is converted to find how much
+        smaller outputs are, and the journal keeps the result for later runs. A merge counts the
+        sizes of its inputs. The default makes one output of each input.
     condense
         Largest number of inputs of one output.
     journal
@@ -104,8 +115,17 @@ class Campaign:
                 f"those of {_core.shown(place)} by the environment, not in the URL"
             )
         self.journal = journal_of(place, journal)
-        files = find_inputs(inputs, place, self.records())
-        self.tasks = make_tasks(files, place, target, condense)
+        known = self._entries()
+        files = find_inputs(inputs, place, known.records)
+        self.scale = 1.0 if target is None else self._scale(files, known.last)
+        self.tasks = make_tasks(files, place, target, condense, self.scale)
+
+    def _scale(self, files: Iterable[Input], last: Begin | None) -> float:
+        """Return the bytes of an output for each byte of its inputs; of a later run as before."""
+        if last is not None and last.run == self.job.key:
+            return last.scale
+        sample = estimate(files, self.job)
+        return 1.0 if sample is None else sample.scale
 
     def missing(self, records: Mapping[str, Record]) -> list[Task]:
         """Return the tasks that are not complete.
@@ -151,10 +171,13 @@ class Campaign:
 
     def records(self) -> dict[str, Record]:
         """Return the records of the journal, by output; none if there is no journal."""
+        return self._entries().records
+
+    def _entries(self) -> Entries:
         if not self.journal.exists():
-            return {}
+            return Entries()
         with self.journal.open("rb") as file:
-            return read(file, self.journal).records
+            return read(file, self.journal)
 
     def run(
         self,
@@ -189,7 +212,8 @@ class Campaign:
             tasks = self.missing(journal.records)
             self.check(tasks, journal.records)
             bytes_ = sum(one.bytes for one in tasks)
-            started = Begin(self.job.key, time.time(), len(self.tasks), len(tasks), bytes_)
+            numbers = (len(self.tasks), len(tasks), bytes_)
+            started = Begin(self.job.key, time.time(), *numbers, self.scale)
             journal.begin(started)
             progress = Progress(tasks, quiet=quiet)
             run(client, tasks, self.job, journal, retries=retries, progress=progress)

@@ -128,7 +128,8 @@ def _show_plan(planned: campaign.Campaign, options: argparse.Namespace) -> int:
     elsewhere = options.scheduler or options.cluster
     workers = options.workers or (1 if elsewhere else os.cpu_count()) or 1
     start = time.perf_counter()
-    rate = estimate(missing, planned.job)
+    sample = estimate((one for task in missing for one in task.inputs), planned.job)
+    rate = None if sample is None else sample.rate
     took = time.perf_counter() - start
     seconds = None if rate is None else bytes_ / rate / workers
     if options.json:
@@ -271,12 +272,14 @@ def _add_common(job: argparse.ArgumentParser, *, required: bool) -> None:
         "--target-size",
         type=to_bytes,
         metavar="SIZE",
-        help="put inputs together until they have this size [default: one output of each input]",
+        help="put inputs together until outputs have about this size [default: one output of each "
+        "input]",
     )
     grouped.add_argument(
         "--condense", type=number, metavar="N", help="make one output of each N inputs"
     )
-    job.add_argument("--cluster-size", metavar="SIZE", help="compressed size of a cluster")
+    sizes = ["--cluster-size", *(["--recluster"] if required else [])]
+    job.add_argument(*sizes, metavar="SIZE", help="compressed size of a cluster")
     _add_journal(job)
     job.add_argument("--dry-run", action="store_true", help="only say what would be done")
     job.add_argument("--json", action="store_true", help="print one JSON document")

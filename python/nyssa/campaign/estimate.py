@@ -1,39 +1,52 @@
-"""Estimates the time of a campaign by doing a small part of it."""
+"""Estimates the time of a campaign, and the sizes of its outputs, by doing a small part of it."""
 
 from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
-from nyssa.campaign.plan import Task
+from nyssa.campaign.plan import Input
 from nyssa.campaign.task import Job
 from nyssa.errors import NyssaError
 from nyssa.jobs.convert import convert
 from nyssa.jobs.rewrite import rewrite
 from nyssa.read.file import open_dataset
 
-__all__ = ["estimate"]
+__all__ = ["Sample", "estimate"]
 
 #: About how many bytes of an input are converted for the estimate.
 SAMPLE = 32_000_000
 
 
-def estimate(tasks: Sequence[Task], job: Job) -> float | None:
-    """Return how many bytes of inputs one process does in a second.
+@dataclass(frozen=True)
+class Sample:
+    """What was measured on a part of an input."""
 
-    A part of the first input that can be opened is converted into a temporary file. Returns `None`
-    if that is not possible, and for merges, whose time depends on the disk.
+    rate: float
+    """The bytes of inputs that one process does in a second."""
+    scale: float
+    """The bytes of outputs for each byte of inputs."""
+
+
+def estimate(inputs: Iterable[Input], job: Job) -> Sample | None:
+    """Return what a part of the first input that can be opened needs.
+
+    It is converted into a temporary file. Returns `None` if that is not possible, and for merges,
+    whose time depends on the disk, and whose outputs have the size of their inputs.
     """
     if job.name == "merge":
         return None
-    for one in (one for task in tasks for one in task.inputs if one.size > 0):
+    for one in (one for one in inputs if one.size > 0):
         try:
             with open_dataset(one.url) as dataset:
                 entries = dataset.num_entries
+            first = min(job.options.get("entry_start") or 0, entries)
+            stop = min(job.options.get("entry_stop") or entries, entries)
             part = min(1.0, SAMPLE / one.size)
-            stop = max(1, int(entries * part))
+            stop = max(first, min(stop, first + max(1, int(entries * part))))
             with tempfile.TemporaryDirectory(prefix="nyssa-campaign-") as folder:
                 output = str(Path(folder) / "sample.root")
                 options = {**job.options, "threads": job.threads, "entry_stop": stop}
@@ -42,7 +55,10 @@ def estimate(tasks: Sequence[Task], job: Job) -> float | None:
                     convert(one.url, output, **options)
                 else:
                     rewrite(one.url, output, **options)
-                return one.size * stop / max(entries, 1) / (time.perf_counter() - start)
+                seconds = time.perf_counter() - start
+                bytes_ = one.size * (stop - first) / max(entries, 1)
+                written = Path(output).stat().st_size
+                return Sample(bytes_ / seconds, written / max(bytes_, 1))
         except (NyssaError, OSError):
             continue
     return None

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import ast
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from nyssa.arguments.keywords import default_of, kinds_of
+from nyssa.arguments.words import Words
+from nyssa.errors import ArgumentError
 from nyssa.jobs.convert import FileKeywords
 from nyssa.jobs.merge import MergeKeywords
 from nyssa.jobs.rewrite import RewriteKeywords
@@ -21,8 +22,23 @@ _JOBS: dict[str, type] = {
     "rewrite": RewriteKeywords,
     "merge": MergeKeywords,
 }
-#: The keywords without a flag of this kind: campaigns have another one, or they are for one file.
+#: The keywords whose flags have another form.
 _OTHERS = {"verify", "force", "cluster_size", "ntuple", "entry_start", "entry_stop"}
+#: The texts of options by globs, which the core reads, by the type of the keyword.
+_BY_GLOB = {
+    "Mapping": "GLOB:NAME",
+    "FieldOptions": "GLOB:NAME=VALUE,...",
+    "BranchOptions": "GLOB:NAME=VALUE,...",
+}
+#: The flags of a job that a campaign does not have, with the reason.
+_REFUSED = {
+    "--into": "a campaign has -o DEST",
+    "--name-pattern": "a campaign names its outputs as its inputs",
+    "--record": "a campaign has a journal, which says what each task read",
+    "--skip-bad": "a campaign goes on after a file that fails",
+    "--skip-done": "a campaign keeps what is done, and makes what is missing",
+    "--verify": "a campaign verifies its outputs, unless --no-verify is given",
+}
 
 
 def add_flags(parser: argparse.ArgumentParser, job: str) -> None:
@@ -39,35 +55,46 @@ def add_flags(parser: argparse.ArgumentParser, job: str) -> None:
         elif kind.startswith("Literal"):
             choices = ast.literal_eval(kind.removeprefix("Literal"))
             group.add_argument(flag, choices=choices)
-        elif kind.startswith("Mapping"):
-            group.add_argument(flag, action="append", type=_pair, metavar="GLOB:NAME")
-        elif kind.startswith(("FieldOptions", "BranchOptions")):
-            metavar = "GLOB:NAME=VALUE,..."
-            group.add_argument(flag, action="append", type=_of_glob, metavar=metavar)
+        elif metavar := _metavar(kind):
+            group.add_argument(flag, action="append", metavar=metavar)
         elif "Iterable" in kind:
             group.add_argument(flag, action="append", metavar="GLOB")
         else:
             group.add_argument(flag, type=str if kind.startswith("str") else _number)
+    if "entry_start" in kinds_of(_JOBS[job]):
+        group.add_argument("--entries", type=_entries, metavar="A:B", help="of each input")
     if job == "merge":
         for mode in ("union", "filter"):
             group.add_argument(f"--{mode}", dest="mode", action="store_const", const=mode)
+    for flag in _REFUSED:
+        parser.add_argument(
+            flag, dest=f"refused {flag}", nargs="?", const=flag, help=argparse.SUPPRESS
+        )
 
 
 def options_of(job: str, given: argparse.Namespace) -> dict[str, Any]:
-    """Return the options of a job that were given, and whether it verifies its outputs."""
+    """Return the options of a job that were given, and whether it verifies its outputs.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) for a flag that a campaign does not have.
+    """
+    for flag, reason in _REFUSED.items():
+        if getattr(given, f"refused {flag}") is not None:
+            raise ArgumentError(f"{flag} is not needed: {reason}")
     found = {"verify": given.verify}
     for name, kind in _kinds(job).items():
         value = getattr(given, name)
         if value is not None:
-            by_glob = kind.startswith(("Mapping", "FieldOptions", "BranchOptions"))
-            found[name] = dict(value) if by_glob else value
-    return found
+            found[name] = Words(value) if _metavar(kind) else value
+    return found | (getattr(given, "entries", None) or {})
 
 
 def _kinds(job: str) -> dict[str, str]:
     """Return the types of the keywords that have a flag, as texts."""
     types = kinds_of(_JOBS[job])
-    words = ("bool", "int", "str", "Size", "AutoFlush", "Literal", "Mapping", "Field", "Branch")
+    words = ("bool", "int", "str", "Size", "AutoFlush", "Literal", *_BY_GLOB)
     return {n: kind for n, kind in types.items() if n not in _OTHERS and kind.startswith(words)}
 
 
@@ -83,10 +110,8 @@ def value_of(kind: str, text: str) -> Any:
         if text not in ("true", "false"):
             raise argparse.ArgumentTypeError(f"{text!r} is neither true nor false")
         return text == "true"
-    if kind.startswith("Mapping"):
-        return dict([_pair(text)])
-    if kind.startswith(("FieldOptions", "BranchOptions")):
-        return dict([_of_glob(text)])
+    if _metavar(kind):
+        return Words([text])
     if kind.startswith(("int", "Size", "AutoFlush")):
         return _number(text)
     return text
@@ -98,43 +123,19 @@ def texts_of(text: str) -> list[str]:
     return [one.replace("\\,", ",") for one in found]
 
 
+def _metavar(kind: str) -> str | None:
+    """Return what the text of an option by globs looks like; `None` for other options."""
+    return next((text for start, text in _BY_GLOB.items() if kind.startswith(start)), None)
+
+
 def _number(text: str) -> int | str:
     return int(text) if text.removeprefix("-").isdigit() else text
 
 
-# The characters of a text. A backslash before a separator belongs to it, as in the core.
-_CHARACTERS = re.compile(r"\\[,:=\\]|.", re.DOTALL)
-
-
-def _joined(characters: list[str]) -> str:
-    return "".join(one[-1] for one in characters)
-
-
-def _split(characters: list[str], separator: str) -> Iterator[list[str]]:
-    """Iterate over the parts between separators without a backslash."""
-    while separator in characters:
-        end = characters.index(separator)
-        yield characters[:end]
-        characters = characters[end + 1 :]
-    yield characters
-
-
-def _pair(text: str) -> tuple[str, str]:
-    *glob, name = _split(_CHARACTERS.findall(text), ":")
-    if not glob:
-        raise argparse.ArgumentTypeError(f"{text!r} has no colon after its pattern")
-    return ":".join(map(_joined, glob)), _joined(name)
-
-
-def _of_glob(text: str) -> tuple[str, dict[str, str]]:
-    characters = _CHARACTERS.findall(text)
-    # Colons of the glob and of values stand before and after the colon that ends the glob.
-    head = next(_split(characters, "="))
-    colon = len(head) - 1 - [*reversed(head), ":"].index(":")
-    options = [[*_split(one, "=")] for one in _split(characters[colon + 1 :], ",")]
-    if colon < 0 or any(len(one) == 1 for one in options):
-        raise argparse.ArgumentTypeError(f"{text!r} is not GLOB:NAME=VALUE,...")
-    named = {_joined(name): "=".join(map(_joined, value)) for name, *value in options}
-    # The words of the command line have hyphens where keywords have underscores.
-    named = {name.replace("-", "_"): value for name, value in named.items()}
-    return _joined(characters[:colon]), named
+def _entries(text: str) -> dict[str, int]:
+    """Return the keywords of a range of entries."""
+    start, colon, stop = (one.strip() for one in text.partition(":"))
+    if not colon or not all(one.isdigit() for one in (start, stop) if one):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a range of entries: A:B, A: or :B")
+    given = {"entry_start": start, "entry_stop": stop}
+    return {name: int(one) for name, one in given.items() if one}

@@ -125,6 +125,8 @@ class Begin:
     """The number of the outputs that were not complete."""
     bytes: int
     """The size of the inputs of these."""
+    scale: float = 1.0
+    """The bytes of an output for each byte of its inputs, by which inputs were put together."""
 
 
 @dataclass

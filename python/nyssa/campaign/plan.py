@@ -186,6 +186,7 @@ def make_tasks(
     destination: str,
     target_size: int | None = None,
     condense: int | None = None,
+    scale: float = 1.0,
 ) -> list[Task]:
     """Return the tasks of a campaign.
 
@@ -197,10 +198,12 @@ def make_tasks(
         Folder or URL of the outputs. The outputs of a dataset with a name are in a folder of this
         name.
     target_size
-        Sum of the sizes of the inputs of one output, in bytes. Inputs of one dataset are put
-        together, in their order, until they have this size.
+        Size of an output in bytes, as far as `scale` tells it. Inputs of one dataset are put
+        together, in their order, until their output has this size.
     condense
         Largest number of inputs of one output. Without both, each input makes one output.
+    scale
+        The bytes of an output for each byte of its inputs.
 
     Raises
     ------
@@ -217,7 +220,8 @@ def make_tasks(
             names = _output_names([one.url for one in files])
             groups = [[one] for one in files]
         else:
-            groups = list(_groups(files, target_size, condense))
+            most = None if target_size is None else target_size / scale
+            groups = list(_groups(files, most, condense))
             names = [f"{dataset or 'part'}-{number:05}.root" for number in range(len(groups))]
         for name, group in zip(names, groups, strict=True):
             tasks.append(Task(posixpath.join(folder, name), tuple(group)))
@@ -231,7 +235,7 @@ def make_tasks(
 
 
 def _groups(
-    files: Sequence[Input], target_size: int | None, condense: int | None
+    files: Sequence[Input], most: float | None, condense: int | None
 ) -> Iterator[list[Input]]:
     group: list[Input] = []
     for one in files:
@@ -239,9 +243,7 @@ def _groups(
         if one.size < 0:
             yield [one]
             continue
-        is_large = (
-            target_size is not None and sum(other.size for other in group) + one.size > target_size
-        )
+        is_large = most is not None and sum(other.size for other in group) + one.size > most
         if group and (is_large or len(group) == condense):
             yield group
             group = []

@@ -146,13 +146,20 @@ def measured(destination: str, *, journal: str | Path | None = None, remote: boo
     nyssa.errors.FileMissingError
         (a `FileNotFoundError`) if there is no journal.
     nyssa.ArgumentError
-        (a `ValueError`) if the file is no journal, or no task of it made an output.
+        (a `ValueError`) if the file is no journal, no task of it made an output, or it has no CPU
+        times.
     """
     path, found = read_of(destination, journal)
     records = [one for one in found.records.values() if one.state == "done"]
     if not records:
         raise ArgumentError(f"no task of {path} made an output, so the rate is not known")
-    return work_of(records, remote=remote)
+    timed = [one for one in records if one.cpu_seconds > 0]
+    if not timed:
+        raise ArgumentError(
+            f"{path} has no CPU times, because an earlier build wrote it: run a part of the work "
+            "again, or give the rate of a process (--process-rate)"
+        )
+    return work_of(timed, remote=remote)
 
 
 def work_of(records: Sequence[Record], *, remote: bool = True) -> Work:

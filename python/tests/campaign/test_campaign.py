@@ -24,6 +24,7 @@ import uproot
 
 import nyssa
 from nyssa import _core, campaign
+from nyssa.arguments.keywords import words_of
 from nyssa.campaign import cli, task
 from nyssa.campaign.engine import batches
 from nyssa.campaign.failure import exit_code
@@ -31,6 +32,7 @@ from nyssa.campaign.job_flags import add_flags, options_of
 from nyssa.campaign.journal import Journal
 from nyssa.campaign.plan import find_inputs
 from nyssa.campaign.task import memory
+from nyssa.jobs.convert import FileKeywords
 from support.campaign import ENTRIES, lines, numbers_of, write_tree
 from support.dask import dask_client, worker_processes
 
@@ -144,12 +146,13 @@ def test_errors_that_may_pass_are_tried_again(
 
 
 def test_small_files_become_few(trees: list[Path], tmp_path: Path, client: object) -> None:
-    size = max(tree.stat().st_size for tree in trees)
+    nyssa.convert(trees[0], tmp_path / "one.root")
+    size = (tmp_path / "one.root").stat().st_size
     datasets = {"data": [str(one) for one in trees[:3]], "mc": [str(one) for one in trees[3:]]}
     listing = tmp_path / "datasets.json"
     listing.write_text(json.dumps(datasets))
     report = campaign.convert(
-        str(listing), f"{tmp_path}/out", client=client, target_size=2 * size, verify=False
+        str(listing), f"{tmp_path}/out", client=client, target_size=int(2.5 * size), verify=False
     )
     names = sorted(str(one.relative_to(tmp_path / "out")) for one in tmp_path.glob("out/*/*.root"))
     assert names == ["data/data-00000.root", "data/data-00001.root", "mc/mc-00000.root"]
@@ -158,6 +161,13 @@ def test_small_files_become_few(trees: list[Path], tmp_path: Path, client: objec
     assert numbers_of(tmp_path / "out" / names[2]) == list(range(300, 500))
     assert [(one.dataset, one.entries) for one in report.datasets] == [("data", 300), ("mc", 200)]
     assert report.verified == 0
+    # A later run puts the same inputs together.
+    begin = json.loads((tmp_path / "out" / campaign.JOURNAL).read_text().splitlines()[0])
+    assert begin["scale"] == pytest.approx(size / trees[0].stat().st_size, rel=0.1)
+    job = campaign.Job("convert", {"verify": False})
+    again = campaign.Campaign(job, str(listing), f"{tmp_path}/out", target_size=int(2.5 * size))
+    assert again.scale == begin["scale"]
+    assert again.missing(again.records()) == []
     merged = campaign.merge(
         f"{tmp_path}/out/data/*.root", f"{tmp_path}/merged", client=client, target_size="1 GB"
     )
@@ -172,6 +182,21 @@ def test_small_files_become_few(trees: list[Path], tmp_path: Path, client: objec
     )
     assert rewritten.done == 1
     assert numbers_of(tmp_path / "rewritten" / "part-00000.root") == list(range(290, 300))
+
+
+def test_to_trees_with_options(trees: list[Path], tmp_path: Path, client: object) -> None:
+    """Ranges of entries are of each input, and several inputs become one tree."""
+    campaign.convert([str(one) for one in trees[:3]], f"{tmp_path}/ntuples", client=client)
+    words = ["--to", "ttree", "--entries", "10:30", "--branch-options", "n:basket-size=1kB"]
+    parser = argparse.ArgumentParser()
+    add_flags(parser, "convert")
+    job = campaign.Job("convert", options_of("convert", parser.parse_args(words)))
+    planned = campaign.Campaign(job, f"{tmp_path}/ntuples", f"{tmp_path}/trees", condense=3)
+    assert planned.run(client, quiet=True).failed == []
+    tree = uproot.open(tmp_path / "trees" / "part-00000.root")["Events"]
+    assert tree.classname == "TTree"
+    numbers = tree["n"].array().to_list()
+    assert numbers == [n + 100 * file for file in range(3) for n in range(10, 30)]
 
 
 @pytest.mark.parametrize(
@@ -276,7 +301,9 @@ def test_each_tree_of_a_file(tmp_path: Path, client: object) -> None:
         tree = root.TTree(name, "")
         value = array("i", [0])
         tree.Branch("x", value, "x/I")
-        tree.SetAlias("y", "x * 2")
+        info = root.TMap()
+        root.SetOwnership(info, False)
+        tree.GetUserInfo().Add(info)
         for value[0] in range(count):
             tree.Fill()
         tree.Write()
@@ -287,14 +314,17 @@ def test_each_tree_of_a_file(tmp_path: Path, client: object) -> None:
         "Events": 3,
         "Runs": 1,
     }
-    notes = [f"{tree}: the aliases of the tree are left out: y" for tree in ("Events", "Runs")]
+    note = (
+        'the object of the user information "" of the tree cannot be kept: TMap cannot be written'
+    )
+    notes = [f"{tree}: {note}" for tree in ("Events", "Runs")]
     assert [one.text for one in report.notes] == notes
     (record,) = lines(tmp_path / "out" / campaign.JOURNAL)
     assert (record["entries"], record["notes"]) == (4, notes)
     one = campaign.convert(f"{path}:Events", f"{tmp_path}/one", client=client)
     assert [note.text for note in one.notes] == [
         "left out Runs;1 (TTree): it was not named; without a path, all are converted",
-        "the aliases of the tree are left out: y",
+        note,
     ]
 
 
@@ -596,7 +626,8 @@ def test_campaigns_have_the_flags_of_the_job(job: str, capfd: pytest.CaptureFixt
     parser = argparse.ArgumentParser()
     add_flags(parser, job)
     own = {"--no-verify", "--mode", "-h", "--help"}
-    flags = {flag for one in parser._actions for flag in one.option_strings} - own
+    shown = [one for one in parser._actions if one.help != argparse.SUPPRESS]
+    flags = {flag for one in shown for flag in one.option_strings} - own
     assert len(flags) > 12
     for direction in ([], ["--to", "ttree"]) if job == "convert" else ([],):
         assert _core.run_cli(["nyssa", job, *direction, "--help"]) == 0
@@ -610,30 +641,52 @@ def test_options_by_glob_and_numbers() -> None:
     words = (
         "--field-options Jet_*:column=Real32Trunc:16,compression=zstd:9 --to ttree "
         "--counters Jet_*:nJet --auto-flush -30000000 --basket-size 64kB "
-        "--include a --include b --no-carry --quantize"
+        "--include a --include b --no-carry --quantize --entries 5:"
     )
     given = parser.parse_args(words.split())
     assert options_of("convert", given) == {
         "verify": True,
-        "field_options": {"Jet_*": {"column": "Real32Trunc:16", "compression": "zstd:9"}},
+        "field_options": ("Jet_*:column=Real32Trunc:16,compression=zstd:9",),
         "carry": False,
         "to": "ttree",
         "quantize": True,
         "include": ["a", "b"],
         "basket_size": "64kB",
         "auto_flush": -30_000_000,
-        "counters": {"Jet_*": "nJet"},
+        "counters": ("Jet_*:nJet",),
+        "entry_start": 5,
     }
 
 
-def test_separators_after_a_backslash_are_characters() -> None:
+def test_words_of_the_command_line_go_to_the_core_as_they_are() -> None:
     parser = argparse.ArgumentParser()
     add_flags(parser, "convert")
-    by_glob = r"--branch-options=:_0.a\=b:title=x\, y:1,basket-size=1kB"
-    given = parser.parse_args([by_glob, r"--counters=a\:b:n"])
-    chosen = options_of("convert", given)
-    assert chosen["branch_options"] == {":_0.a=b": {"title": "x, y:1", "basket_size": "1kB"}}
-    assert chosen["counters"] == {"a:b": "n"}
+    words = [r"--branch-options=:_0.a\=b:title=x\, y:1,basket-size=1kB", r"--counters=a\:b:n"]
+    chosen = options_of("convert", parser.parse_args(words))
+    named = {name: chosen[name] for name in ("branch_options", "counters")}
+    assert words_of(FileKeywords, named) == words
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        pytest.param(["--skip-done"], "a campaign keeps what is done", id="skip-done"),
+        pytest.param(["--into", "x"], "a campaign has -o DEST", id="into"),
+        pytest.param(["--entries", "5"], "'5' is not a range of entries: A:B", id="entries"),
+        pytest.param(["--to", "ttree", "--counters", "a"], "is not GLOB:NAME", id="counters"),
+    ],
+)
+def test_flags_that_are_refused(
+    words: list[str],
+    message: str,
+    trees: list[Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arguments = ["convert", str(trees[0]), "-o", f"{tmp_path}/out", "--workers", "1", *words]
+    assert cli.main(arguments) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_wrong_options_are_refused(trees: list[Path], tmp_path: Path) -> None:

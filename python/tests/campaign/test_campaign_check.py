@@ -64,7 +64,7 @@ def test_status(
     assert run_line.endswith("convert(verify=True), 1 of 4 outputs to make")
     assert ended.startswith("1 ended in ")
     assert ended.endswith(" 0 remain")
-    assert total == f"4 complete ({size / 1e3:.2f} kB), 0 failed, 0 damaged"
+    assert total == f"4 complete ({size / 1e3:.1f} kB), 0 failed, 0 damaged"
 
 
 def test_status_of_a_campaign_that_runs_and_of_one_that_was_stopped(

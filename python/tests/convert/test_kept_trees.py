@@ -200,7 +200,6 @@ def test_requests_count_more(ntuples: Path, tmp_path: Path) -> None:
     tree = uproot.open(path)["Events"]
     assert tree["Jet_pt"].typename == "std::vector<float>"
     assert tree.member("fAutoFlush") == 50
-    assert tree.member("fTreeIndex") is None
 
 
 def test_values_that_a_leaf_cannot_keep(ntuples: Path, tmp_path: Path) -> None:
@@ -274,3 +273,16 @@ def test_objects_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(nyssa.NyssaError, match="TNamed"):
         back(path, tmp_path / "back.root")
     assert not (tmp_path / "back.root").exists()
+    report = back(path, tmp_path / "back.root", skip_unsupported=True)
+    assert report["notes"][0].startswith("what the RNTuple keeps of a TTree is not used: ")
+    assert uproot.open(tmp_path / "back.root")["Events"]["x"].array().to_list() == [1, 2]
+
+
+def test_an_index_that_is_none(tmp_path: Path) -> None:
+    """An index is checked before it becomes part of a tree."""
+    path = tmp_path / "strange.root"
+    value = '{"major":"x","minor":"0","entries":2}'
+    row = {"kind": "index", "name": "TNamed", "value": value, "data": "?"}
+    _with_set(path, [_VERSION, row], {"x": [1, 2]})
+    with pytest.raises(nyssa.NyssaError, match='an index of a TTree has the class "TNamed"'):
+        back(path, tmp_path / "back.root")

@@ -68,7 +68,8 @@ pub struct Cat {
     /// of a TTree may be used
     #[arg(long, value_name = "EXPRESSION", value_parser = cut, conflicts_with = "attributes")]
     cut: Option<Cut>,
-    /// Also print the columns of a TTree's friends, as friend.branch
+    /// Also print the columns of the friends of a TTree, or of an RNTuple that was one, as
+    /// friend.branch
     #[arg(long)]
     friends: bool,
     /// Also print attribute sets

@@ -8,7 +8,7 @@ use nyssa_root::rootfile::RootFile;
 use nyssa_root::shared_file::SharedFile;
 use nyssa_root::streamer::StreamerList;
 
-use super::{KeptTree, LeafFacts};
+use super::{BranchFacts, KeptTree};
 
 /// The parts that are compared, with their names in notes.
 type Part = (&'static str, fn(&KeptTree, &KeptTree) -> bool);
@@ -71,13 +71,9 @@ impl KeptTree {
 }
 
 /// Returns what the branches say, without the sizes of baskets.
-fn described(kept: &KeptTree) -> Vec<(&str, &str, Option<&str>, &str, &[LeafFacts])> {
-    let branches = kept.branches.iter();
-    branches
-        .map(|(path, one)| {
-            (&**path, &*one.field, one.title.as_deref(), &*one.class, &one.leaves[..])
-        })
-        .collect()
+fn described(kept: &KeptTree) -> Vec<(&str, BranchFacts)> {
+    let without_size = |branch: &BranchFacts| BranchFacts { basket_size: 0, ..branch.clone() };
+    kept.branches.iter().map(|(path, branch)| (path.as_str(), without_size(branch))).collect()
 }
 
 /// The descriptions of the inputs of a merge: that of the first input, with the branches that others add.

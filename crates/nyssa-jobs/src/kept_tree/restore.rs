@@ -30,16 +30,16 @@ pub(crate) fn restore(
     options: &mut TreeWriteOptions,
     stated: Option<i64>,
 ) -> Result<Option<String>> {
-    if stated.is_none() {
-        options.auto_flush = AutoFlush::from(kept.tree.auto_flush);
-        options.optimize_baskets = matches!(options.auto_flush, AutoFlush::Bytes(_));
-    }
-    options.aliases = kept.formulas();
     let friends: Vec<PlainObject> = kept.friends.iter().map(|(_, object)| object.clone()).collect();
     let index = kept.index.as_ref().map(|(_, object)| (object, kept.entries));
     let described = (file.streamer_infos()?, file.streamer_list()?);
     let (weight, user_info) = (kept.tree.weight, &kept.user_info);
     options.parts = Some(TreeParts::new(weight, &friends, user_info, index, described)?);
+    options.aliases = kept.formulas();
+    if stated.is_none() {
+        options.auto_flush = AutoFlush::from(kept.tree.auto_flush);
+        options.optimize_baskets = matches!(options.auto_flush, AutoFlush::Bytes(_));
+    }
     let class = &kept.tree.class;
     Ok((class != CLASS).then(|| format!("the data come from a {class}, and the tree is a {CLASS}")))
 }

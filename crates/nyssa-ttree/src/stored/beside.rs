@@ -9,6 +9,8 @@ use nyssa_root::streamer::{Draft, StreamerInfos};
 
 use crate::model::{Alias, FriendElement, Index};
 
+/// The base class of all objects in lists.
+const OBJECT: &str = "TObject";
 /// The mark of a class that is named for the first time, before its name.
 const NEW_CLASS: [u8; 4] = [0xFF; 4];
 
@@ -158,14 +160,24 @@ fn behind_class(pointer: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Makes drafts of objects that were kept. `infos` describe their classes.
+/// Makes drafts of objects of the class `class`, or of classes derived from it, that were kept. `infos` describe their
+/// classes.
 ///
 /// # Errors
-/// `OutOfSpecification` or `Unsupported` for bytes that are no object of their class.
-pub fn drafts(objects: &[PlainObject], infos: &StreamerInfos) -> Result<Vec<Draft>> {
+/// `OutOfSpecification` or `Unsupported` for bytes that are no such object.
+pub(crate) fn drafts(
+    class: &str,
+    objects: &[PlainObject],
+    infos: &StreamerInfos,
+) -> Result<Vec<Draft>> {
     let draft = |object: &PlainObject| {
-        let read = infos.object(&object.class, &object.bytes, 0);
-        read.and_then(|read| Draft::of(read.root())).in_object(&object.class)
+        let read = infos.object(&object.class, &object.bytes, 0)?;
+        let view = read.root();
+        // The base class of a collection is not a class that streamer infos describe.
+        if view.is_a(class) || class == OBJECT && view.items().is_ok() {
+            return Draft::of(view);
+        }
+        Err(Error::out_of_spec(format!("a {} is no {class}", object.class)))
     };
-    objects.iter().map(draft).collect()
+    objects.iter().map(|object| draft(object).in_object(&object.class)).collect()
 }

@@ -6,10 +6,13 @@ mod agree;
 mod beside;
 mod clusters;
 mod grown;
+mod index;
 mod parts;
 mod tree;
 
-pub use beside::{Beside, PlainObject, drafts};
+pub(crate) use beside::drafts;
+pub use beside::{Beside, PlainObject};
 pub use clusters::ClusterRuns;
 pub use grown::{BranchGrowth, Growth, add_bytes};
+pub(crate) use index::check as check_index;
 pub use tree::{StoredBranch, StoredTree};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nyssa_root::error::Result;
 use nyssa_root::streamer::{Draft, StreamerInfos, StreamerList, Target};
 
-use crate::stored::{PlainObject, drafts};
+use crate::stored::{PlainObject, check_index, drafts};
 
 /// The parts of a new tree beside its branches and entries, as another tree had them.
 #[derive(Clone, Debug)]
@@ -33,11 +33,12 @@ impl TreeParts {
         index: Option<(&PlainObject, u64)>,
         (infos, list): (Arc<StreamerInfos>, StreamerList),
     ) -> Result<Self> {
+        index.map_or(Ok(()), |(object, entries)| check_index(object, entries))?;
         let stored = |object: &PlainObject| Draft::stored(&object.class, object.bytes.clone());
         Ok(Self {
             weight,
-            friends: drafts(friends, &infos)?,
-            user_info: drafts(user_info, &infos)?,
+            friends: drafts("TFriendElement", friends, &infos)?,
+            user_info: drafts("TObject", user_info, &infos)?,
             index: index.map(|(object, entries)| (stored(object), entries)),
             infos,
             list: Arc::new(list),

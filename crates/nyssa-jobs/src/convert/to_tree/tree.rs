@@ -13,7 +13,7 @@ use nyssa_data::view::Slice;
 use nyssa_rntuple::read::Reader;
 use nyssa_rntuple::write::WriteReport;
 use nyssa_root::Context;
-use nyssa_root::error::{Result, ResultExt};
+use nyssa_root::error::{Error, Kind, Result, ResultExt};
 use nyssa_root::rootfile::RootFile;
 use nyssa_ttree as ttree;
 use nyssa_ttree::write::{self, Described, TreeReport, TreeWriteOptions, TreeWriter};
@@ -66,14 +66,15 @@ impl<'a> Tree<'a> {
             tree_options.described = Some(Arc::new(Described::of(input)?));
         }
         let entries = EntryRange::checked(options.input.entries, reader.num_entries(), "RNTuple")?;
-        let (kept, note) = KeptTree::of_known(&reader)?;
+        let (kept, note) = kept(&reader, options)?;
         let mut map = map::map(&reader, &options.input, &tree_options, kept.as_ref(), damaged)?;
         let mut notes = notes(&reader, &map.aliases);
         notes.extend(note);
         if let Some(mut kept) = kept {
             let is_whole = entries == (0..reader.num_entries());
             notes.extend(kept.narrow(entries.end - entries.start, is_whole, |_| true));
-            notes.extend(restore(&kept, input, &mut tree_options, options.auto_flush)?);
+            let restored = restore(&kept, input, &mut tree_options, options.auto_flush);
+            notes.extend(restored.or_else(|error| unused(error, options))?);
         }
         tree_options.title = reader.header().description.clone();
         tree_options.columns = std::mem::take(&mut map.options);
@@ -268,6 +269,23 @@ impl<'a> Tree<'a> {
         report::verified((&mut report.written, &mut report.reencoded), start);
         Ok(())
     }
+}
+
+/// Returns what the RNTuple keeps of a TTree, and a note on what is not used.
+fn kept(reader: &Reader, options: &ToTTree) -> Result<(Option<KeptTree>, Option<String>)> {
+    KeptTree::of_known(reader).or_else(|error| Ok((None, unused(error, options)?)))
+}
+
+/// Returns the note on damaged data about a TTree, which are not used if the options allow it.
+fn unused(error: Error, options: &ToTTree) -> Result<Option<String>> {
+    let may_leave_out = match error.kind() {
+        Kind::Unsupported => options.input.skip_unsupported,
+        kind => options.input.skip_unreadable && kind.is_damage(),
+    };
+    let note = |error: Error| {
+        format!("what the RNTuple keeps of a TTree is not used: {}", error.message())
+    };
+    if may_leave_out { Ok(Some(note(error))) } else { Err(error) }
 }
 
 /// Returns remarks on parts that have another form in the tree.
