@@ -27,6 +27,7 @@ mod background;
 mod basket;
 mod before;
 mod branch;
+mod class_members;
 mod clusters;
 mod codec;
 mod columns;
