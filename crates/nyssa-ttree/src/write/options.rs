@@ -20,6 +20,8 @@ pub const DEFAULT_BASKET_SIZE: usize = 32_000;
 /// The default of [`AutoFlush`], which is ROOT's -30000000.
 pub const DEFAULT_AUTO_FLUSH: AutoFlush = AutoFlush::Bytes(30_000_000);
 
+/// The largest split level that ROOT has.
+const MAX_SPLIT_LEVEL: u32 = 99;
 /// The default of [`TreeWriteOptions::split_level`], which is ROOT's.
 pub const DEFAULT_SPLIT_LEVEL: u32 = 99;
 
@@ -260,6 +262,12 @@ impl TreeWriteOptions {
                     "a basket has {MIN_BASKET_SIZE} to {MAX_BASKET_SIZE} bytes, not {size}"
                 )));
             }
+        }
+        if self.split_level > MAX_SPLIT_LEVEL {
+            return Err(Error::invalid_argument(format!(
+                "a split level is 0 to {MAX_SPLIT_LEVEL}, not {}",
+                self.split_level
+            )));
         }
         Ok(())
     }

@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 
-use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::error::{Result, ResultExt};
 use nyssa_root::streamer::info::{ClassInfo, Element};
 use nyssa_root::streamer::{Basic, Layouts, Member, ObjectLayout, StreamerInfos};
 
@@ -348,15 +348,4 @@ impl<'i> Unroller<'i> {
 
 fn join(prefix: &str, name: &str) -> String {
     if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") }
-}
-
-/// Checks that a split level is one that ROOT knows.
-///
-/// # Errors
-/// `InvalidArgument` for other levels.
-pub(super) fn check_level(level: u32) -> Result<()> {
-    match level {
-        0..=99 => Ok(()),
-        _ => Err(Error::invalid_argument(format!("a split level is 0 to 99, not {level}"))),
-    }
 }
