@@ -1,8 +1,8 @@
 //! Reads the options of trees that come from Python. An option that is `None` keeps its default.
 
 use nyssa_rntuple::write::RNTupleWriteOptions;
-use nyssa_root::Result;
 use nyssa_root::effort::{CompressionChoice, Effort};
+use nyssa_root::{Error, Result};
 use nyssa_ttree::write::{AutoFlush, BranchOptions, TreeWriteOptions};
 use pyo3::prelude::*;
 
@@ -32,7 +32,7 @@ pub struct TreeOptions {
     branch_options: ByField,
     aliases: Vec<(String, String)>,
     user_info: Vec<(String, String)>,
-    split_level: Option<u32>,
+    split_level: Option<i64>,
 }
 
 impl TreeOptions {
@@ -46,6 +46,12 @@ impl TreeOptions {
             }
             None => (file.compression, effort.unwrap_or(file.effort)),
         };
+        let level = self.split_level.map(|level| {
+            let refused =
+                |_| Error::invalid_argument(format!("a split level is 0 to 99, not {level}"));
+            u32::try_from(level).map_err(refused)
+        });
+        let level = level.transpose()?;
         let default = TreeWriteOptions::default();
         let mut options = TreeWriteOptions {
             title: self.title,
@@ -57,7 +63,7 @@ impl TreeOptions {
             branches: by_branch(self.branch_options)?,
             aliases: self.aliases,
             user_info: self.user_info,
-            split_level: self.split_level.unwrap_or(default.split_level),
+            split_level: level.unwrap_or(default.split_level),
             ..default
         };
         for (glob, name) in &self.counters {

@@ -135,7 +135,6 @@ class WritableFile:
         aliases: Mapping[str, str] | None = None,
         user_info: Mapping[str, str] | None = None,
         classes: Mapping[str, Mapping[str, object]] | None = None,
-        record_names: bool = False,
         split_level: int | None = None,
     ) -> TreeWriter:
         """Add a TTree and return its writer.
@@ -204,14 +203,13 @@ class WritableFile:
         classes
             Classes by name, as for `mkrntuple`: dicts from the members to their types, with
             ``":bases"``, ``":version"`` and ``":checksum"``. Members are numbers, strings, standard
-            containers, pairs, arrays (``"float[3]"``) and other classes. The checksum is computed as
-            ROOT does if it is not given.
-        record_names
-            Whether awkward records with a name are written as the class of this name.
+            containers, pairs, arrays (``"float[3]"``) and other classes. The checksum is computed
+            as ROOT does if it is not given. Awkward records with the name of a class are objects of
+            this class.
         split_level
             How deep objects are split into branches, 0 to 99. 0: each object or collection is one
-            branch. 1: each member is a branch. Each level more does this for the members of members.
-            Default: 99, as in ROOT.
+            branch. 1: each member is a branch. Each level more does this for the members of
+            members. Default: 99, as in ROOT.
 
         Raises
         ------
@@ -240,7 +238,7 @@ class WritableFile:
         columns = from_types.empty(types_or_data, classes)
         initial = columns is None
         if columns is None:
-            columns = from_data.columns(types_or_data, record_names or bool(classes))
+            columns = from_data.columns(types_or_data, bool(classes))
         self._open().mktree(name, columns, classes, options)
         writer = TreeWriter(self._open, name, columns)
         self._trees[name] = writer

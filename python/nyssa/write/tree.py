@@ -118,9 +118,9 @@ class TreeWriter(DatasetWriter):
     def fill_context(self) -> FillContext:
         """Return a context with which one thread adds entries, in parallel with other threads.
 
-        Each thread has its own context and calls `FillContext.extend`. It fills and compresses the
-        baskets of a cluster, which stay in memory until the cluster is complete, as `auto_flush`
-        says, and are then written together as they are. The option `fill_contexts` of `recreate` is
+        Each thread has its own context and calls `FillContext.extend`, which fills baskets. Other
+        threads compress them. The baskets of a cluster stay in memory until it is complete, as
+        `auto_flush` says, and are then written together as they are. The option `fill_contexts` of `recreate` is
         the maximum number of contexts, and `fill_order` sets the order of the clusters. Entries
         that were added before with `extend` come first; after this call, only contexts can add
         entries. Without clusters (``auto_flush=0``), the entries of a context are one cluster, if

@@ -1,4 +1,4 @@
-"""Objects of classes in TTrees have the branches and the bytes that ROOT writes for the same classes."""
+"""Objects of classes in TTrees have the branches and the bytes that ROOT writes for them."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def entries(start: int = 0, stop: int = ENTRIES) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def files(root: Root, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Return a file that nyssa wrote, and one that ROOT wrote of the objects that it read from it."""
+    """Return a file of nyssa, and one that ROOT wrote of the objects that it read there."""
     folder = tmp_path_factory.mktemp("classes")
     ours, theirs = folder / "nyssa.root", folder / "root.root"
     with nyssa.recreate(ours, compression="none") as file:
@@ -386,7 +386,7 @@ def test_classes_that_cannot_be_written(
 
 
 def test_threads_fill_objects(tmp_path: Path) -> None:
-    """The baskets of several contexts make one tree. The entries of each context keep their order."""
+    """The baskets of several contexts make one tree, and entries keep their order."""
     path, total = tmp_path / "threads.root", 600
     classes = {"Hit": {"id": "int", "q": "std::vector<float>"}}
 

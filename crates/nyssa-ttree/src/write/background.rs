@@ -18,8 +18,8 @@ use nyssa_root::Context;
 use nyssa_root::error::{Error, Result};
 use nyssa_root::fill::Place;
 
-use super::compress::Compressors;
-use super::in_order::{self, Full, Workers};
+use super::compress::{CompressedPayload, Compressors};
+use super::in_order::{self, Done, Full, Workers};
 use super::stored::StoredTree;
 use super::target::{BranchState, CompressedBasket, CompressedCluster};
 
@@ -208,7 +208,7 @@ impl Shared {
                 let mut baskets = Vec::with_capacity(full.len());
                 let workers = (Workers::Caller, &self.context);
                 in_order::compress_all(full, workers, &self.compressors, |done| {
-                    baskets.push(done.into_basket());
+                    baskets.push(basket(done));
                     Ok(())
                 })?;
                 self.cluster().baskets.extend(baskets);
@@ -227,4 +227,12 @@ impl Shared {
             }
         }
     }
+}
+
+/// Returns the stored form of a basket.
+fn basket(done: Done) -> CompressedBasket {
+    let Done { branch, basket, result } = done;
+    let CompressedPayload { header, compressed, objlen } = result;
+    let payload = compressed.unwrap_or(basket.data);
+    CompressedBasket { branch, first: basket.first, header, payload, objlen }
 }

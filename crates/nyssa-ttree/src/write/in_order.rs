@@ -10,7 +10,6 @@ use nyssa_root::pipeline::{Next, Pipeline, Plan, Threads};
 use super::basket::Basket;
 use super::codec::BasketCodecs;
 use super::compress::{CompressedPayload, Compressors};
-use super::target::CompressedBasket;
 
 /// The threads that fill and compress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,16 +38,6 @@ pub(super) struct Done {
     pub branch: usize,
     pub basket: Basket,
     pub result: CompressedPayload,
-}
-
-impl Done {
-    /// Returns the stored form of the basket.
-    pub(super) fn into_basket(self) -> CompressedBasket {
-        let Self { branch, basket, result } = self;
-        let CompressedPayload { header, compressed, objlen } = result;
-        let payload = compressed.unwrap_or(basket.data);
-        CompressedBasket { branch, first: basket.first, header, payload, objlen }
-    }
 }
 
 /// Compresses baskets, and calls `store` for each in their order, from one thread at a time.

@@ -27,6 +27,7 @@ mod background;
 pub(crate) mod basket;
 mod before;
 mod branch;
+mod class_members;
 mod clusters;
 pub(crate) mod codec;
 mod columns;

@@ -23,6 +23,8 @@ pub const DEFAULT_BASKET_SIZE: usize = 32_000;
 /// The default of [`AutoFlush`], which is ROOT's -30000000.
 pub const DEFAULT_AUTO_FLUSH: AutoFlush = AutoFlush::Bytes(30_000_000);
 
+/// The largest split level that ROOT has.
+const MAX_SPLIT_LEVEL: u32 = 99;
 /// The default of [`TreeWriteOptions::split_level`], which is ROOT's.
 pub const DEFAULT_SPLIT_LEVEL: u32 = 99;
 
@@ -298,7 +300,13 @@ impl TreeWriteOptions {
     pub(super) fn validate(&self) -> Result<()> {
         let sizes = self.branches.iter().filter_map(|options| options.basket_size);
         let sizes = sizes.chain(self.columns.values().filter_map(|options| options.basket_size));
-        sizes.chain([self.basket_size]).try_for_each(check_basket_size)
+        sizes.chain([self.basket_size]).try_for_each(check_basket_size)?;
+        match self.split_level {
+            0..=MAX_SPLIT_LEVEL => Ok(()),
+            other => Err(Error::invalid_argument(format!(
+                "a split level is 0 to {MAX_SPLIT_LEVEL}, not {other}"
+            ))),
+        }
     }
 }
 

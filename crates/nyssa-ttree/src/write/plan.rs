@@ -26,7 +26,7 @@ use super::conform::fits;
 use super::form::{BranchForm, Content, LeafForm};
 use super::names;
 use super::options::TreeWriteOptions;
-use super::unroll::{ClassShape, Unrolled, check_level, unroll};
+use super::unroll::{ClassShape, Unrolled, unroll};
 use super::vector::{Item, VectorForm};
 
 /// The branches of a tree, and how columns fill them.
@@ -196,7 +196,6 @@ impl<'a> Planner<'a> {
     fn class(&mut self, name: &str, type_name: &str, infos: &StreamerInfos) -> Result<ClassColumn> {
         names::check("a branch", name)?;
         let (level, first) = (self.options.split_level, self.plan.branches.len());
-        check_level(level)?;
         let Unrolled { branches, shape, layout } = unroll(infos, (name, type_name), level, first)?;
         for branch in branches {
             if !self.names.insert(branch.name.clone()) {

@@ -11,16 +11,14 @@
 
 use std::sync::Arc;
 
-use nyssa_root::error::{Error, Result, ResultExt};
-use nyssa_root::streamer::info::{ClassInfo, Element, ElementForm as Streaming};
-use nyssa_root::streamer::{Basic, Declarations, Layouts, Member, ObjectLayout, StreamerInfos};
+use nyssa_root::error::{Result, ResultExt};
+use nyssa_root::streamer::info::{ClassInfo, Element};
+use nyssa_root::streamer::{Basic, Layouts, Member, ObjectLayout, StreamerInfos};
 
+use super::class_members::{Members, full_name, item_class, leaf, member, top};
 use super::element::{ElementForm, ElementKind, LeafElement, NO_REFERENCES, OBJECTS};
 use super::form::{BranchForm, Content, LeafForm};
-use super::vector::CLASS_VERSION;
 
-/// The type code of containers and strings in branches (`ROOT::kSTLany`).
-const CONTAINER: i64 = 300;
 /// The number of a top branch that is not split, or that is a split collection.
 const TOP: i64 = -1;
 /// The number of a top branch of a split object.
@@ -70,20 +68,6 @@ pub(super) fn unroll(
     Ok(Unrolled { branches: unroller.branches, shape, layout })
 }
 
-/// Returns the class of the items of a container, if they are objects or the pairs of a map.
-fn item_class<'i>(infos: &'i StreamerInfos, type_name: &str) -> Option<&'i ClassInfo> {
-    let (template, rest) = type_name.split_once('<')?;
-    let inside = rest.strip_suffix('>')?.trim_end();
-    match template.ends_with("map") {
-        true => {
-            let space = if inside.ends_with('>') { " " } else { "" };
-            infos.class(&format!("pair<{inside}{space}>"), None)
-        }
-        false if template == "pair" => None,
-        false => infos.class(inside, None),
-    }
-}
-
 /// The place of a branch of a member.
 #[derive(Clone, Copy)]
 struct Place<'p> {
@@ -93,6 +77,13 @@ struct Place<'p> {
     level: u32,
     /// How the members of a base class are called.
     bases: Bases,
+}
+
+impl<'p> Place<'p> {
+    /// Returns the branch above, the class around it, and the level.
+    fn around(self) -> (usize, &'p str, u32) {
+        (self.mother, self.parent, self.level)
+    }
 }
 
 /// The names of the members of a base class.
@@ -238,9 +229,9 @@ impl<'i> Unroller<'i> {
         place: Place<'_>,
     ) -> Result<ClassShape> {
         let element = &info.elements[index];
-        let form = self.form(name, info, index, place);
+        let form = member(self.infos, name, (info, index), place.around());
         let inner = |mother, parent, bases| Place { mother, parent, level: place.level, bases };
-        match self.kind(element) {
+        match Members::of(self.infos, element) {
             Members::Base(base) if place.level > 0 => {
                 let form =
                     ElementForm { kind: ElementKind::Base, has_offsets: true, leaf: None, ..form };
@@ -281,7 +272,7 @@ impl<'i> Unroller<'i> {
     ) -> Result<ClassShape> {
         self.members(info, |unroller, index, element| {
             let name = join(prefix, &full_name(element));
-            match unroller.kind(element) {
+            match Members::of(unroller.infos, element) {
                 Members::Base(_) => unroller.first_level(&name, info, index, place),
                 Members::Object(class) if place.level > 1 => {
                     let (level, bases) = (place.level - 1, Bases::Inner);
@@ -307,14 +298,13 @@ impl<'i> Unroller<'i> {
         let (parent, counter, counter_leaf) = owner;
         self.members(info, |unroller, index, element| {
             let name = join(prefix, &full_name(element));
-            match unroller.kind(element) {
+            match Members::of(unroller.infos, element) {
                 Members::Base(base) => unroller.items(prefix, base, level, owner),
                 Members::Object(class) if level > 1 => {
                     unroller.items(&name, class, level - 1, owner)
                 }
                 _ => {
-                    let place = Place { mother: counter, parent, level: 0, bases: Bases::Inner };
-                    let form = unroller.form(&name, info, index, place);
+                    let form = member(unroller.infos, &name, (info, index), (counter, parent, 0));
                     let title = format!("{}[{counter_leaf}]", element.name);
                     let leaf = form.leaf.map(|leaf| LeafElement {
                         name: join(prefix, &element.name),
@@ -361,155 +351,8 @@ impl<'i> Unroller<'i> {
         };
         Ok(ClassShape::Value(self.add(name, content, counter, form)))
     }
-
-    /// Describes the branch of a member.
-    fn form(&self, name: &str, info: &ClassInfo, index: usize, place: Place<'_>) -> ElementForm {
-        let element = &info.elements[index];
-        let number = match element.form() {
-            Streaming::Number(basic) | Streaming::Numbers(basic) => Some(basic),
-            _ => None,
-        };
-        let code = match element.form() {
-            Streaming::Container => CONTAINER,
-            _ => element.code.into(),
-        };
-        let (splits, objects) = match self.kind(element) {
-            Members::Object(_) | Members::Collection(_) => (place.level > 0, place.level == 0),
-            Members::Objects => (false, true),
-            Members::None | Members::Base(_) => (false, false),
-        };
-        // Numbers and base classes state the level of their object, although it has no meaning for numbers.
-        let stated = splits || number.is_some() || element.class == "TStreamerBase";
-        let plain = element.name.as_str();
-        let leaf_name = match name.rsplit_once(plain) {
-            Some((before, _)) if element.array_length > 0 => format!("{before}{plain}"),
-            _ => name.to_owned(),
-        };
-        let fixed = number.is_some() && element.array_length == 0;
-        ElementForm {
-            mother: Some(place.mother),
-            kind: ElementKind::Value,
-            title: name.to_owned(),
-            class: info.name.clone(),
-            parent: place.parent.to_owned(),
-            clones: String::new(),
-            version: info.version,
-            checksum: info.checksum,
-            id: index as i64,
-            code,
-            split_level: if stated { place.level } else { 0 },
-            bits: if objects { OBJECTS } else { NO_REFERENCES },
-            has_offsets: !fixed,
-            leaf: Some(LeafElement {
-                len: i64::from(element.array_length.max(1)),
-                len_type: number.map_or(0, |basic| size(basic, element.code)),
-                is_unsigned: element.type_name.starts_with("unsigned")
-                    || element.type_name == "ULong64_t",
-                ..leaf(&leaf_name, name)
-            }),
-        }
-    }
-
-    /// Returns the members that a branch could be split into.
-    fn kind(&self, element: &Element) -> Members<'i> {
-        let class = |name: &str| self.infos.class(name, None);
-        match (element.class.as_str(), element.array_length) {
-            ("TStreamerBase", _) => class(&element.name).map_or(Members::None, Members::Base),
-            ("TStreamerObjectAny", 0) => {
-                class(&element.type_name).map_or(Members::None, Members::Object)
-            }
-            ("TStreamerObjectAny", _) => Members::Objects,
-            ("TStreamerSTL", _) => match item_class(self.infos, &element.type_name) {
-                Some(item) => Members::Collection(item),
-                None if has_class(self.infos, &element.type_name) => Members::Objects,
-                None => Members::None,
-            },
-            _ => Members::None,
-        }
-    }
-}
-
-/// The members that a branch could be split into.
-enum Members<'i> {
-    /// There are none.
-    None,
-    /// A base class.
-    Base(&'i ClassInfo),
-    /// A member object.
-    Object(&'i ClassInfo),
-    /// The items of a collection.
-    Collection(&'i ClassInfo),
-    /// Objects that are never split: in arrays, or in collections of collections.
-    Objects,
-}
-
-/// Returns whether a class is somewhere in the name of a type.
-fn has_class(infos: &StreamerInfos, type_name: &str) -> bool {
-    let words = type_name.split(['<', '>', ',']).map(str::trim);
-    words.into_iter().any(|word| infos.class(word, None).is_some())
-}
-
-/// Describes a top branch.
-fn top(name: &str, type_name: &str, info: Option<&ClassInfo>, id: i64) -> ElementForm {
-    let container = || Declarations::checksum_of_name(type_name);
-    ElementForm {
-        mother: None,
-        kind: ElementKind::Value,
-        title: name.to_owned(),
-        class: type_name.to_owned(),
-        parent: String::new(),
-        clones: String::new(),
-        version: info.map_or(CLASS_VERSION as i32, |info| info.version),
-        checksum: info.map_or_else(container, |info| info.checksum),
-        id,
-        code: -1,
-        split_level: 0,
-        bits: 0,
-        has_offsets: true,
-        leaf: None,
-    }
-}
-
-fn leaf(name: &str, title: &str) -> LeafElement {
-    LeafElement {
-        name: name.to_owned(),
-        title: title.to_owned(),
-        len: 1,
-        len_type: 0,
-        is_unsigned: false,
-        is_range: false,
-    }
-}
-
-/// Returns the size of a number that its leaf states, in bytes.
-fn size(basic: Basic, code: i32) -> i64 {
-    /// The type code of a `Float16_t`, without and with an array.
-    const FLOAT16: [i32; 2] = [19, 39];
-    match basic {
-        _ if FLOAT16.contains(&code) => 2,
-        Basic::Plain(number) => number.size() as i64,
-        _ => 4,
-    }
-}
-
-/// Returns the name of a member with its dimensions.
-fn full_name(element: &Element) -> String {
-    let sizes = element.dimensions.iter().filter(|_| element.array_length > 0);
-    let sizes: String = sizes.map(|size| format!("[{size}]")).collect();
-    format!("{}{sizes}", element.name)
 }
 
 fn join(prefix: &str, name: &str) -> String {
     if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") }
-}
-
-/// Checks that a split level is one that ROOT knows.
-///
-/// # Errors
-/// `InvalidArgument` for other levels.
-pub(super) fn check_level(level: u32) -> Result<()> {
-    match level {
-        0..=99 => Ok(()),
-        _ => Err(Error::invalid_argument(format!("a split level is 0 to 99, not {level}"))),
-    }
 }

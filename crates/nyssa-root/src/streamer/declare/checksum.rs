@@ -1,6 +1,13 @@
 //! Computes the checksum of a class from its name, its bases and its members (`TClass::GetCheckSum`).
 
-use super::element::Declared;
+use crate::streamer::info::Element;
+
+/// A member or base class, with what its checksum counts.
+pub(super) struct Declared {
+    pub element: Element,
+    /// The type, if it is a `std::array`.
+    pub array: Option<String>,
+}
 
 /// Returns the checksum of a class with these elements.
 pub(super) fn of_class(name: &str, elements: &[Declared]) -> u32 {

@@ -1,7 +1,8 @@
 //! Makes the streamer elements of members from their C++ types.
 
+use super::checksum::{self, Declared};
 use super::spelling::{self, fundamental};
-use super::{Declarations, UNVERSIONED, checksum};
+use super::{Declarations, UNVERSIONED};
 use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
 use crate::streamer::info::{ARRAY, CONTAINER, ClassInfo, Element, OBJECT};
@@ -57,13 +58,6 @@ enum Kind {
     Container(Option<String>),
     /// An object of a class.
     Object,
-}
-
-/// A member or base class.
-pub(super) struct Declared {
-    pub element: Element,
-    /// The type, if it is a `std::array`.
-    pub array: Option<String>,
 }
 
 impl Layout {

@@ -15,7 +15,8 @@ mod spelling;
 use crate::definitions::{Definition, Definitions, NO_VERSION};
 use crate::error::{Error, Result, ResultExt};
 use crate::streamer::info::{ClassInfo, Element, StreamerInfos};
-use element::{Declared, Layout, Stored};
+use checksum::Declared;
+use element::{Layout, Stored};
 
 /// The largest depth of classes inside classes. It also stops a class that contains itself.
 const MAX_DEPTH: usize = 60;

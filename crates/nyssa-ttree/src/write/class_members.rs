@@ -1,0 +1,167 @@
+//! Describes the branches of single members, and says which of them could be split further.
+
+use nyssa_root::streamer::info::{ClassInfo, Element, ElementForm as Streaming};
+use nyssa_root::streamer::{Basic, Declarations, StreamerInfos};
+
+use super::element::{ElementForm, ElementKind, LeafElement, NO_REFERENCES, OBJECTS};
+use super::vector::CLASS_VERSION;
+
+/// The type code of containers and strings in branches (`ROOT::kSTLany`).
+const CONTAINER: i64 = 300;
+
+/// The members that a branch could be split into.
+pub(super) enum Members<'i> {
+    /// There are none.
+    None,
+    /// A base class.
+    Base(&'i ClassInfo),
+    /// A member object.
+    Object(&'i ClassInfo),
+    /// The items of a collection.
+    Collection(&'i ClassInfo),
+    /// Objects that are never split: in arrays, or in collections of collections.
+    Objects,
+}
+
+impl<'i> Members<'i> {
+    /// Returns the members that a branch could be split into.
+    pub(super) fn of(infos: &'i StreamerInfos, element: &Element) -> Self {
+        let class = |name: &str| infos.class(name, None);
+        match (element.class.as_str(), element.array_length) {
+            ("TStreamerBase", _) => class(&element.name).map_or(Self::None, Self::Base),
+            ("TStreamerObjectAny", 0) => class(&element.type_name).map_or(Self::None, Self::Object),
+            ("TStreamerObjectAny", _) => Self::Objects,
+            ("TStreamerSTL", _) => match item_class(infos, &element.type_name) {
+                Some(item) => Self::Collection(item),
+                None if has_class(infos, &element.type_name) => Self::Objects,
+                None => Self::None,
+            },
+            _ => Self::None,
+        }
+    }
+}
+
+/// Describes the branch `name` of the member `index` of a class. It is below the branch `mother`, in objects of the class
+/// `parent` that are split down to `level`.
+pub(super) fn member(
+    infos: &StreamerInfos,
+    name: &str,
+    (info, index): (&ClassInfo, usize),
+    (mother, parent, level): (usize, &str, u32),
+) -> ElementForm {
+    let element = &info.elements[index];
+    let number = match element.form() {
+        Streaming::Number(basic) | Streaming::Numbers(basic) => Some(basic),
+        _ => None,
+    };
+    let code = match element.form() {
+        Streaming::Container => CONTAINER,
+        _ => element.code.into(),
+    };
+    let (splits, objects) = match Members::of(infos, element) {
+        Members::Object(_) | Members::Collection(_) => (level > 0, level == 0),
+        Members::Objects => (false, true),
+        Members::None | Members::Base(_) => (false, false),
+    };
+    // Numbers and base classes state the level of their object, although it has no meaning for numbers.
+    let stated = splits || number.is_some() || element.class == "TStreamerBase";
+    let plain = element.name.as_str();
+    let leaf_name = match name.rsplit_once(plain) {
+        Some((before, _)) if element.array_length > 0 => format!("{before}{plain}"),
+        _ => name.to_owned(),
+    };
+    let fixed = number.is_some() && element.array_length == 0;
+    ElementForm {
+        mother: Some(mother),
+        kind: ElementKind::Value,
+        title: name.to_owned(),
+        class: info.name.clone(),
+        parent: parent.to_owned(),
+        clones: String::new(),
+        version: info.version,
+        checksum: info.checksum,
+        id: index as i64,
+        code,
+        split_level: if stated { level } else { 0 },
+        bits: if objects { OBJECTS } else { NO_REFERENCES },
+        has_offsets: !fixed,
+        leaf: Some(LeafElement {
+            len: i64::from(element.array_length.max(1)),
+            len_type: number.map_or(0, |basic| size(basic, element.code)),
+            is_unsigned: element.type_name.starts_with("unsigned")
+                || element.type_name == "ULong64_t",
+            ..leaf(&leaf_name, name)
+        }),
+    }
+}
+
+/// Returns the class of the items of a container, if they are objects or the pairs of a map.
+pub(super) fn item_class<'i>(infos: &'i StreamerInfos, type_name: &str) -> Option<&'i ClassInfo> {
+    let (template, rest) = type_name.split_once('<')?;
+    let inside = rest.strip_suffix('>')?.trim_end();
+    match template.ends_with("map") {
+        true => {
+            let space = if inside.ends_with('>') { " " } else { "" };
+            infos.class(&format!("pair<{inside}{space}>"), None)
+        }
+        false if template == "pair" => None,
+        false => infos.class(inside, None),
+    }
+}
+
+/// Returns whether a class is somewhere in the name of a type.
+fn has_class(infos: &StreamerInfos, type_name: &str) -> bool {
+    let words = type_name.split(['<', '>', ',']).map(str::trim);
+    words.into_iter().any(|word| infos.class(word, None).is_some())
+}
+
+/// Describes a top branch.
+pub(super) fn top(name: &str, type_name: &str, info: Option<&ClassInfo>, id: i64) -> ElementForm {
+    let container = || Declarations::checksum_of_name(type_name);
+    ElementForm {
+        mother: None,
+        kind: ElementKind::Value,
+        title: name.to_owned(),
+        class: type_name.to_owned(),
+        parent: String::new(),
+        clones: String::new(),
+        version: info.map_or(CLASS_VERSION as i32, |info| info.version),
+        checksum: info.map_or_else(container, |info| info.checksum),
+        id,
+        code: -1,
+        split_level: 0,
+        bits: 0,
+        has_offsets: true,
+        leaf: None,
+    }
+}
+
+/// Returns the leaf of a branch that has no numbers.
+pub(super) fn leaf(name: &str, title: &str) -> LeafElement {
+    LeafElement {
+        name: name.to_owned(),
+        title: title.to_owned(),
+        len: 1,
+        len_type: 0,
+        is_unsigned: false,
+        is_range: false,
+    }
+}
+
+/// Returns the size of a number that its leaf states, in bytes.
+fn size(basic: Basic, code: i32) -> i64 {
+    /// The type code of a `Float16_t`, without and with an array.
+    const FLOAT16: [i32; 2] = [19, 39];
+    match basic {
+        _ if FLOAT16.contains(&code) => 2,
+        Basic::Plain(number) => number.size() as i64,
+        _ => 4,
+    }
+}
+
+/// Returns the name of a member with its dimensions.
+pub(super) fn full_name(element: &Element) -> String {
+    let sizes = element.dimensions.iter().filter(|_| element.array_length > 0);
+    let sizes: String = sizes.map(|size| format!("[{size}]")).collect();
+    format!("{}{sizes}", element.name)
+}
