@@ -26,6 +26,7 @@ class FileKeywords(job.ClusterKeywords, total=False):
 
     include: str | Iterable[str]
     exclude: str | Iterable[str]
+    split: str | Iterable[str]
     entry_start: int | None
     entry_stop: int | None
 
@@ -71,6 +72,9 @@ def rewrite(
     include, exclude
         Globs of the paths of fields to write, and of fields to leave out, such as ``"Muon_*"`` or
         ``"jets._0.pt"``.
+    split
+        Globs of the names of streamer fields to store in columns of their members, such as ``"*"``.
+        Each gets the type that `convert` gives to a branch of its class.
     cut
         Which entries to write: an expression such as ``"nMuon >= 2 && any(abs(Muon_eta) < 2.4)"``,
         or a function. The function gets awkward arrays of some entries and returns true or false

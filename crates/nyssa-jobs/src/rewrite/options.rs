@@ -54,6 +54,9 @@ pub struct RewriteOptions {
     /// Leave out fields whose path matches a glob (repeatable).
     #[cfg_attr(feature = "cli", arg(long, value_name = "GLOB"))]
     pub exclude: Vec<String>,
+    /// Store streamer fields whose name matches a glob in columns of their members, such as '*' (repeatable).
+    #[cfg_attr(feature = "cli", arg(long, value_name = "GLOB"))]
+    pub split: Vec<String>,
     /// Take entries A up to, not including, B.
     #[cfg_attr(feature = "cli", arg(long, value_name = "A:B", allow_hyphen_values = true))]
     pub entries: Option<EntryRange>,
