@@ -365,6 +365,19 @@ def test_wrong_commands(tree: str, given: list[str], code: int, message: str) ->
     assert (error["exit_code"], error["message"][: len(message)]) == (code, message)
 
 
+def test_files_that_cannot_be_made_are_refused_first(tree: str, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    given = [tree, "--vary", "compression=none", "--folder", tmp_path / "study"]
+    ran = command(*given, "--plot", "study.txt")
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("error: the ending of study.txt is not of an image: ")
+    assert "png" in ran.stderr
+    ran = command(*given, "--csv", tmp_path / "none/study.csv")
+    message = f"error: there is no folder {tmp_path}/none for study.csv\n"
+    assert (ran.returncode, ran.stderr) == (2, message)
+    assert not (tmp_path / "study").exists()
+
+
 def test_journals_that_cannot_be_used(tree: str, tmp_path: Path) -> None:
     vary, path = {"compression": ["none"]}, tmp_path / JOURNAL
     path.write_text('{"version": 1}\n')
