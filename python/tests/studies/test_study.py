@@ -18,6 +18,7 @@ import pytest
 import uproot
 
 import nyssa
+from nyssa import _core
 from nyssa.campaign.lines import JsonLines
 from nyssa.studies.journal import JOURNAL
 from support.data import TESTDATA
@@ -363,6 +364,15 @@ def test_wrong_commands(tree: str, given: list[str], code: int, message: str) ->
     assert ran.stderr.startswith(f"error: {message}")
     error = json.loads(ran.stdout)["error"]
     assert (error["exit_code"], error["message"][: len(message)]) == (code, message)
+
+
+def test_the_program_without_python_says_where_the_command_is(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    assert _core.run_cli(["nyssa", "study", "in.root", "--vary", "compression=none"]) == 2
+    assert capfd.readouterr().err.splitlines()[0] == (
+        "error: `nyssa study` is a command of the Python package"
+    )
 
 
 def test_files_that_cannot_be_made_are_refused_first(tree: str, tmp_path: Path) -> None:
