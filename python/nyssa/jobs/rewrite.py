@@ -27,6 +27,7 @@ class FileKeywords(job.ClusterKeywords, total=False):
 
     include: str | Iterable[str]
     exclude: str | Iterable[str]
+    split: str | Iterable[str]
     entry_start: int | None
     entry_stop: int | None
     basket_size: Size | None
@@ -79,6 +80,9 @@ def rewrite(
         Globs of the paths of fields or branches to write, and of those to leave out, such as
         ``"Muon_*"`` or ``"jets._0.pt"``. A glob also matches the name of a branch. The branches
         above a branch, and the counters that it needs, are written with it.
+    split
+        Globs of the names of streamer fields to store in columns of their members, such as ``"*"``.
+        Each gets the type that `convert` gives to a branch of its class. TTrees have no such fields.
     basket_size
         Size of the baskets of a TTree before compression. The default is the size of each branch;
         or with `auto_flush`, the size of its entries in a cluster.

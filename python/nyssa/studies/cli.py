@@ -13,6 +13,7 @@ from nyssa.campaign.failure import FINE, PROBLEM
 from nyssa.campaign.job_flags import texts_of, value_of
 from nyssa.errors import ArgumentError
 from nyssa.studies.grid import check_name
+from nyssa.studies.plot import check_image
 from nyssa.studies.study import study
 from nyssa.studies.subject import FORMATS, Subject
 
@@ -29,6 +30,12 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    # Files that cannot be made are refused before the study.
+    if options.plot is not None:
+        check_image(options.plot)
+    for path in (options.plot, options.csv):
+        if path is not None and not path.absolute().parent.is_dir():
+            raise ArgumentError(f"there is no folder {path.absolute().parent} for {path.name}")
     columns = [glob for one in options.columns for glob in one.split(",")]
     subject = Subject.of(options.data, options.to, columns)
     report = study(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from nyssa.errors import ArgumentError
 from nyssa.show.plot import new_figure
 
-__all__ = ["plot_rows"]
+__all__ = ["check_image", "plot_rows"]
 
 #: The number of panels side by side.
 ACROSS = 4
@@ -22,6 +22,20 @@ COLOUR = "#2a78c8"
 Values = Sequence[tuple[float, float, float]]
 
 
+def check_image(image: str | os.PathLike[str]) -> None:
+    """Raise an error if no image of this name can be drawn.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) if matplotlib is not installed, or does not know the kind of file.
+    """
+    known = new_figure(1, 1).canvas.get_supported_filetypes()
+    if os.path.splitext(image)[1].removeprefix(".") not in known:
+        kinds = ", ".join(sorted(known))
+        raise ArgumentError(f"the ending of {os.fspath(image)} is not of an image: {kinds}")
+
+
 def plot_rows(
     labels: Sequence[str], panels: Sequence[tuple[str, Values]], image: str | os.PathLike[str]
 ) -> None:
@@ -33,6 +47,7 @@ def plot_rows(
         (a `ValueError`) if matplotlib is not installed, or does not know the kind of file.
     """
     down, across = -(-len(panels) // ACROSS), min(ACROSS, len(panels))
+    check_image(image)
     figure = new_figure(LABELS + PANEL * across, down * (HEADS + ROW * max(len(labels), 2)))
     grid = figure.subplots(down, across, squeeze=False, sharey=True)
     places = range(len(labels))
@@ -48,7 +63,4 @@ def plot_rows(
         axis.grid(axis="x", alpha=0.3)
     for axis in grid[:, 0]:
         axis.set_yticks(places, labels)
-    try:
-        figure.savefig(os.fspath(image))
-    except ValueError as error:
-        raise ArgumentError(str(error)) from None
+    figure.savefig(os.fspath(image))

@@ -18,6 +18,7 @@ import pytest
 import uproot
 
 import nyssa
+from nyssa import _core
 from nyssa.campaign.lines import JsonLines
 from nyssa.studies.journal import JOURNAL
 from support.data import TESTDATA
@@ -363,6 +364,28 @@ def test_wrong_commands(tree: str, given: list[str], code: int, message: str) ->
     assert ran.stderr.startswith(f"error: {message}")
     error = json.loads(ran.stdout)["error"]
     assert (error["exit_code"], error["message"][: len(message)]) == (code, message)
+
+
+def test_the_program_without_python_says_where_the_command_is(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    assert _core.run_cli(["nyssa", "study", "in.root", "--vary", "compression=none"]) == 2
+    assert capfd.readouterr().err.splitlines()[0] == (
+        "error: `nyssa study` is a command of the Python package"
+    )
+
+
+def test_files_that_cannot_be_made_are_refused_first(tree: str, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    given = [tree, "--vary", "compression=none", "--folder", tmp_path / "study"]
+    ran = command(*given, "--plot", "study.txt")
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("error: the ending of study.txt is not of an image: ")
+    assert "png" in ran.stderr
+    ran = command(*given, "--csv", tmp_path / "none/study.csv")
+    message = f"error: there is no folder {tmp_path}/none for study.csv\n"
+    assert (ran.returncode, ran.stderr) == (2, message)
+    assert not (tmp_path / "study").exists()
 
 
 def test_journals_that_cannot_be_used(tree: str, tmp_path: Path) -> None:

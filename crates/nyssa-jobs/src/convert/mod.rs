@@ -18,6 +18,7 @@ pub use many_report::{ConvertedFile, ConvertedTotal, FileState};
 pub(crate) use options::default_encoding;
 pub use options::{InputOptions, Layout, To, ToRNTuple, ToTTree};
 pub use report::{ConvertReport, FieldReport, Renamed, Skipped, StreamerFieldReport};
+pub(crate) use to_rntuple::type_of_objects;
 pub use to_rntuple::{
     Checked, Classes, ConversionPlan, Failures, FieldMap, Input, OutputField, Rules, Source,
     StreamerBranch, StreamerBranches, check, compare, inputs, map,

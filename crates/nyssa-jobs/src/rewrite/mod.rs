@@ -21,6 +21,7 @@ mod samples;
 mod select;
 mod sizes;
 mod skim;
+mod split;
 mod target;
 mod tree;
 mod with_rules;

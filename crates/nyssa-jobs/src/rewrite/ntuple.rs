@@ -23,6 +23,7 @@ use super::samples::Sampler;
 use super::select::Selection;
 use super::sizes::Sizes;
 use super::skim;
+use super::split;
 use super::target::OutputSchema;
 use crate::compare::diff;
 use crate::job::largest_entry::Search;
@@ -58,11 +59,12 @@ impl<'a> NTuple<'a> {
         options: &'a RewriteOptions,
         context: &'a Context,
     ) -> Result<Self> {
-        let mut reader = Reader::open_with(input, path, raw_objects())?;
+        let select =
+            |reader: &Reader| Selection::new(reader.schema(), &options.include, &options.exclude);
+        let (mut reader, selection, split) = split::open(input, path, &options.split, select)?;
         let schema = reader.schema();
-        let selection = Selection::new(schema, &options.include, &options.exclude)?;
         let compressed = options.output.compression().setting() != 0;
-        let mut target = OutputSchema::new(schema, &selection, compressed)?;
+        let mut target = OutputSchema::with_split(schema, &selection, &split, compressed)?;
         let (by_field, compression) =
             (&options.storage.field_options, options.output.compression());
         set_requested_types(&mut target.schema, by_field, compression, 0)?;

@@ -55,6 +55,9 @@ pub struct RewriteOptions {
     /// Leave out fields or branches whose path matches a glob (repeatable).
     #[cfg_attr(feature = "cli", arg(long, value_name = "GLOB"))]
     pub exclude: Vec<String>,
+    /// Store streamer fields whose name matches a glob in columns of their members, such as '*' (repeatable).
+    #[cfg_attr(feature = "cli", arg(long, value_name = "GLOB"))]
+    pub split: Vec<String>,
     /// Take entries A up to, not including, B.
     #[cfg_attr(feature = "cli", arg(long, value_name = "A:B", allow_hyphen_values = true))]
     pub entries: Option<EntryRange>,
@@ -99,7 +102,8 @@ impl RewriteOptions {
     /// # Errors
     /// `InvalidArgument` with the names of these options.
     pub(super) fn check_formats(&self, has_ntuples: bool, has_trees: bool) -> Result<()> {
-        let (ntuples, trees) = (self.storage.given(), self.baskets.given());
+        let (mut ntuples, trees) = (self.storage.given(), self.baskets.given());
+        ntuples.extend((!self.split.is_empty()).then_some("split"));
         let refuse = |names: &[&str], format: &str| {
             Err(Error::invalid_argument(format!(
                 "{} of {format}, and there is none to rewrite",

@@ -2,11 +2,15 @@
 
 use std::collections::HashMap;
 
-use nyssa_rntuple::schema::{AliasColumn, Column, Field, FieldId, Leaf, Schema};
+use nyssa_rntuple::schema::{
+    AliasColumn, Column, Field, FieldId, FieldType, Leaf, Schema, SchemaBuilder,
+};
+use nyssa_root::compression::Compression;
 use nyssa_root::error::{Error, Result, ResultExt};
 
 use super::columns::{choose, slots};
 use super::select::Selection;
+use super::split::SplitFields;
 
 /// The start of the names of cardinality types.
 const CARDINALITY: &str = "ROOT::RNTupleCardinality<";
@@ -39,10 +43,27 @@ impl OutputSchema {
     /// # Errors
     /// `InvalidArgument` if no field is left; `Unsupported` for unknown columns.
     pub(super) fn new(source: &Schema, selection: &Selection, compressed: bool) -> Result<Self> {
+        Self::with_split(source, selection, &SplitFields::new(), compressed)
+    }
+
+    /// Makes the schema as [`Self::new`] does, with other types of the streamer fields `split`.
+    ///
+    /// # Errors
+    /// As for [`Self::new`]; `Unsupported` for types that RNTuple does not have.
+    pub(super) fn with_split(
+        source: &Schema,
+        selection: &Selection,
+        split: &SplitFields,
+        compressed: bool,
+    ) -> Result<Self> {
         let mut target = Self { schema: Schema::default(), sources: Vec::new(), notes: Vec::new() };
         let mut ids = HashMap::new();
         let kept = (0u32..).map(FieldId).zip(&source.fields).filter(|(id, _)| selection.keeps(*id));
         for (id, field) in kept.clone() {
+            if let Some(field_type) = split.get(&id) {
+                ids.insert(id, target.split(id, field, field_type, compressed)?);
+                continue;
+            }
             let parent = match field.parent {
                 None => None,
                 Some(parent) => Some(*ids.get(&parent).ok_or_else(|| orphan(source, id))?),
@@ -61,10 +82,33 @@ impl OutputSchema {
             }
         }
         for (&id, new) in target.sources.clone().iter().zip(0u32..) {
-            target.columns(source, id, FieldId(new), compressed).in_field(&source.path(id))?;
+            if !split.contains_key(&id) {
+                target.columns(source, id, FieldId(new), compressed).in_field(&source.path(id))?;
+            }
         }
         target.aliases();
         Ok(target)
+    }
+
+    /// Adds a field that stores the objects of a streamer field in columns.
+    fn split(
+        &mut self,
+        id: FieldId,
+        field: &Field,
+        field_type: &FieldType,
+        compressed: bool,
+    ) -> Result<FieldId> {
+        let compression = if compressed { Compression::DEFAULT } else { Compression::NONE };
+        let mut builder = SchemaBuilder::extending(std::mem::take(&mut self.schema), compression);
+        let new = builder.field(None, &field.name, field_type)?;
+        self.schema = builder.finish();
+        self.schema.fields[new.0 as usize].description.clone_from(&field.description);
+        self.sources.resize(self.schema.fields.len(), id);
+        self.notes.push(format!(
+            "the objects of class {} in {} are stored in columns of their members",
+            field.type_name, field.name
+        ));
+        Ok(new)
     }
 
     /// Makes a field and its subfields projections of their sources in the new schema. If a source is missing there,

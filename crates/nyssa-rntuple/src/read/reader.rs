@@ -14,6 +14,7 @@ use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::guard::to_usize;
 use nyssa_root::page_pool::{PagePool, keeps_compressed};
 use nyssa_root::rootfile::RootFile;
+use nyssa_root::streamer::info::StreamerInfos;
 use rayon::prelude::*;
 
 use super::assemble::assemble;
@@ -27,7 +28,7 @@ use super::plan::Plan;
 use super::planner::{Check, Parent, PlannedSchema, Planner, Span};
 use super::shape::Node;
 use super::sizes;
-use super::streamers::Streamers;
+use super::streamers::{self, Streamers};
 use super::subfield;
 use crate::format::{Anchor, Footer, Header};
 use crate::heuristics::read;
@@ -250,6 +251,24 @@ impl Reader {
         self.top_level.retain(|&id| keep(id));
         self.list();
         self.below = OnceLock::new();
+    }
+
+    /// Reads the objects of streamer fields as bytes, except in the top-level fields for which `decoded` is true.
+    pub fn decode_only(&mut self, decoded: impl Fn(FieldId) -> bool) {
+        let raw = self.top_level.iter().copied().filter(|&id| !decoded(id)).collect();
+        if let Some(streamers) = &mut self.streamers {
+            streamers.keep_raw(raw);
+        }
+        self.list();
+        self.below = OnceLock::new();
+    }
+
+    /// Returns the streamer infos of the RNTuple, and then of its file.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` if a list is damaged, `Unsupported` if it is too old.
+    pub fn streamer_infos(&self, file: &RootFile) -> Result<StreamerInfos> {
+        streamers::infos(Some(file), &self.header, &self.footer)
     }
 
     /// Returns the plan of reading `names` for `entries`. It contains all fetches if the range cuts no cluster, or

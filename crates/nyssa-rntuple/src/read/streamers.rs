@@ -1,6 +1,6 @@
 //! Finds the layouts of the classes of streamer fields.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use nyssa_root::error::Result;
@@ -9,11 +9,16 @@ use nyssa_root::streamer::ObjectLayout;
 use nyssa_root::streamer::info::StreamerInfos;
 
 use crate::format::{ExtraType, Footer, Header};
-use crate::schema::{Schema, Structure};
+use crate::schema::{FieldId, Schema, Structure};
 
-/// The layout of the class of every streamer field, or the reason why it has none.
+/// The layouts of the classes of streamer fields.
 #[derive(Clone, Debug, Default)]
-pub struct Streamers(HashMap<String, std::result::Result<Arc<ObjectLayout>, String>>);
+pub struct Streamers {
+    /// The layout of each class, or the reason why it has none.
+    layouts: HashMap<String, std::result::Result<Arc<ObjectLayout>, String>>,
+    /// The top-level fields whose objects stay bytes.
+    raw: HashSet<FieldId>,
+}
 
 impl Streamers {
     /// Compiles the classes of a schema's streamer fields by the extra type information of the
@@ -39,18 +44,35 @@ impl Streamers {
             };
             layouts.entry(field.type_name.clone()).or_insert_with(compile);
         }
-        Self(layouts)
+        Self { layouts, raw: HashSet::new() }
+    }
+
+    /// Keeps the objects in these top-level fields as bytes.
+    pub(super) fn keep_raw(&mut self, fields: HashSet<FieldId>) {
+        self.raw = fields;
+    }
+
+    /// Returns whether the objects on the path of a field are decoded.
+    pub(super) fn decodes(&self, field_path: &[FieldId]) -> bool {
+        field_path.first().is_none_or(|id| !self.raw.contains(id))
     }
 
     /// Returns the layout of a class, or the reason why it has none.
     pub fn layout(&self, class: &str) -> std::result::Result<Arc<ObjectLayout>, String> {
-        self.0.get(class).cloned().unwrap_or_else(|| Err("it has no streamer info".to_owned()))
+        self.layouts
+            .get(class)
+            .cloned()
+            .unwrap_or_else(|| Err("it has no streamer info".to_owned()))
     }
 }
 
 /// Returns the streamer infos of the RNTuple, then the streamer infos of its file. For an RNTuple, ROOT leaves out
 /// the classes of containers that were always empty.
-fn infos(file: Option<&RootFile>, header: &Header, footer: &Footer) -> Result<StreamerInfos> {
+pub(super) fn infos(
+    file: Option<&RootFile>,
+    header: &Header,
+    footer: &Footer,
+) -> Result<StreamerInfos> {
     let records = header.records.extra_types.iter().chain(&footer.extension.extra_types);
     let lists = records.filter_map(|record| record.streamer_list().transpose());
     let lists = lists.collect::<Result<Vec<_>>>()?;

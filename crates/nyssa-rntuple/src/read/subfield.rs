@@ -111,7 +111,7 @@ pub(super) fn node(
     streamers: Option<&Streamers>,
 ) -> std::result::Result<Node, String> {
     let mut node = Node::part(schema, field_path)?;
-    match streamers {
+    match streamers.filter(|streamers| streamers.decodes(field_path)) {
         Some(streamers) => node.decode_objects(schema, streamers).map(|()| node),
         None => Ok(node),
     }

@@ -83,9 +83,15 @@ impl<'a> Classes<'a> {
         {
             return None;
         }
-        let found = self.named(&type_name, 0)?.field_type;
+        self.of_objects(&type_name, &branch.data_type().ok()?)
+    }
+
+    /// Returns the field type of a class or container by its name, or `None` if its values do not have the form of
+    /// `data_type`.
+    pub(super) fn of_objects(&self, name: &str, data_type: &DataType) -> Option<FieldType> {
+        let found = self.named(name, 0)?.field_type;
         let arrow = found.to_arrow("").ok()?;
-        same(arrow.data_type(), &branch.data_type().ok()?).then_some(found)
+        same(arrow.data_type(), data_type).then_some(found)
     }
 
     fn named(&self, text: &str, depth: usize) -> Option<MappedType> {

@@ -4,6 +4,7 @@ use arrow_schema::{DataType, Field};
 use nyssa_rntuple::schema::{FieldNames, FieldType, Leaf};
 use nyssa_root::arrow::Number;
 
+use super::classes::Classes;
 use crate::convert::options::Layout;
 
 /// Returns the field type of an Arrow type, or the reason why it has none.
@@ -56,6 +57,17 @@ pub(super) fn field_type(field: &Field, layout: Layout) -> Result<FieldType, Str
         return Err("pointers to objects that are of no class in RNTuple have no type".to_owned());
     }
     Ok(if field.is_nullable() { FieldType::optional(of) } else { of })
+}
+
+/// Returns the field type for the objects of a class, container or string that are read as `field`, or the reason why
+/// they can only be streamed.
+pub(crate) fn type_of_objects(
+    classes: &Classes<'_>,
+    class: &str,
+    field: &Field,
+) -> Result<FieldType, String> {
+    let found = classes.of_objects(class, field.data_type());
+    found.map_or_else(|| field_type(field, Layout::default()), Ok)
 }
 
 /// Returns whether the type has more fixed dimensions than ROOT's importer supports.

@@ -30,6 +30,7 @@ mod work;
 
 pub use classes::Classes;
 pub use failures::Failures;
+pub(crate) use fields::type_of_objects;
 pub use map::{Checked, ConversionPlan, Rules, check, map};
 pub use model::{FieldMap, Input, OutputField, Source};
 pub use streamer::{StreamerBranch, StreamerBranches};
