@@ -234,6 +234,7 @@ pub fn read(reader: &Reader, name: &str, entries: Range<u64>) -> nyssa_root::Res
 
 pub fn leaf(name: &str, element: impl Into<Element>, dimensions: &[u64]) -> Leaf {
     Leaf {
+        title: String::new(),
         name: name.to_owned(),
         class: "TLeaf".to_owned(),
         element: Some(element.into()),
