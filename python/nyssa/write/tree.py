@@ -120,11 +120,11 @@ class TreeWriter(DatasetWriter):
 
         Each thread has its own context and calls `FillContext.extend`, which fills baskets. Other
         threads compress them. The baskets of a cluster stay in memory until it is complete, as
-        `auto_flush` says, and are then written together as they are. The option `fill_contexts` of `recreate` is
-        the maximum number of contexts, and `fill_order` sets the order of the clusters. Entries
-        that were added before with `extend` come first; after this call, only contexts can add
-        entries. Without clusters (``auto_flush=0``), the entries of a context are one cluster, if
-        `FillContext.flush` does not end it before.
+        `auto_flush` says, and are then written together as they are. The option `fill_contexts` of
+        `recreate` is the maximum number of contexts, and `fill_order` sets the order of the
+        clusters. Entries that were added before with `extend` come first; after this call, only
+        contexts can add entries. Without clusters (``auto_flush=0``), the entries of a context are
+        one cluster, if `FillContext.flush` does not end it before.
 
         Raises
         ------
