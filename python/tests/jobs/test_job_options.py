@@ -186,15 +186,12 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path]]:
     return files
 
 
-COPIED = "pages and baskets are copied as they are"
-
-
 @pytest.mark.parametrize(
     ("kind", "options", "note"),
     [
-        ("ntuple", {"compression": "lz4"}, "compression is that of header, footer and page lists"),
-        ("ntuple", {"effort": "full"}, f"the effort is not used: {COPIED}"),
-        ("histogram", {"effort": "full"}, "effort is not used: it is for columns"),
+        ("ntuple", {"effort": "full"}, "the effort is not used: no column is encoded again"),
+        ("tree", {"effort": "full"}, "the effort is not used: no column is encoded again"),
+        ("histogram", {"effort": "full"}, "the effort is not used: no column is encoded again"),
         ("histogram", {"verify": True}, "verify compared nothing: it is for trees"),
     ],
     ids=str,
@@ -216,8 +213,6 @@ def test_options_that_do_nothing_are_said(
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
-        ("tree", {"effort": "full"}, "merge without compression and effort"),
-        ("tree", {"compression": "zstd:5"}, "merge without compression and effort"),
         ("tree", {"checksums": False}, "only pages have checksums"),
         ("histogram", {"checksums": False}, "only pages have checksums"),
         ("ntuple", {"page_size": "4 kB"}, "need new clusters, use recluster"),

@@ -391,16 +391,6 @@ def test_trees_without_branches(tmp_path: Path, root: Root, first: int) -> None:
     assert chain.arrays().x.tolist() == [7, 7, 7]
 
 
-def test_compression_of_trees_is_refused(tmp_path: Path) -> None:
-    """The baskets are copied as they are."""
-    path, merged = tmp_path / "t.root", tmp_path / "merged.root"
-    with nyssa.recreate(path) as file:
-        file.mktree("t", {"x": np.arange(1000)})
-    with pytest.raises(errors.ArgumentError, match="their compression cannot change"):
-        nyssa.merge([path], merged, compression="lzma:9")
-    assert not merged.exists()
-
-
 def test_old_clones_are_refused_by_name(tmp_path: Path, root: Root) -> None:
     """ROOT writes them today, too."""
     path = str(tmp_path / "old.root")
