@@ -253,7 +253,7 @@ def convert(inputs: Inputs, destination: str, **options: Unpack[ConvertCampaign]
 
 
 def rewrite(inputs: Inputs, destination: str, **options: Unpack[RewriteCampaign]) -> CampaignReport:
-    """Rewrite the RNTuples and TTrees of many files; as `convert`, with the options of `nyssa.rewrite`."""
+    """Rewrite the datasets of many files; as `convert`, with the options of `nyssa.rewrite`."""
     return _run("rewrite", inputs, destination, dict(options))
 
 

@@ -82,7 +82,8 @@ def rewrite(
         above a branch, and the counters that it needs, are written with it.
     split
         Globs of the names of streamer fields to store in columns of their members, such as ``"*"``.
-        Each gets the type that `convert` gives to a branch of its class. TTrees have no such fields.
+        Each gets the type that `convert` gives to a branch of its class. TTrees have no such
+        fields.
     basket_size
         Size of the baskets of a TTree before compression. The default is the size of each branch;
         or with `auto_flush`, the size of its entries in a cluster.

@@ -88,7 +88,11 @@ def _compare(request: dict[str, Any]) -> dict[str, Any]:
     found = digest(
         request["output"], compare=digest(request["input"], threads=threads), threads=threads
     )
-    return {"equal": found["equal"], "undigested": len(found["undigested"])}
+    compared = found if isinstance(found, list) else [found]
+    return {
+        "equal": all(one["equal"] for one in compared),
+        "undigested": sum(len(one["undigested"]) for one in compared),
+    }
 
 
 _JOBS = {

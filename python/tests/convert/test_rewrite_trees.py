@@ -104,7 +104,9 @@ def test_a_skim_of_classes(data: Path, reader: Reader, tmp_path: Path) -> None:
     source, output = data / "ttree" / "uproot-HZZ-objects.root", tmp_path / "out.root"
     nyssa.rewrite(source, output, "events", entry_start=100, entry_stop=150, basket_size=4000)
     assert same(reader, source, output, "events", slice(100, 150)) > 20
-    [report] = nyssa.rewrite(source, output, "events", cut="num_primaryvertex > 5", force=True, verify=True)
+    [report] = nyssa.rewrite(
+        source, output, "events", cut="num_primaryvertex > 5", force=True, verify=True
+    )
     expected = uproot.open(source)["events"]["num_primaryvertex"].array()
     assert report["entries"] == int(ak.sum(expected > 5))
     found = uproot.open(output)["events"]["num_primaryvertex"].array()
