@@ -11,11 +11,12 @@ use nyssa_root::rootfile::RootFile;
 use super::bad::{take_bad, take_damaged};
 use super::given_twice::given_twice;
 use super::input_file::{InputFile, Part};
-use super::ntuple::{MergedNTuple, Progress};
+use super::ntuple::MergedNTuple;
 use super::objects::{Choice, MergedObjects};
 use super::options::{MergeOptions, Mode};
 use super::other_cycles;
 use super::plan::Plan;
+use super::progress::Progress;
 use super::report::{
     BadInput, InputReport, MergeReport, MergedNTupleReport, MergedTreeReport, left_out,
 };

@@ -64,15 +64,15 @@ enum LoadStep {
 
 /// A page to be moved.
 #[derive(Clone)]
-pub(super) struct PageToLoad {
+struct PageToLoad {
     place: Place,
-    pub info: PageInfo,
+    info: PageInfo,
     /// Whether the page is in several keys, so that it is read and written separately.
     split: bool,
     column: ColumnId,
     number: usize,
     checksummed: bool,
-    pub uncompressed: u64,
+    uncompressed: u64,
 }
 
 /// Reads the pages of one input.
@@ -262,8 +262,12 @@ impl<'a> Loader<'a> {
         compression: Compression,
     ) -> Result<(Vec<Bytes>, Vec<LoadedPage>)> {
         let one = |known: &mut Option<Compressor>, page: &PageToLoad| {
+            let size = usize::try_from(page.info.locator.size).ok();
             let stored = bytes_of(page, runs, read)?;
-            seal_again(page, stored, compression, known).map_err(|error| self.at(error, page))
+            let stored = size.and_then(|size| stored.get(..size));
+            let stored = stored.ok_or_else(|| Error::out_of_spec("a page was not read"))?;
+            seal_again(stored, page.uncompressed, compression, known)
+                .map_err(|error| self.at(error, page))
         };
         let sealed: Vec<Bytes> = self
             .context

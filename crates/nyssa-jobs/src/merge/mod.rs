@@ -40,6 +40,7 @@ mod other_cycles;
 mod places;
 mod plain;
 mod plan;
+mod progress;
 mod recluster;
 mod report;
 mod reseal;

@@ -12,6 +12,7 @@ use nyssa_root::streamer::{StreamerInfos, StreamerList};
 
 use super::inputs::{AllInputs, InputProperties, open};
 use super::options::MergeOptions;
+use super::progress::Progress;
 use super::recluster::recluster;
 use super::report::MergedNTupleReport;
 use super::transfer::Transfer;
@@ -20,13 +21,6 @@ use super::zeros::Zeros;
 use super::{attributes, verify};
 use crate::job::largest_part::LargestPart;
 use crate::job::output::Output;
-
-/// The work that is done and the total, for progress: bytes of pages, or entries if new clusters are made.
-#[derive(Clone, Copy)]
-pub(super) struct Progress {
-    pub done: u64,
-    pub total: u64,
-}
 
 /// An RNTuple of the output.
 pub(super) struct MergedNTuple {

@@ -13,8 +13,8 @@ use nyssa_root::error::{Error, Result, ResultExt};
 
 use super::attributes;
 use super::inputs::{AllInputs, InputProperties, open};
-use super::ntuple::Progress;
 use super::options::{MergeOptions, default_memory};
+use super::progress::Progress;
 use super::unify::Unified;
 use crate::heuristics::merge;
 use crate::job::cutting::clusters_are;

@@ -3,24 +3,20 @@
 use bytes::Bytes;
 use nyssa_rntuple::format::checksum;
 use nyssa_root::compression::{Compression, Compressor, decompress_to_vec};
-use nyssa_root::error::{Error, Result};
+use nyssa_root::error::Result;
 
-use super::load::PageToLoad;
-
-/// Returns the page with its checksum. `stored` are the bytes in the input, possibly with a checksum.
+/// Returns a page with its checksum. `stored` are the bytes in the input, without checksum, and `uncompressed` is their
+/// number before compression.
 ///
 /// # Errors
 /// `OutOfSpecification` for a damaged page; `LimitExceeded` if the library fails.
 pub(super) fn seal_again(
-    page: &PageToLoad,
     stored: &[u8],
+    uncompressed: u64,
     compression: Compression,
     known: &mut Option<Compressor>,
 ) -> Result<Bytes> {
-    let size = usize::try_from(page.info.locator.size).ok();
-    let stored = size.and_then(|size| stored.get(..size));
-    let stored = stored.ok_or_else(|| Error::out_of_spec("a page was not read"))?;
-    let size = usize::try_from(page.uncompressed).unwrap_or(usize::MAX);
+    let size = usize::try_from(uncompressed).unwrap_or(usize::MAX);
     let compressor = match known {
         Some(known) => known,
         None => known.insert(Compressor::new(compression)?),

@@ -19,7 +19,7 @@ use nyssa_root::waiting::read_ahead;
 use super::inputs::{AllInputs, InputProperties, open};
 use super::load::{LoadedPage, Loader, Place, Step, place};
 use super::mapping::{ColumnMapping, Count, FieldMapping, MissingField};
-use super::ntuple::Progress;
+use super::progress::Progress;
 use super::zeros::Zeros;
 use crate::heuristics::merge;
 
