@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn parts_fit_into_memory() {
         let group = vec![0..10, 10..20, 20..30];
-        assert_eq!(parts(&group, 1.0), [group.clone()]);
+        assert_eq!(parts(&group, 1.0), std::slice::from_ref(&group));
         assert_eq!(parts(&group, 1.5 * tree::PART_BYTES), [vec![0..10, 10..20], vec![20..30]]);
         assert_eq!(parts(&vec![0..10], 1.5 * tree::PART_BYTES), [vec![0..5], vec![5..10]]);
     }
