@@ -66,7 +66,7 @@ def add_flags(parser: argparse.ArgumentParser, job: str) -> None:
     if job == "merge":
         for mode in ("union", "filter"):
             group.add_argument(f"--{mode}", dest="mode", action="store_const", const=mode)
-    for flag in _REFUSED:
+    for flag in _refused(job):
         parser.add_argument(
             flag, dest=f"refused {flag}", nargs="?", const=flag, help=argparse.SUPPRESS
         )
@@ -80,9 +80,9 @@ def options_of(job: str, given: argparse.Namespace) -> dict[str, Any]:
     nyssa.ArgumentError
         (a `ValueError`) for a flag that a campaign does not have.
     """
-    for flag, reason in _REFUSED.items():
+    for flag in _refused(job):
         if getattr(given, f"refused {flag}") is not None:
-            raise ArgumentError(f"{flag} is not needed: {reason}")
+            raise ArgumentError(f"{flag} is not needed: {_REFUSED[flag]}")
     found = {"verify": given.verify}
     for name, kind in _kinds(job).items():
         value = getattr(given, name)
@@ -121,6 +121,12 @@ def texts_of(text: str) -> list[str]:
     """Return the texts between commas. A comma after a backslash belongs to its text."""
     found = re.split(r"(?<!\\),", text)
     return [one.replace("\\,", ",") for one in found]
+
+
+def _refused(job: str) -> list[str]:
+    """Return the flags that are refused, which are no options of the job."""
+    own = {"--" + name.replace("_", "-") for name in _kinds(job)}
+    return [flag for flag in _REFUSED if flag not in own]
 
 
 def _metavar(kind: str) -> str | None:
