@@ -10,7 +10,6 @@ use nyssa_jobs::convert::{
     StreamerFieldReport, To, ToRNTuple, ToTTree,
 };
 use nyssa_jobs::open;
-use nyssa_root::rootfile::RootFile;
 use nyssa_root::{Error, Kind};
 
 use crate::app::App;
@@ -152,7 +151,14 @@ fn run_with<D: Direction>(args: &Convert, options: &D, app: &mut App<'_>) -> Res
             convert::convert(&file, &tree, output, &options, &context).map(|report| vec![report])
         }
         None => {
-            check_input(D::TO, &file)?;
+            if open::datasets_of(&file, Some(D::TO.input()))?.is_empty() {
+                // Without any dataset this is an error.
+                let path = match &open::datasets_of(&file, None)?[..] {
+                    [] => only(&file, None)?.path,
+                    [first, ..] => first.path.clone(),
+                };
+                return Err(already(D::TO, file.name(), &path));
+            }
             convert::convert_file(&file, output, &options, &context)
         }
     };
@@ -179,16 +185,8 @@ fn run_with<D: Direction>(args: &Convert, options: &D, app: &mut App<'_>) -> Res
     Ok(if reports.iter().any(damaged) { PROBLEM } else { FINE })
 }
 
-/// Explains that a file has no input, if it has only datasets in the format of the output.
-fn check_input(to: To, file: &RootFile) -> Result<()> {
-    if !open::datasets_of(file, Some(to.input()))?.is_empty() {
-        return Ok(());
-    }
-    // Without any dataset this is an error.
-    let path = match &open::datasets_of(file, None)?[..] {
-        [] => only(file, None)?.path,
-        [first, ..] => first.path.clone(),
-    };
+/// Explains that a file has no input, because its dataset at `path` already has the format of the output.
+fn already(to: To, file: &str, path: &str) -> Failure {
     let (what, hint) = match to {
         To::RNTuple => (
             "an RNTuple",
@@ -196,8 +194,7 @@ fn check_input(to: To, file: &RootFile) -> Result<()> {
         ),
         To::TTree => ("a TTree", "without `--to ttree` it becomes an RNTuple"),
     };
-    let message = format!("{}:{path} is already {what}", file.name());
-    Err(Failure::Usage(message, Some(hint.to_owned())))
+    Failure::Usage(format!("{file}:{path} is already {what}"), Some(hint.to_owned()))
 }
 
 /// Converts many files, and prints a line for each.
