@@ -40,6 +40,9 @@ pub(crate) mod container {
     /// A streamer info record up to this size in bytes is fetched together with the top key list. This saves a request
     /// for every TTree.
     pub(crate) const EAGER_STREAMER_INFO: u64 = 256 * 1024;
+    /// The largest record in bytes of a tree or another description that stays in memory until it is read once more. A
+    /// larger one is fetched twice.
+    pub(crate) const LAST_METADATA: usize = 4 << 20;
     /// The size in bytes of the blocks that are written behind: a few calls of the system for a cluster (0026).
     pub(crate) const BLOCK: usize = 1 << 20;
     /// The largest number of blocks that wait: 32 MiB, so that a cluster of TTrees (30 MB) does not wait for the sink.

@@ -316,7 +316,7 @@ def test_the_dataset_of_the_right_format_is_taken(tmp_path: Path) -> None:
     reports = nyssa.convert(both, out, force=True)
     assert [one["ntuple"] for one in reports] == ["first", "dir/second"]
     assert all(one["carried"] == ["ntuple;1 (ROOT::RNTuple)"] for one in reports)
-    assert nyssa.open(out).datasets() == ["first", "dir/second", "ntuple"]
+    assert sorted(nyssa.open(out).datasets()) == ["dir/second", "first", "ntuple"]
     (line,) = nyssa.convert([both], tmp_path / "several")
     assert line["entries"] == 6
     for wrong, what in (

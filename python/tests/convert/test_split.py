@@ -124,6 +124,6 @@ def test_fields_that_cannot_be_split(streamed: Any, tmp_path: Path) -> None:
         nyssa.rewrite(source, tmp_path / "out.root", split="*")
     assert str(caught.value) == (
         "objects of class Pointers can only be streamed: pointers to objects of several classes "
-        f"have no RNTuple type (file {source}, object Pointers;1, field o)"
+        f"have no RNTuple type (file {source}, object Pointers, field o)"
     )
     assert not (tmp_path / "out.root").exists()

@@ -84,6 +84,7 @@ def _commands(url: str, tree: str, ntuple: str) -> dict[str, list[list[str]]]:
         "cat": [["cat", tree], ["cat", ntuple, "--json", "--filter", "no"]],
         "inspect": [["inspect", ntuple, "--html", "page.html"], ["inspect", tree, "--json"]],
         "tune": [["tune", ntuple, "--budget", "1s", "--html", "tune.html", "--output", "p.json"]],
+        "study": [["study", tree, "--vary", "compression=lz4", "--repeats", "1", "--json"]],
         "convert": [
             ["convert", tree, "c.root", "--force", "--report", "r.json", "--verify"],
             ["convert", tree, "--into", "many", "--force"],

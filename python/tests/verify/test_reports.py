@@ -55,7 +55,8 @@ def test_verify(files: tuple[Path, Path]) -> None:
     assert report.to_dict() == command("verify", ntuple)
     assert str(report) == people("verify", ntuple).rstrip("\n")
     assert (report.sound, report.problems, report.objects.decoded) == (True, [], 1)
-    [events] = report.datasets
+    events, kept = report.datasets
+    assert (kept.path, report.notes) == ("Events, attribute set nyssa_ttree", [])
     assert (events.path, events.cycle, events.class_name) == ("Events", 1, "ROOT::RNTuple")
     assert (events.entries, events.parts) == (5, events.checksummed)
     assert nyssa.verify(f"{tree}:Events").to_dict() == command("verify", f"{tree}:Events")

@@ -2,6 +2,7 @@
 
 mod report;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use nyssa_io::Source;
@@ -28,7 +29,8 @@ pub fn verify(
     path: Option<&str>,
     context: &Context,
 ) -> Result<VerifyReport> {
-    let mut check = Check { report: VerifyReport::new(source.name()), context };
+    let report = VerifyReport::new(source.name());
+    let mut check = Check { report, anchors: HashSet::new(), context };
     match RootFile::open(source) {
         Ok(file) => check.file(&file, path)?,
         Err(error) => check.report.damage(None, error)?,
@@ -39,31 +41,30 @@ pub fn verify(
 /// A check that is running.
 struct Check<'a> {
     report: VerifyReport,
+    /// The positions of the anchors of attribute sets.
+    anchors: HashSet<u64>,
     context: &'a Context,
 }
 
 impl Check<'_> {
     fn file(&mut self, file: &RootFile, path: Option<&str>) -> Result<()> {
-        let keys = match path {
-            Some(path) => vec![file.find(path)?],
-            None => {
-                self.report.record(None, file.streamer_infos().map(drop))?;
-                for wrong in file.check_container()? {
-                    self.report.damage(None, wrong)?;
-                }
-                let (keys, lost) = file.list_all()?;
-                self.look_for_unlisted(file, &keys)?;
-                if let Some(error) = lost.into_iter().next() {
-                    return self.report.record(None, Err(error));
-                }
-                keys
-            }
-        };
         let objects = ObjectReader::new(file.clone());
-        keys.iter().try_for_each(|key| self.key(file, &objects, key))
+        if let Some(path) = path {
+            return self.key(file, &objects, &file.find(path)?);
+        }
+        self.report.record(None, file.streamer_infos().map(drop))?;
+        for wrong in file.check_container()? {
+            self.report.damage(None, wrong)?;
+        }
+        let (keys, lost) = file.list_all()?;
+        match lost.into_iter().next() {
+            Some(error) => self.report.record(None, Err(error))?,
+            None => keys.iter().try_for_each(|key| self.key(file, &objects, key))?,
+        }
+        self.look_for_unlisted(file, &keys)
     }
 
-    /// Adds notes on the keys in the file that no directory lists.
+    /// Adds notes on the keys in the file that no directory lists, and that are not of attribute sets.
     fn look_for_unlisted(&mut self, file: &RootFile, listed: &[KeyEntry]) -> Result<()> {
         if file.was_recovered() {
             return Ok(());
@@ -74,7 +75,8 @@ impl Check<'_> {
             self.report.notes.push(note.to_owned());
             return Ok(());
         }
-        let found = file.unlisted(listed)?;
+        let mut found = file.unlisted(listed)?;
+        found.keys.retain(|key| !self.anchors.contains(&(key.seek + u64::from(key.keylen))));
         self.report.unlisted(&found);
         Ok(())
     }
@@ -110,6 +112,7 @@ impl Check<'_> {
         let found = read::verify(reader, self.context)?;
         self.report.dataset(key.path.clone(), key, found);
         for link in reader.attribute_links() {
+            self.anchors.insert(link.locator.offset);
             match reader.open_attribute_set(&link.name) {
                 Ok(set) => {
                     let path = format!("{}, attribute set {}", key.path, link.name);

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytes::Bytes;
 use nyssa_io::fetch::with_ends;
@@ -37,6 +37,8 @@ pub(super) struct Inner {
     scan: OnceLock<Arc<Scan>>,
     /// The keys of other directories, once they are read.
     pub(super) lists: Mutex<Lists>,
+    /// The place and the record of the object that [`RootFile::metadata`] read last from a remote file.
+    last_metadata: Mutex<Option<(u64, Bytes)>>,
     /// Whether the top directory has no key list.
     recovered: bool,
 }
@@ -77,9 +79,19 @@ impl RootFile {
                 info.map_or((0, 0), |key| (key.seek, key.nbytes));
             let scan = OnceLock::from(Arc::new(scan));
             let (eager_info, infos, recovered) = (None, OnceLock::new(), true);
-            let lists = Mutex::default();
-            let inner =
-                Inner { source, header, top, keys, eager_info, infos, scan, lists, recovered };
+            let (lists, last_metadata) = (Mutex::default(), Mutex::default());
+            let inner = Inner {
+                source,
+                header,
+                top,
+                keys,
+                eager_info,
+                infos,
+                scan,
+                lists,
+                last_metadata,
+                recovered,
+            };
             return Ok(Self(Arc::new(inner)));
         }
         let keys_range = keys_range(&top, size, "the file")?;
@@ -93,8 +105,19 @@ impl RootFile {
         let eager_info = read.next();
         let keys = directory::parse_keys(&list, keys_range.start, "")?;
         let (infos, scan, recovered) = (OnceLock::new(), OnceLock::new(), false);
-        let lists = Mutex::default();
-        let inner = Inner { source, header, top, keys, eager_info, infos, scan, lists, recovered };
+        let (lists, last_metadata) = (Mutex::default(), Mutex::default());
+        let inner = Inner {
+            source,
+            header,
+            top,
+            keys,
+            eager_info,
+            infos,
+            scan,
+            lists,
+            last_metadata,
+            recovered,
+        };
         Ok(Self(Arc::new(inner)))
     }
 
@@ -181,13 +204,31 @@ impl RootFile {
         self.decompressed(entry, decompress_to_vec).in_file(self.name()).in_object(&entry.path)
     }
 
-    /// Reads and decompresses an object that describes other data, as a tree does.
+    /// Reads and decompresses an object that describes other data, as a tree does. The record of a remote file stays in
+    /// memory until it is read once more: a conversion reads a tree for its branches, and for what is beside them.
     ///
     /// # Errors
     /// `OutOfSpecification` when the record lies beyond the file or disagrees with its key, or its compressed data is
     /// damaged; `LimitExceeded` for an object that grows out of all proportion.
     pub fn metadata(&self, entry: &KeyEntry) -> Result<Vec<u8>> {
-        self.decompressed(entry, decompress_metadata).in_file(self.name()).in_object(&entry.path)
+        let read = || {
+            let record = self.metadata_record(entry)?;
+            decompress_record(&record, entry, decompress_metadata)
+        };
+        read().in_file(self.name()).in_object(&entry.path)
+    }
+
+    fn metadata_record(&self, entry: &KeyEntry) -> Result<Bytes> {
+        let last = || self.0.last_metadata.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = last().take_if(|(seek, _)| *seek == entry.seek);
+        if let Some((_, record)) = known {
+            return Ok(record);
+        }
+        let record = self.record(entry)?;
+        if !self.0.source.limits().is_near() && record.len() <= container::LAST_METADATA {
+            *last() = Some((entry.seek, record.clone()));
+        }
+        Ok(record)
     }
 
     fn decompressed(&self, entry: &KeyEntry, decompress: Decompress) -> Result<Vec<u8>> {
