@@ -324,11 +324,12 @@ def _add(record: Record, reports: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _has_ntuples(url: str) -> bool:
-    """Return whether a dataset is an RNTuple, or a file has RNTuples."""
-    with open_file(url) as found:
+    """Return whether a dataset is an RNTuple, or a file has RNTuples. A file may be missing."""
+    with contextlib.suppress(FileMissingError), open_file(url) as found:
         if isinstance(found, Dataset):
             return isinstance(found, RNTuple)
         return any(isinstance(found[name], RNTuple) for name in found.datasets())
+    return False
 
 
 #: Options of conversions that merging takes, too.

@@ -53,8 +53,9 @@ class Subject:
         with open_dataset(data) as dataset:
             if columns and not dataset.keys(filter_name=columns):
                 raise nothing_matches("columns", columns, dataset.keys(), dataset._where())
-            file, path = dataset.file_path, dataset.object_path
-            kind, entries = type(dataset).__name__, dataset.num_entries
+            path, kind, entries = dataset.object_path, type(dataset).__name__, dataset.num_entries
+        # The path of an open file is for people: it has no query of a URL.
+        file, _ = _core.split_path(os.fspath(data))
         size, version = _core.about(file) or (-1, None)
         place = Input(f"{_core.absolute(file)}:{path}", "", size, version)
         return cls(place, path, kind, FORMATS[to], entries)
