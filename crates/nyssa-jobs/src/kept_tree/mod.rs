@@ -57,6 +57,7 @@ pub struct TreeFacts {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BranchFacts {
     /// The top-level field with its values.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub field: String,
     /// The title, unless it is the description of the field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,6 +76,7 @@ pub struct BranchFacts {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeafFacts {
     /// The name.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// The class, such as `TLeafF`.
     pub class: String,

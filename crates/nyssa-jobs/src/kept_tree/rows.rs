@@ -60,7 +60,9 @@ impl KeptTree {
             rows.push(row("index", &object.class, text(&index)?, &object.bytes));
         }
         for (path, branch) in &self.branches {
-            rows.push(row("branch", path, text(branch)?, &[]));
+            let mut facts = branch.clone();
+            names(&mut facts).filter(|name| *name == path).for_each(String::clear);
+            rows.push(row("branch", path, text(&facts)?, &[]));
         }
         Ok(rows)
     }
@@ -107,13 +109,22 @@ impl KeptTree {
                 }
             }
             "branch" => {
-                let branch = parse::<BranchFacts>(&kind, &name, &value)?;
+                let mut branch = parse::<BranchFacts>(&kind, &name, &value)?;
+                names(&mut branch)
+                    .filter(|own| own.is_empty())
+                    .for_each(|own| own.clone_from(&name));
                 self.branches.push((name, branch));
             }
             _ => return Err(Error::out_of_spec(format!("a row about a TTree of kind {kind:?}"))),
         }
         Ok(())
     }
+}
+
+/// Returns the names of the field and the leaves of a branch. In a row, a name that is the path of the branch is missing.
+fn names(branch: &mut BranchFacts) -> impl Iterator<Item = &mut String> {
+    let leaves = branch.leaves.iter_mut().map(|leaf| &mut leaf.name);
+    std::iter::once(&mut branch.field).chain(leaves)
 }
 
 fn row(kind: &str, name: &str, value: String, data: &[u8]) -> Row {
