@@ -242,7 +242,7 @@ _VERSION = {"kind": "version", "name": "", "value": "1", "data": ""}
         ),
         pytest.param(
             [_VERSION, {"kind": "branch", "name": "x", "value": "{}"}],
-            'the row about the branch "x" of a TTree: missing field `field`',
+            'the row about the branch "x" of a TTree: missing field `basket_size`',
             id="branch",
         ),
         pytest.param(
