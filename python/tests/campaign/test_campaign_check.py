@@ -146,7 +146,8 @@ def test_verify_reads_the_outputs(
     campaign.convert(inputs, str(out), client=client)
     path = out / "b/3.root"
     content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
+    frame = bytes.fromhex("28b52ffd")  # Here compressed data begin, which have a checksum.
+    content[content.index(frame) + len(frame) + 4] ^= 1
     path.write_bytes(content)
     journal = out / campaign.JOURNAL
     records = {one["output"]: one for one in lines(journal)}
