@@ -27,7 +27,7 @@ class Friend(NamedTuple):
 class Related(Dataset):
     """A dataset with aliases and friends.
 
-    An RNTuple has those of the TTree from which it was converted.
+    An RNTuple has the aliases and friends of the TTree from which it was converted.
     """
 
     @property

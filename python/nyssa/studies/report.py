@@ -69,7 +69,7 @@ class StudyRow:
 
     writer: str
     """The program that wrote the output: ``"nyssa"`` or ``"ROOT"``."""
-    # The values are those of the options of the job.
+    # The type of a value depends on its option.
     options: dict[str, Any]
     """The options that vary; `None` is the default of the job."""
     threads: int

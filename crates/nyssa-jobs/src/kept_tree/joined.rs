@@ -118,7 +118,7 @@ impl JoinedTrees {
         Ok(())
     }
 
-    /// Writes the description for an RNTuple of `entries` entries, whose fields are those of `writer`. Returns notes.
+    /// Writes the description of the joined trees for the RNTuple of `writer`, which has `entries` entries. Returns notes.
     ///
     /// # Errors
     /// `Cancelled`; an error if the sink cannot be written.

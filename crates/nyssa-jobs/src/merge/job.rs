@@ -283,7 +283,7 @@ fn others(plan: &Plan, objects: &MergedObjects) -> Result<OtherObjects> {
 }
 
 /// Returns the path and the sizes of the only RNTuple, or of the only tree if there is no RNTuple. If there are
-/// several, the path is empty, and the sizes are those of all.
+/// several, the path is empty, and the sizes are sums.
 fn totals(ntuples: &[MergedNTupleReport], trees: &[MergedTreeReport]) -> (String, WriteReport) {
     let of = |entries, clusters| WriteReport { entries, clusters, ..WriteReport::default() };
     match (ntuples, trees) {

@@ -9,7 +9,8 @@ use nyssa_ttree::Relations;
 use super::format_of;
 use crate::kept_tree::KeptTree;
 
-/// Returns the relations of the dataset at `path`. An RNTuple has those of the TTree from which it was converted.
+/// Returns the relations of the dataset at `path`. An RNTuple has the relations of the TTree from which it was
+/// converted.
 ///
 /// # Errors
 /// `NotFound`; `Unsupported` for an RNTuple whose description of its TTree has another version; an error if the dataset

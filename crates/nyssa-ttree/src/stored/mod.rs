@@ -1,6 +1,6 @@
-//! Makes stored trees longer, or gives them other baskets. The bytes of the `TTree` are read with the places of all members. Only members that new
-//! baskets change are written again: the tables of baskets, the numbers of entries and bytes, the largest counts, the
-//! clusters. So branches of any class, friends, aliases and other parts stay unchanged.
+//! Makes stored trees longer, or gives them other baskets. The bytes of the `TTree` are read with the places of all
+//! members. Only members that new baskets change are written again: the tables of baskets, the numbers of entries and
+//! bytes, the largest counts, the clusters. So branches of any class, friends, aliases and other parts stay unchanged.
 
 mod agree;
 mod beside;

@@ -41,7 +41,7 @@ pub(super) fn select(
     Ok(kept)
 }
 
-/// Returns the paths of the branches that show all values that are written: those of which no part is left out.
+/// Returns the paths of the branches of which no part is left out. Together they have all values that are written.
 pub(super) fn whole(tree: &StoredTree, kept: &[bool]) -> Vec<String> {
     let branches = &tree.branches;
     let mut is_whole = kept.to_vec();
