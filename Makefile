@@ -47,8 +47,8 @@ $(VENV)/.installed-root: requirements/root.txt | $(BIN)/python
 	@touch $@
 
 # Benchmarks measure what users install.
-PROFILE := release
-bench bench-% atlas-bench: PROFILE := dist
+PROFILE := dev
+bench bench-% atlas-bench: PROFILE := release
 
 # This runs each time, because cargo knows itself what is up to date.
 build: $(VENV)/.installed-build
