@@ -12,6 +12,7 @@ use nyssa_root::compression::Compression;
 use nyssa_root::definitions::Definitions;
 use nyssa_root::effort::Effort;
 use nyssa_root::error::{Error, Result};
+use serde::{Serialize, Serializer};
 
 use super::declared;
 use super::described::Described;
@@ -110,16 +111,24 @@ pub struct TreeWriteOptions {
 }
 
 /// The options of the branches that a glob matches.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct BranchOptions {
     /// Matches the names of branches.
+    #[serde(serialize_with = "glob_text")]
     pub glob: GlobMatcher,
     /// The compression, whose level is used exactly; `None` means the compression of the tree.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub compression: Option<Compression>,
     /// The size of a basket; `None` means the size of the tree.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub basket_size: Option<usize>,
     /// The title of the branch; `None` makes the list of its leaves.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+}
+
+fn glob_text<S: Serializer>(matcher: &GlobMatcher, to: S) -> std::result::Result<S::Ok, S::Error> {
+    to.serialize_str(matcher.glob().glob())
 }
 
 /// The options of one column, or of a member of a record by the name of its branch.
@@ -139,7 +148,7 @@ pub struct ColumnOptions {
     pub basket_size: Option<usize>,
     /// The title of the branch; `None` makes the list of its leaves.
     pub title: Option<String>,
-    /// The type of objects of a class, or of a collection of a class, as the streamer infos spell it.
+    /// The type of objects of a class, or of a collection, as the streamer infos spell it.
     pub class: Option<String>,
 }
 

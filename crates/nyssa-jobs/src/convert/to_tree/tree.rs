@@ -73,12 +73,12 @@ impl<'a> Tree<'a> {
         if let Some(mut kept) = kept {
             let is_whole = entries == (0..reader.num_entries());
             notes.extend(kept.narrow(entries.end - entries.start, is_whole, |_| true));
-            let restored = restore(&kept, input, &mut tree_options, options.auto_flush);
+            let restored = restore(&kept, input, &mut tree_options, options.baskets.auto_flush);
             notes.extend(restored.or_else(|error| unused(error, options))?);
         }
         tree_options.title = reader.header().description.clone();
         tree_options.columns = std::mem::take(&mut map.options);
-        if options.basket_size.is_some() {
+        if options.baskets.basket_size.is_some() {
             tree_options.columns.values_mut().for_each(|column| column.basket_size = None);
         }
         let known: HashSet<_> = tree_options.aliases.iter().map(|(name, _)| name.clone()).collect();
