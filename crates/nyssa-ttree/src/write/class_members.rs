@@ -8,6 +8,11 @@ use super::vector::CLASS_VERSION;
 
 /// The type code of containers and strings in branches (`ROOT::kSTLany`).
 const CONTAINER: i64 = 300;
+/// Classes that ROOT never splits, nor those derived from them.
+const WHOLE: [&str; 8] =
+    ["TArray", "TCollection", "TSeqCollection", "TObjArray", "TList", "TRef", "TRefArray", "TTree"];
+/// The largest number of base classes above each other.
+const MAX_BASES: usize = 40;
 
 /// The members that a branch could be split into.
 pub(super) enum Members<'i> {
@@ -29,8 +34,11 @@ impl<'i> Members<'i> {
         let class = |name: &str| infos.class(name, None);
         match (element.class.as_str(), element.array_length) {
             ("TStreamerBase", _) => class(&element.name).map_or(Self::None, Self::Base),
-            ("TStreamerObjectAny", 0) => class(&element.type_name).map_or(Self::None, Self::Object),
-            ("TStreamerObjectAny", _) => Self::Objects,
+            ("TStreamerObjectAny" | "TStreamerObject", 0) => {
+                let class = class(&element.type_name).filter(|class| can_split(infos, class));
+                class.map_or(Self::None, Self::Object)
+            }
+            ("TStreamerObjectAny" | "TStreamerObject", _) => Self::Objects,
             ("TStreamerSTL", _) => match item_class(infos, &element.type_name) {
                 Some(item) => Self::Collection(item),
                 None if has_class(infos, &element.type_name) => Self::Objects,
@@ -39,6 +47,24 @@ impl<'i> Members<'i> {
             _ => Self::None,
         }
     }
+}
+
+/// Returns whether ROOT splits objects of a class into their members (`TClass::CanSplit`).
+pub(super) fn can_split(infos: &StreamerInfos, class: &ClassInfo) -> bool {
+    let mut open = vec![(class, 0)];
+    while let Some((class, depth)) = open.pop() {
+        if WHOLE.contains(&class.name.as_str()) || depth > MAX_BASES {
+            return false;
+        }
+        let bases = class.elements.iter().filter(|element| element.class == "TStreamerBase");
+        for base in bases {
+            if WHOLE.contains(&base.name.as_str()) {
+                return false;
+            }
+            open.extend(infos.class(&base.name, None).map(|info| (info, depth + 1)));
+        }
+    }
+    true
 }
 
 /// Describes the branch `name` of the member `index` of a class. It is below the branch `mother`, in objects of the class

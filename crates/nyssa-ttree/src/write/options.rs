@@ -150,6 +150,8 @@ pub struct ColumnOptions {
     pub title: Option<String>,
     /// The type of objects of a class, or of a collection, as the streamer infos spell it.
     pub class: Option<String>,
+    /// How deep these objects are split; `None` means the level of the tree.
+    pub split_level: Option<u32>,
 }
 
 /// The options of one leaf.
@@ -261,6 +263,12 @@ impl TreeWriteOptions {
     /// Returns the class of the strings of a branch, if they are objects.
     pub(super) fn string_class(&self, branch: &str) -> Option<&'static str> {
         self.columns.get(branch)?.string_class
+    }
+
+    /// Returns how deep the objects of a column are split.
+    pub(super) fn split_level_of(&self, column: &str) -> u32 {
+        let own = self.columns.get(column).and_then(|options| options.split_level);
+        own.unwrap_or(self.split_level)
     }
 
     /// Returns whether a record must be written as one branch.

@@ -66,10 +66,16 @@ impl<'a> Tree<'a> {
             tree_options.described = Some(Arc::new(Described::of(input)?));
         }
         let entries = EntryRange::checked(options.input.entries, reader.num_entries(), "RNTuple")?;
-        let (kept, note) = kept(&reader, options)?;
+        let (mut kept, note) = kept(&reader, options)?;
+        if options.split_level.is_some() {
+            kept.iter_mut().flat_map(|kept| &mut kept.branches).for_each(|(_, branch)| {
+                branch.split_level = None;
+            });
+        }
         let mut map = map::map(&reader, &options.input, &tree_options, kept.as_ref(), damaged)?;
         let mut notes = notes(&reader, &map.aliases);
         notes.extend(note);
+        notes.append(&mut map.notes);
         if let Some(mut kept) = kept {
             let is_whole = entries == (0..reader.num_entries());
             notes.extend(kept.narrow(entries.end - entries.start, is_whole, |_| true));
