@@ -104,7 +104,7 @@ def tree_branches(path: str, name: str) -> dict[str, dict[str, Any]]:
                 counter = branch.GetBranchCount()
                 own |= {"counter": str(counter.GetName()) if counter else None}
             own |= {"split level": branch.GetSplitLevel(), "title": str(branch.GetTitle())}
-            own["leaves"] = [_leaf(leaf) for leaf in branch.GetListOfLeaves()]
+            own["leaves"] = [_leaf_form(leaf) for leaf in branch.GetListOfLeaves()]
             found[path] = own
             walk(branch.GetListOfBranches(), path + "/")
 
@@ -113,7 +113,7 @@ def tree_branches(path: str, name: str) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _leaf(leaf: Any) -> tuple[Any, ...]:
+def _leaf_form(leaf: Any) -> tuple[Any, ...]:
     counter = leaf.GetLeafCount()
     of = str(counter.GetName()) if counter else None
     names = (str(leaf.ClassName()), str(leaf.GetName()), str(leaf.GetTitle()))

@@ -8,6 +8,22 @@ use super::vector::CLASS_VERSION;
 
 /// The type code of containers and strings in branches (`ROOT::kSTLany`).
 const CONTAINER: i64 = 300;
+/// The containers of the standard library.
+const CONTAINERS: [&str; 13] = [
+    "vector",
+    "list",
+    "deque",
+    "forward_list",
+    "set",
+    "multiset",
+    "unordered_set",
+    "unordered_multiset",
+    "map",
+    "multimap",
+    "unordered_map",
+    "unordered_multimap",
+    "bitset",
+];
 /// Classes that ROOT never splits, nor those derived from them.
 const WHOLE: [&str; 8] =
     ["TArray", "TCollection", "TSeqCollection", "TObjArray", "TList", "TRef", "TRefArray", "TTree"];
@@ -47,6 +63,12 @@ impl<'i> Members<'i> {
             _ => Self::None,
         }
     }
+}
+
+/// Returns whether a type is a container of the standard library.
+pub(super) fn is_container(type_name: &str) -> bool {
+    let template = type_name.split_once('<').map(|(template, _)| template.trim());
+    template.is_some_and(|template| CONTAINERS.contains(&template))
 }
 
 /// Returns whether ROOT splits objects of a class into their members (`TClass::CanSplit`).
@@ -131,6 +153,7 @@ pub(super) fn item_class<'i>(infos: &'i StreamerInfos, type_name: &str) -> Optio
             infos.class(&format!("pair<{inside}{space}>"), None)
         }
         false if template == "pair" => None,
+        false if is_container(inside) => None,
         false => infos.class(inside, None),
     }
 }

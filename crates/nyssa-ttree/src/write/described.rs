@@ -6,6 +6,8 @@ use nyssa_root::error::{Error, Result};
 use nyssa_root::rootfile::RootFile;
 use nyssa_root::streamer::{Declarations, Element, StreamerInfos, StreamerList};
 
+use super::class_members::is_container;
+
 /// The elements of classes that have branches.
 const ELEMENTS: [&str; 7] = [
     "TStreamerBase",
@@ -16,23 +18,6 @@ const ELEMENTS: [&str; 7] = [
     "TStreamerSTLstring",
     "TStreamerString",
 ];
-/// Containers of which a column may have other items than classes.
-const CONTAINERS: [&str; 13] = [
-    "vector",
-    "list",
-    "deque",
-    "forward_list",
-    "set",
-    "multiset",
-    "unordered_set",
-    "unordered_multiset",
-    "map",
-    "multimap",
-    "unordered_map",
-    "unordered_multimap",
-    "bitset",
-];
-
 /// The elements of members that are objects of a class.
 const OBJECTS: [&str; 3] = ["TStreamerBase", "TStreamerObject", "TStreamerObjectAny"];
 
@@ -92,9 +77,7 @@ impl Described {
     /// # Errors
     /// `Unsupported` with the class or the member that has no branch.
     pub fn check_type(&self, type_name: &str) -> Result<()> {
-        let template = type_name.split_once('<').map(|(template, _)| template.trim());
-        let container = template.is_some_and(|template| CONTAINERS.contains(&template));
-        match self.check_all(type_name)? || container {
+        match self.check_all(type_name)? || is_container(type_name) {
             true => Ok(()),
             false => Err(Error::unsupported(format!("no streamer info describes {type_name}"))),
         }
@@ -114,7 +97,8 @@ impl Described {
         let (mut open, mut found) = (vec![type_name], Vec::new());
         while let Some(name) = open.pop() {
             let name = name.trim();
-            match self.places.contains_key(name) {
+            // A file may describe containers, too, whose only member is the container itself.
+            match self.places.contains_key(name) && !is_container(name) {
                 true => found.push(name),
                 false => open.extend(arguments(name)),
             }
