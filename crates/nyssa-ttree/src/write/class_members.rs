@@ -136,8 +136,8 @@ pub(super) fn member(
         leaf: Some(LeafElement {
             len: i64::from(element.array_length.max(1)),
             len_type: number.map_or(0, |basic| size(basic, element.code)),
-            is_unsigned: element.type_name.starts_with("unsigned")
-                || element.type_name == "ULong64_t",
+            is_unsigned: number != Some(Basic::Bits)
+                && (element.type_name.starts_with("unsigned") || element.type_name == "ULong64_t"),
             ..leaf(&leaf_name, name)
         }),
     }
@@ -203,6 +203,8 @@ fn size(basic: Basic, code: i32) -> i64 {
     const FLOAT16: [i32; 2] = [19, 39];
     match basic {
         _ if FLOAT16.contains(&code) => 2,
+        // The bits of a `TObject` are no number of a leaf.
+        Basic::Bits => 0,
         Basic::Plain(number) => number.size() as i64,
         _ => 4,
     }

@@ -85,6 +85,9 @@ impl Described {
 
     /// Checks all classes in a type. Returns whether there are any.
     fn check_all(&self, type_name: &str) -> Result<bool> {
+        if type_name.contains('*') {
+            return Err(Error::unsupported(format!("nyssa does not write pointers: {type_name}")));
+        }
         let mut checked = HashMap::new();
         for class in self.classes_in(type_name) {
             self.check(class, &mut checked, 0)?;
@@ -135,7 +138,8 @@ impl Described {
         }
         for element in &info.elements {
             let plain = ELEMENTS.contains(&element.class.as_str()) && !element.is_container_base();
-            if !plain || !element.count_name.is_empty() {
+            let points = element.type_name.contains('*');
+            if !plain || points || !element.count_name.is_empty() {
                 return Err(Error::unsupported(format!(
                     "nyssa makes no branch of the member {} of {class}",
                     element.name

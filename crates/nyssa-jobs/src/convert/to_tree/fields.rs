@@ -47,7 +47,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Returns the class and the branch that a top-level field gets again.
-    fn restored(&self, ids: &[FieldId]) -> Option<&Restored> {
+    pub(super) fn restored(&self, ids: &[FieldId]) -> Option<&Restored> {
         let &[id] = ids else { return None };
         self.restored.get(&self.schema.field(id).name)
     }

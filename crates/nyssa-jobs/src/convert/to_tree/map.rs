@@ -249,7 +249,10 @@ impl Mapper<'_> {
                 None => self.lists(chain, &arrow, sizes),
             }
         };
-        let options = self.as_it_was(chain, own);
+        let mut options = self.as_it_was(chain, own);
+        if let Some(restored) = self.fields.restored(&chain.ids) {
+            options.split_level = restored.split_level;
+        }
         let name = chain.branch.clone();
         let alone = TreeWriteOptions {
             leaf_lists: self.tree.leaf_lists.clone(),

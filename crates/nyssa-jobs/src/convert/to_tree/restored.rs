@@ -16,6 +16,8 @@ pub(super) struct Restored {
     pub class: Option<String>,
     /// The name of the branch.
     pub branch: String,
+    /// How deep its objects are split; `None` means the level of the tree.
+    pub split_level: Option<u32>,
 }
 
 /// The classes of top-level fields that were branches of classes, by the names of the fields.
@@ -59,24 +61,34 @@ impl Search<'_> {
         let own = own.map_err(|error| error.message().to_owned());
         let reason = match own.and_then(|class| self.named(path, &class, branch)) {
             Ok((name, names)) => {
+                // Without a dictionary, ROOT leaves some objects whole that it could split.
+                let whole = BranchFacts { split_level: Some(0), ..branch.clone() };
+                let unsplit = self.named(path, was, &whole).ok();
+                let is_other = branch.split_level.is_some() && hash(&names) != branch.names;
+                let unsplit = unsplit.filter(|(_, one)| is_other && hash(one) == branch.names);
+                let split_level = unsplit.as_ref().map_or(branch.split_level, |_| Some(0));
+                let (name, names) = unsplit.unwrap_or((name, names));
                 let note = self.note((path, &name), &names, branch);
                 self.taken.extend(names);
-                return (Restored { class: Some(was.clone()), branch: name }, note);
+                let class = Some(was.clone());
+                return (Restored { class, branch: name, split_level }, note);
             }
             Err(reason) => reason,
         };
         let field = self.reader.schema().top_level().find(|(_, field)| field.name == branch.field);
         let class = field.and_then(|(_, field)| self.classes.class_of(&field.type_name).ok());
+        let split_level = branch.split_level;
         let found = class.and_then(|class| Some((self.named(path, &class, branch).ok()?, class)));
         match found {
             Some(((branch, names), class)) => {
                 self.taken.extend(names);
                 let note = format!("it was a {was}, and is a {class}: {reason}");
-                (Restored { class: Some(class), branch }, Some(note))
+                (Restored { class: Some(class), branch, split_level }, Some(note))
             }
             None => {
                 let note = format!("it was a {was}, whose members are branches now: {reason}");
-                (Restored { class: None, branch: path.to_owned() }, Some(note))
+                let branch = path.to_owned();
+                (Restored { class: None, branch, split_level }, Some(note))
             }
         }
     }
@@ -133,9 +145,12 @@ impl Search<'_> {
                 "it is called {name} now, because its members would have the names of other branches"
             ));
         }
-        let found = Some(names_hash(names.iter().map(String::as_str)));
-        (found != branch.names && branch.split_level.is_some()).then(|| {
+        (hash(names) != branch.names && branch.split_level.is_some()).then(|| {
             format!("its {} objects are split into other branches than before", branch.class)
         })
     }
+}
+
+fn hash(names: &[String]) -> Option<String> {
+    Some(names_hash(names.iter().map(String::as_str)))
 }
