@@ -138,7 +138,7 @@ impl Described {
         }
         for element in &info.elements {
             let plain = ELEMENTS.contains(&element.class.as_str()) && !element.is_container_base();
-            let points = element.type_name.contains('*');
+            let points = element.type_name.contains('*') && element.type_name != "char*";
             if !plain || points || !element.count_name.is_empty() {
                 return Err(Error::unsupported(format!(
                     "nyssa makes no branch of the member {} of {class}",
