@@ -65,6 +65,15 @@ pub fn convert_many<'py>(
     })
 }
 
+/// Returns a conversion with the options that are not the defaults, as journals have it.
+#[pyfunction]
+pub fn convert_job(py: Python<'_>, conversion: Conversion) -> PyResult<String> {
+    Job::new(None).run(py, move |_| match conversion.to.parse()? {
+        To::RNTuple => options::<ToRNTuple>(&conversion.keywords)?.job(),
+        To::TTree => options::<ToTTree>(&conversion.keywords)?.job(),
+    })
+}
+
 fn file<D: Direction + Args>(
     input: &str,
     output: &str,

@@ -167,12 +167,14 @@ pub fn identity(py: Python<'_>, location: String) -> PyResult<Option<[u8; 16]>> 
     Job::new(None).abandonable().run(py, move |_| RootFile::identity(&nyssa_io::open(&location)?))
 }
 
-/// Returns the identity (UUID) of the output that a job makes of inputs: their locations, sizes and versions.
+/// Returns the identity (UUID) of the output that a job makes of inputs: their locations, sizes, versions and digests of
+/// queries.
 #[pyfunction]
-pub fn identity_of(inputs: Vec<(String, i64, Option<String>)>, job: &str) -> [u8; 16] {
-    let query = |location: &str| nyssa_io::query_digest(&nyssa_jobs::open::split_path(location).0);
-    let queries: Vec<_> = inputs.iter().map(|(location, ..)| query(location)).collect();
-    let inputs = inputs.iter().zip(&queries).map(|((location, bytes, version), query)| MadeOf {
+pub fn identity_of(
+    inputs: Vec<(String, i64, Option<String>, Option<String>)>,
+    job: &str,
+) -> [u8; 16] {
+    let inputs = inputs.iter().map(|(location, bytes, version, query)| MadeOf {
         location,
         query: query.as_deref(),
         bytes: *bytes,

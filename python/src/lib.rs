@@ -91,6 +91,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(file::printable, module)?)?;
     module.add_function(wrap_pyfunction!(file::printable_message, module)?)?;
     module.add_function(wrap_pyfunction!(convert::convert, module)?)?;
+    module.add_function(wrap_pyfunction!(convert::convert_job, module)?)?;
     module.add_function(wrap_pyfunction!(convert::convert_many, module)?)?;
     module.add_function(wrap_pyfunction!(digest::digest, module)?)?;
     module.add_class::<observe::Recording>()?;

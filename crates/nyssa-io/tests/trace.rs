@@ -11,7 +11,7 @@ use nyssa_io::trace::{
     Event, Link, LinkProtocol, Pair, ReplayOptions, Replayed, Trace, read, replay,
 };
 use nyssa_io::{Cost, Limits, MemorySource, OpenOptions, Source, open_by, open_with};
-use nyssa_observe::record;
+use nyssa_observe::{Asked, record};
 
 const SIZE: usize = 4 << 20;
 
@@ -70,8 +70,8 @@ fn a_recording_has_what_the_server_saw() {
                 assert_eq!((name, *size), (&url, SIZE as u64));
                 found.extend(known.iter().map(|pair| pair.range()));
             }
-            Event::Read { plan, .. } | Event::Readv { plan, .. } => {
-                assert!(plan.is_some());
+            Event::Read { asked, .. } | Event::Readv { asked, .. } => {
+                assert!(asked.plan.is_some());
                 found.extend(event.request().unwrap().ranges.iter().map(|pair| pair.range()));
             }
             _ => {}
@@ -107,8 +107,10 @@ fn plans_waits_and_closes_are_recorded_in_their_order() {
             Event::Trace { version: 1, .. } => "trace",
             Event::Open { .. } => "open",
             Event::Plan { ahead: 1234, .. } => "plan",
-            Event::Read { error: None, length: 10, plan: Some(_), .. } => "read",
-            Event::Read { error: Some(_), plan: None, .. } => "failed",
+            Event::Read { length: 10, asked: Asked { error: None, plan: Some(_), .. }, .. } => {
+                "read"
+            }
+            Event::Read { asked: Asked { error: Some(_), plan: None, .. }, .. } => "failed",
             Event::Wait { .. } => "wait",
             Event::Close { .. } => "close",
             Event::End { cpu: Some(_), .. } => "end",

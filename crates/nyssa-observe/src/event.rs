@@ -26,6 +26,25 @@ impl From<&Range<u64>> for Pair {
     }
 }
 
+/// What requests for one range and for several have in common.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The number of the file.
+    pub file: u64,
+    /// The plan that the request is made for, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<u64>,
+    /// The time when it began.
+    pub start: f64,
+    /// The time when it ended.
+    pub end: f64,
+    /// The thread that made the request.
+    pub thread: u64,
+    /// The reason why the request failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
 /// An event, and its line in a recording. Times are seconds since the recording began. Sizes and offsets are bytes. Files, plans
 /// and threads have numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -63,43 +82,21 @@ pub enum Event {
     },
     /// A request for one range.
     Read {
-        /// The number of the file.
-        file: u64,
         /// The first byte.
         offset: u64,
         /// The number of bytes.
         length: u64,
-        /// The plan that the request is made for, if there is one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        plan: Option<u64>,
-        /// The time when it began.
-        start: f64,
-        /// The time when it ended.
-        end: f64,
-        /// The thread that made the request.
-        thread: u64,
-        /// The reason why the request failed.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        error: Option<String>,
+        /// Who asked, and when.
+        #[serde(flatten)]
+        asked: Asked,
     },
     /// A request for several ranges.
     Readv {
-        /// The number of the file.
-        file: u64,
         /// The offsets and lengths.
         ranges: Vec<Pair>,
-        /// The plan that the request is made for, if there is one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        plan: Option<u64>,
-        /// The time when it began.
-        start: f64,
-        /// The time when it ended.
-        end: f64,
-        /// The thread that made the request.
-        thread: u64,
-        /// The reason why the request failed.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        error: Option<String>,
+        /// Who asked, and when.
+        #[serde(flatten)]
+        asked: Asked,
     },
     /// A plan, whose units of work are fetched from now on.
     Plan {
@@ -213,16 +210,12 @@ impl Request {
 impl Event {
     /// Returns the event as a request, if it is one.
     pub fn request(&self) -> Option<Request> {
-        let (file, plan, ranges, is_vector, error) = match self {
-            Self::Read { file, offset, length, plan, error, .. } => {
-                (*file, *plan, vec![Pair(*offset, *length)], false, error)
-            }
-            Self::Readv { file, ranges, plan, error, .. } => {
-                (*file, *plan, ranges.clone(), true, error)
-            }
+        let (asked, ranges, is_vector) = match self {
+            Self::Read { offset, length, asked } => (asked, vec![Pair(*offset, *length)], false),
+            Self::Readv { ranges, asked } => (asked, ranges.clone(), true),
             _ => return None,
         };
-        let (_, start, end) = self.span()?;
+        let Asked { file, plan, start, end, ref error, .. } = *asked;
         Some(Request { file, plan, ranges, is_vector, start, end, has_failed: error.is_some() })
     }
 
@@ -241,8 +234,8 @@ impl Event {
                 None
             }
             Self::Open { start, end, thread, .. }
-            | Self::Read { start, end, thread, .. }
-            | Self::Readv { start, end, thread, .. }
+            | Self::Read { asked: Asked { start, end, thread, .. }, .. }
+            | Self::Readv { asked: Asked { start, end, thread, .. }, .. }
             | Self::Wait { start, end, thread, .. }
             | Self::Stage { start, end, thread, .. }
             | Self::Close { start, end, thread, .. } => Some((thread, start, end)),

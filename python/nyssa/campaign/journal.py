@@ -2,8 +2,7 @@
 
 Each line is the record of a task, or the begin of a run; ``docs/campaign.md`` describes them. A
 line is written at once and forced to the disk, so that a killed campaign loses nothing. A last line
-that is not complete is ignored and cut off. The journals of ``nyssa convert --into`` have the same
-format.
+that is not complete is ignored and cut off. ``nyssa convert --into`` writes into the same file.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from nyssa.read.mapping import Closable
 
 #: Name of the journal in a local folder of outputs.
 JOURNAL = "nyssa-campaign.jsonl"
-#: Name of the journal of ``nyssa convert --into``.
+#: Name of the journals of ``nyssa convert --into`` of earlier builds.
 CONVERT_JOURNAL = "nyssa-convert.jsonl"
 #: The version of the lines. Lines without a version are of version 1.
 VERSION = 2
@@ -40,7 +39,7 @@ class Record:
     """``"done"``: the output was made; ``"found"``: a correct output was there already;
     ``"failed"``; ``"damaged"``: the output was made, and a check found it damaged later."""
     inputs: Sequence[Sequence[str | int | None]]
-    """The inputs, without secrets of URLs, with their sizes and versions.
+    """The inputs (absolute paths, or URLs without secrets), with their sizes and versions.
 
     If the query of a URL chooses the data, a digest of the query follows.
     """
@@ -92,17 +91,32 @@ class Record:
         known = [tuple(one) for one in self.inputs]
         # Older journals have no versions, and no digests of queries.
         old = known == [one[:2] for one in inputs if len(one) == 3]
-        return self.job == job and (old or known == inputs)
+        same = _identity(self.inputs, job) == _identity(inputs, job)
+        return self.job == job and (old or same)
 
     def may_be_replaced(self, task: Task, job: str) -> bool:
         """Return whether the output is an older one of the same job, of some of the same inputs."""
-        known = {(one[0], *one[3:]) for one in self.inputs}
+        known = {(_place(str(one[0])), *one[3:]) for one in self.inputs}
         return self.job == job and any((one[0], *one[3:]) in known for one in _shown(task))
 
 
 def _shown(task: Task) -> list[tuple[str | int | None, ...]]:
     """Return the inputs of a task, with sizes and versions. A journal has no secrets of URLs."""
-    return [(_core.shown(one.url), one.size, one.version, *_query(one.url)) for one in task.inputs]
+    return [(_place(one.url), one.size, one.version, *_query(one.url)) for one in task.inputs]
+
+
+def _place(url: str) -> str:
+    """Return a name that is the same in every folder, without secrets."""
+    return _core.shown(url if "://" in url else _core.absolute(url))
+
+
+def identity_of(task: Task, job: str) -> bytes:
+    """Return the identity (UUID) of the output that a job makes of the inputs of a task."""
+    return _identity(_shown(task), job)
+
+
+def _identity(inputs: Sequence[Sequence[Any]], job: str) -> bytes:
+    return _core.identity_of([(*one, *(None,) * 4)[:4] for one in inputs], job)
 
 
 def _query(url: str) -> list[str]:
@@ -200,7 +214,7 @@ def journal_of(destination: str, journal: str | Path | None) -> Path:
 
 
 def journal_to_read(destination: str, journal: str | Path | None) -> Path:
-    """Return the journal of a campaign, or else of ``nyssa convert --into``, in `destination`.
+    """Return the journal in `destination`, or else that of an earlier ``nyssa convert --into``.
 
     Raises
     ------
@@ -212,8 +226,10 @@ def journal_to_read(destination: str, journal: str | Path | None) -> Path:
     return other if journal is None and not path.exists() and other.exists() else path
 
 
-def _parse(line: bytes, folder: Path) -> Begin | Record:
-    """Return what a line of a journal in `folder` says. Unknown members are ignored.
+def _parse(line: bytes, folder: Path) -> tuple[Begin | Record, bool]:
+    """Return what a line of a journal in `folder` says, and whether a campaign wrote it.
+
+    Unknown members are ignored.
 
     Raises
     ------
@@ -228,9 +244,11 @@ def _parse(line: bytes, folder: Path) -> Begin | Record:
         old = {"bytes_in": "input_bytes", "bytes_out": "output_bytes"}
         values = {old.get(name, name): value for name, value in values.items()}
     kind = Begin if "run" in values else Record
-    if "options" in values:
+    is_of_campaign = "input" not in values
+    if not is_of_campaign:
         values = _of_convert(values, folder)
-    return kind(**{one.name: values[one.name] for one in fields(kind) if one.name in values})
+    known = {one.name: values[one.name] for one in fields(kind) if one.name in values}
+    return kind(**known), is_of_campaign
 
 
 def _of_convert(line: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -240,7 +258,9 @@ def _of_convert(line: dict[str, Any], folder: Path) -> dict[str, Any]:
     if "://" not in output:
         output = _core.absolute(str(folder / Path(output).name))
     inputs = [[line["input"], line["input_bytes"], line["input_version"]]]
-    return {"inputs": inputs, "job": f"convert({line['options']})", **line, "output": output}
+    # Lines of version 1 have a hash of the options.
+    job = f"convert({line.get('options')})"
+    return {"inputs": inputs, "job": job, **line, "output": output}
 
 
 def read(file: BinaryIO, path: Path) -> Entries:
@@ -261,7 +281,7 @@ def read(file: BinaryIO, path: Path) -> Entries:
         if line.startswith(b"{") and not line.endswith(b"}\n"):
             continue
         try:
-            one = _parse(line, path.parent)
+            one, is_of_campaign = _parse(line, path.parent)
         except (ValueError, TypeError, LookupError, AttributeError):
             message = f"line {number} of {path} is not a record of a campaign"
             raise ArgumentError(message) from None
@@ -270,7 +290,7 @@ def read(file: BinaryIO, path: Path) -> Entries:
         else:
             found.records[one.output] = one
             # A check adds outputs that it found damaged after the run.
-            found.ended += [one] if one.state != "damaged" else []
+            found.ended += [one] if is_of_campaign and one.state != "damaged" else []
     return found
 
 

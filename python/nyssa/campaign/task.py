@@ -12,12 +12,13 @@ import time
 import zlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 from nyssa import _core
 from nyssa.arguments.sizes import bytes_of
-from nyssa.campaign.journal import Record
+from nyssa.campaign.journal import Record, identity_of
 from nyssa.campaign.plan import Input, Task
 from nyssa.errors import (
     AccessError,
@@ -29,7 +30,7 @@ from nyssa.errors import (
     NyssaError,
     OutputExistsError,
 )
-from nyssa.jobs.convert import convert_every
+from nyssa.jobs.convert import convert_every, job_of
 from nyssa.jobs.job import made_as
 from nyssa.jobs.merge import merge
 from nyssa.jobs.rewrite import rewrite
@@ -82,10 +83,15 @@ class Job:
     force: bool = False
     """Whether outputs that exist are replaced."""
 
-    @property
+    @cached_property
     def key(self) -> str:
-        """Return the job and its options as text. A task is done again if it changes."""
+        """Return the job and its options as text. A task is done again if it changes.
+
+        The text of a conversion is that of ``nyssa convert --into`` with the same options.
+        """
         named = {**self.options, "cluster_size": self.cluster_size}
+        if self.name == "convert":
+            return job_of(**named)
         chosen = ((name, value) for name, value in sorted(named.items()) if value is not None)
         return f"{self.name}({', '.join(f'{name}={_shown(value)}' for name, value in chosen)})"
 
@@ -175,8 +181,7 @@ def _make(task: Task, job: Job, record: Record) -> None:
     if "://" not in task.output:
         Path(task.output).parent.mkdir(parents=True, exist_ok=True)
     # It follows from the inputs and the job, so that no other output is taken for this one.
-    made_of = [(one.url, one.size, one.version) for one in task.inputs]
-    identity = _core.identity_of(made_of, job.key)
+    identity = identity_of(task, job.key)
     if not job.force and _core.size(task.output) is not None:
         job = _look_at_found(task, job, record, identity)
     if record.state != "found":

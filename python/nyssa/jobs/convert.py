@@ -121,7 +121,7 @@ def convert(
         converted, one after the other; it may have globs, folders and ``"@LIST"``.
     output
         The new file. It appears when everything is written; after a failure there is no file. For a
-        list, the folder of the new files. Its file ``nyssa-convert.jsonl`` gets a line for each.
+        list, the folder of the new files. Its file ``nyssa-campaign.jsonl`` gets a line for each.
     tree
         Path of the tree, or of the RNTuple that becomes one. The default is all TTrees of the file,
         or with ``to="ttree"`` all its RNTuples.
@@ -225,6 +225,16 @@ def convert_every(
     """Convert as `convert` does, and return a list of reports also of one dataset."""
     chosen = _conversion(tree, options)
     return _converted(input, output, chosen, threads_of(threads), progress=False)
+
+
+def job_of(tree: str | None = None, **options: Unpack[FileKeywords]) -> str:
+    """Return a conversion with the options that are not the defaults, as journals have it."""
+    text: str = _core.convert_job(_conversion(tree, options))
+    start, stop = (options.get(name) for name in ("entry_start", "entry_stop"))
+    apart = {"entry_start": start, "entry_stop": stop, "tree": tree}
+    given = [f"{name}={value!r}" for name, value in apart.items() if value is not None]
+    inside = text.removeprefix("convert(").removesuffix(")")
+    return f"convert({', '.join([*([inside] if inside else []), *given])})"
 
 
 def _conversion(tree: str | None, options: FileKeywords) -> Conversion:

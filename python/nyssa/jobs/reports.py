@@ -221,7 +221,7 @@ class MergeReport(_Written):
 
 
 class ConvertedFile(TypedDict):
-    """What became of one of many files. The journal ``nyssa-convert.jsonl`` has this, too."""
+    """What became of one of many files. The journal ``nyssa-campaign.jsonl`` has this, too."""
 
     input: str
     input_bytes: int
@@ -237,8 +237,8 @@ class ConvertedFile(TypedDict):
     """``"done"`` (converted now), ``"found"`` (was there already) or ``"failed"``."""
     error: str | None
     seconds: float
-    options: str
-    """A hash of the options."""
+    job: str
+    """The job, with the options that are not the defaults."""
     skipped: list[list[str]]
     """The branches that were left out, each with the reason."""
     left_out: list[str]

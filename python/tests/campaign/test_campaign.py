@@ -588,8 +588,8 @@ def test_outputs_of_inputs_with_several_trees(tmp_path: Path, client: object) ->
 
 
 def test_a_job_shows_no_secrets() -> None:
-    job = campaign.Job("convert", {"profile": "https://me:word@host/p.toml?sig=secret", "to": "x"})
-    assert job.key == "convert(profile='https://host/p.toml?...', to='x')"
+    job = campaign.Job("rewrite", {"profile": "https://me:word@host/p.toml?sig=secret", "to": "x"})
+    assert job.key == "rewrite(profile='https://host/p.toml?...', to='x')"
 
 
 @pytest.mark.parametrize("is_own", [True, False])

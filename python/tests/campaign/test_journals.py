@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,7 +46,7 @@ def test_a_conversion_of_many_files(
     monkeypatch.chdir("/")
     status = campaign.status(str(out))
     assert (status.journal, status.complete, status.verified) == (
-        f"{out}/nyssa-convert.jsonl",
+        f"{out}/nyssa-campaign.jsonl",
         2,
         2,
     )
@@ -86,7 +88,7 @@ def test_damaged_conversions_are_made_again(inputs: list[str], tmp_path: Path) -
 def test_a_line_that_was_cut_is_left_out(inputs: list[str], tmp_path: Path) -> None:
     out = tmp_path / "out"
     nyssa.convert(inputs[:1], out)
-    journal = out / "nyssa-convert.jsonl"
+    journal = out / "nyssa-campaign.jsonl"
     journal.write_bytes(journal.read_bytes()[:-40])
     nyssa.convert(inputs[:2], out, skip_done=True)
     assert len(journal.read_text().splitlines()) == 3
@@ -160,3 +162,31 @@ def test_a_later_version_is_refused(tmp_path: Path) -> None:
     path.write_text('{"version": 3, "run": "convert()"}\n')
     with pytest.raises(nyssa.ArgumentError, match="line 1 of .* is not a record of a campaign"):
         campaign.status(str(path.parent))
+
+
+def test_outputs_of_both_commands_are_done(inputs: list[str], tmp_path: Path) -> None:
+    """A conversion with the same options is not made again, however they are given."""
+    one, other = tmp_path / "one", tmp_path / "other"
+    paths: list[Any] = inputs[:2]
+    nyssa.convert(paths, one, verify=True, page_size="64 KiB")
+    with dask_client(workers=1, threads=1) as client:
+        report = campaign.convert(paths, str(one), client=client, page_size=65536)
+        assert (report.done, report.found, report.failed) == (0, 2, [])
+        made = [line["state"] for line in lines(one / campaign.JOURNAL) if "state" in line]
+        assert made == ["done"] * 2
+        jobs = r"convert\(page_size=65536, verify=true\)"
+        with pytest.raises(nyssa.errors.OutputExistsError, match=jobs):
+            campaign.convert(paths, str(one), client=client, page_size=4096)
+        campaign.convert(paths, str(other), client=client)
+    # The defaults, in other words.
+    defaults: Any = {"compression": "zstd", "effort": "auto", "memory": "512 MiB", "verify": True}
+    found = nyssa.convert(paths, other, skip_done=True, cluster_size=128 << 20, **defaults)
+    assert [file["state"] for file in found] == ["found"] * 2
+    status = campaign.status(str(other))
+    assert (status.complete, status.verified, status.is_complete) == (2, 2, True)
+    message = (
+        "was made with other options: by convert(verify=true), and not by "
+        "convert(page_size=4096, verify=true)"
+    )
+    with pytest.raises(nyssa.errors.OutputExistsError, match=re.escape(message)):
+        nyssa.convert(paths, other, skip_done=True, page_size=4096, verify=True)

@@ -54,7 +54,7 @@ def test_command(trees: Path, tmp_path: Path) -> None:
     for number in range(3):
         assert values(out / f"run{number}_ntuple.root") == [number * i for i in range(10 + number)]
     assert sorted(path.name for path in out.iterdir()) == [
-        "nyssa-convert.jsonl",
+        "nyssa-campaign.jsonl",
         *(f"run{number}_ntuple.root" for number in range(3)),
     ]
     code, _, errors = command(f"{trees}/run0.root", *options)
@@ -134,7 +134,7 @@ def test_a_full_disk_ends_it(tmp_path: Path) -> None:
     ran = run_on(full, "300k", "sh", "-c", '"$@"; echo "$?"; ls "$0"', str(full), *convert)
     lines = ran.stdout.splitlines()
     assert [line[:5] for line in lines[:2]] == ["[1/3]", "[2/3]"]
-    assert lines[2:] == ["6", "0.root", "nyssa-convert.jsonl"]
+    assert lines[2:] == ["6", "0.root", "nyssa-campaign.jsonl"]
     assert "No space left on device" in ran.stderr
     assert "hint: when there is space again, --skip-done goes on from here" in ran.stderr
 
@@ -163,9 +163,9 @@ def test_done_is_checked(trees: Path, tmp_path: Path) -> None:
     assert states(nyssa.convert(inputs, out, **other, force=True)) == ["done"] * 3
     assert states(nyssa.convert(inputs, out, skip_done=True, force=True)) == ["done"] * 3
     # Without the journal, the identities of the outputs say what they are made of.
-    (out / "nyssa-convert.jsonl").unlink()
+    (out / "nyssa-campaign.jsonl").unlink()
     assert states(nyssa.convert(inputs[:2], out, skip_done=True)) == ["found"] * 2
-    (out / "nyssa-convert.jsonl").unlink()
+    (out / "nyssa-campaign.jsonl").unlink()
     (out / "run2.root").write_bytes(Path(out / "run0.root").read_bytes())
     with pytest.raises(nyssa.errors.OutputExistsError, match="is not the conversion of"):
         nyssa.convert(inputs, out, skip_done=True)
@@ -190,7 +190,7 @@ def test_another_conversion_is_not_taken(trees: Path, tmp_path: Path) -> None:
     assert (code, errors) == (0, "")
     note = "replaced an output that was there: nothing says that it was made of this input"
     assert said.splitlines()[-1] == f"note: {note}"
-    assert json.loads((out / "nyssa-convert.jsonl").read_text())["notes"] == [note]
+    assert json.loads((out / "nyssa-campaign.jsonl").read_text())["notes"] == [note]
     assert values(out / "run0.root") == [0] * 10
     # The conversion of another input of the same name.
     with pytest.raises(nyssa.errors.OutputExistsError, match="is not the conversion of this input"):
@@ -212,7 +212,7 @@ def test_another_conversion_is_not_taken(trees: Path, tmp_path: Path) -> None:
     moved = tmp_path / "moved"
     moved.mkdir()
     Path(both[1]).rename(moved / "run1.root")
-    (tmp_path / "two" / "nyssa-convert.jsonl").unlink()
+    (tmp_path / "two" / "nyssa-campaign.jsonl").unlink()
     inputs: list[Any] = [str(moved / "run1.root")]
     assert states(nyssa.convert(inputs, tmp_path / "two", skip_done=True)) == ["found"]
 
@@ -240,14 +240,14 @@ def test_what_is_left_out_is_said(tmp_path: Path) -> None:
     ]
     runs = "Runs;1 (TTree): it was not named; without a path, all are converted"
     assert said.splitlines()[3:] == [f"left out {runs}", *(f"note: {one}" for one in notes)]
-    for line in (tmp_path / "out" / "nyssa-convert.jsonl").read_text().splitlines():
+    for line in (tmp_path / "out" / "nyssa-campaign.jsonl").read_text().splitlines():
         found = json.loads(line)
         assert (found["left_out"], found["notes"]) == ([runs], notes)
     done: Any = nyssa.convert(inputs, tmp_path / "again")
     assert [(one["left_out"], one["notes"]) for one in done] == [([runs], notes)] * 2
     assert root.TFile.Open(str(tmp_path / "out" / "0.root")).GetTitle() == "the title of the file"
     code, _, _ = command(tmp_path / "0.root", "-o", tmp_path / "all")
-    (line,) = (tmp_path / "all" / "nyssa-convert.jsonl").read_text().splitlines()
+    (line,) = (tmp_path / "all" / "nyssa-campaign.jsonl").read_text().splitlines()
     each = [f"{tree}: {note}" for tree in ("Events", "Runs") for note in notes]
     assert (code, json.loads(line)["notes"]) == (0, each)
 
@@ -285,7 +285,7 @@ def test_interrupt_leaves_complete_files(tmp_path: Path) -> None:
         assert ran.wait() in (130, -signal.SIGINT)
     made = [*out.glob("*")]
     assert 1 < len(made) < 61
-    assert all(path.name == "nyssa-convert.jsonl" or values(path) for path in made)
+    assert all(path.name == "nyssa-campaign.jsonl" or values(path) for path in made)
     done = [path for path in made if path.suffix == ".root"]
     reports = nyssa.convert([str(inputs)], out, skip_done=True)
     assert states(reports).count("found") == len(done)
@@ -312,7 +312,7 @@ def test_a_killed_run_is_taken_up(tmp_path: Path) -> None:
         with uproot.recreate(inputs / f"{number:02}.root") as file:
             file.mktree("t", {"x": np.arange(2000) * number})
     killed(inputs, out, 5)
-    journal = out / "nyssa-convert.jsonl"
+    journal = out / "nyssa-campaign.jsonl"
     lines = journal.read_text().splitlines()
     assert 5 <= len(lines) < 30
     assert [json.loads(line)["output"] for line in lines[:5]] == [
@@ -338,7 +338,7 @@ def test_the_journal_is_not_written_again(trees: Path, tmp_path: Path) -> None:
     """A line of another program stays, and the file is the same one."""
     out = tmp_path / "out"
     out.mkdir()
-    journal = out / "nyssa-convert.jsonl"
+    journal = out / "nyssa-campaign.jsonl"
     journal.write_text("a line of mine\n")
     node = journal.stat().st_ino
     nyssa.convert([str(trees / "run0.root")], out)

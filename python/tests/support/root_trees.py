@@ -87,6 +87,41 @@ def tree_description(path: str, name: str) -> dict[str, Any]:
         }
 
 
+def tree_branches(path: str, name: str) -> dict[str, dict[str, Any]]:
+    """Return what a tree says of each branch, also below others, by the paths of the branches."""
+    import ROOT
+
+    found: dict[str, dict[str, Any]] = {}
+
+    def walk(branches: Any, above: str) -> None:
+        for branch in branches:
+            path = above + str(branch.GetName())
+            own: dict[str, Any] = {"branch": str(branch.ClassName())}
+            if branch.InheritsFrom("TBranchElement"):
+                numbers = (branch.GetType(), branch.GetID(), branch.GetStreamerType())
+                own |= {"class": str(branch.GetClassName()), "numbers": numbers}
+                own |= {"version": branch.GetClassVersion()}
+                counter = branch.GetBranchCount()
+                own |= {"counter": str(counter.GetName()) if counter else None}
+            own |= {"split level": branch.GetSplitLevel(), "title": str(branch.GetTitle())}
+            own["leaves"] = [_leaf_form(leaf) for leaf in branch.GetListOfLeaves()]
+            found[path] = own
+            walk(branch.GetListOfBranches(), path + "/")
+
+    with ROOT.TFile.Open(path) as file:
+        walk(file.Get(name).GetListOfBranches(), "")
+    return found
+
+
+def _leaf_form(leaf: Any) -> tuple[Any, ...]:
+    counter = leaf.GetLeafCount()
+    of = str(counter.GetName()) if counter else None
+    names = (str(leaf.ClassName()), str(leaf.GetName()), str(leaf.GetTitle()))
+    # Versions of ROOT state other sizes of the leaves of objects.
+    size = 0 if leaf.InheritsFrom("TLeafElement") else leaf.GetLenType()
+    return (*names, size, bool(leaf.IsUnsigned()), of)
+
+
 def streamer_infos(path: str) -> dict[str, tuple[int, int]]:
     """Return version and checksum of the classes that a file describes."""
     import ROOT

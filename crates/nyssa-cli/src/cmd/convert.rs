@@ -37,7 +37,7 @@ pub struct Convert<D: Args = ChosenDirection> {
     /// FILE for all its TTrees (or RNTuples), or FILE:PATH for one, and the file to write; with --into, files, globs, folders and lists (@LIST)
     #[arg(value_names = ["INPUT", "OUTPUT"], required = true, num_args = 1..)]
     files: Vec<String>,
-    /// Convert many files, one after the other, into a folder; its file nyssa-convert.jsonl has a line for each
+    /// Convert many files, one after the other, into a folder; its file nyssa-campaign.jsonl has a line for each
     #[arg(long, short = 'o', value_name = "DIR", conflicts_with_all = ["entries", "report", "columns"])]
     into: Option<PathBuf>,
     /// With --into, names of the outputs; {stem} is the name of the input without its ending

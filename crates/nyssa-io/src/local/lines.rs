@@ -1,6 +1,6 @@
 //! Adds lines to a local text file.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -33,6 +33,11 @@ impl LocalLines {
                 checked => checked.map(|()| false)?,
             };
             let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+            // Several processes may add lines. One that has the file for itself is a campaign.
+            if matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) {
+                let message = "another process uses the file for itself: wait until it ends";
+                return Err(io::Error::new(io::ErrorKind::ResourceBusy, message));
+            }
             if new {
                 sync_directory(directory(path))?;
             }

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use nyssa_observe::{Event, Pair, VERSION};
+use nyssa_observe::{Asked, Event, Pair, VERSION};
 
 /// A line of a recording.
 struct Action<'a> {
@@ -66,22 +66,14 @@ pub(super) fn parse(text: &str) -> Result<Vec<Event>, String> {
                 let came = action.response.split(';').next().and_then(|text| text.parse().ok());
                 let length = came.unwrap_or(length);
                 ends_at = offset.saturating_add(length);
-                events.push(Event::Read {
-                    file,
-                    offset,
-                    length,
-                    plan: None,
-                    start,
-                    end,
-                    thread: file,
-                    error,
-                });
+                let asked = Asked { file, plan: None, start, end, thread: file, error };
+                events.push(Event::Read { offset, length, asked });
             }
             "VectorRead" => {
                 let ranges = pairs(action)?;
                 ends_at = ranges.iter().map(|pair| pair.range().end).max().unwrap_or(0);
-                let thread = file;
-                events.push(Event::Readv { file, ranges, plan: None, start, end, thread, error });
+                let asked = Asked { file, plan: None, start, end, thread: file, error };
+                events.push(Event::Readv { ranges, asked });
             }
             "Stat" => {
                 let size = action.response.split(';').next().and_then(|text| text.parse().ok());

@@ -6,13 +6,15 @@ use std::path::Path;
 use nyssa_root::Context;
 use nyssa_root::error::Result;
 use nyssa_root::rootfile::RootFile;
+use serde::Serialize;
 
 use super::options::{InputOptions, To};
 use super::report::ConvertReport;
 use crate::job::OutputOptions;
+use crate::job::given::{differences, job_text};
 
 /// A direction of a conversion, and its options: [`super::ToRNTuple`] or [`super::ToTTree`].
-pub trait Direction: Clone + Debug + Default {
+pub trait Direction: Clone + Debug + Default + Serialize {
     /// The format of the output.
     const TO: To;
 
@@ -34,6 +36,19 @@ pub trait Direction: Clone + Debug + Default {
     /// `InvalidArgument` for options that are not allowed, and for a file that is no profile; an error if the profile
     /// cannot be read.
     fn settled(&self) -> Result<Self>;
+
+    /// Returns the job with the options that are not the defaults, as journals have it. What other jobs make with the same
+    /// text is the same. Options that say nothing about the output, such as `force`, are not in it.
+    ///
+    /// # Errors
+    /// The errors of [`Self::settled`].
+    fn job(&self) -> Result<String> {
+        let mut given = differences(&self.settled()?, &Self::default().settled()?)?;
+        if Self::TO != To::default() {
+            given.insert("to".to_owned(), Self::TO.to_string().into());
+        }
+        Ok(job_text("convert", &given))
+    }
 
     /// Converts the datasets at `paths` of `input` with these settled options. Use [`super::convert`].
     ///

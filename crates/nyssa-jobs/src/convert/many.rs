@@ -4,7 +4,6 @@
 //! has an identity (its UUID) that is computed from its input and from the options, so that an output is never taken
 //! for the conversion of another input.
 
-use std::hash::Hasher;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -12,9 +11,8 @@ use nyssa_data::dataset::Format;
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Kind, Result};
 use nyssa_root::rootfile::RootFile;
-use xxhash_rust::xxh3::Xxh3;
 
-use super::journal::{Journal, measure};
+use super::journal::{Checks, Journal, Known, measure};
 use super::many_report::{ConvertedFile, FileState};
 use super::{ConvertReport, Direction, convert, convert_file};
 use crate::open;
@@ -92,11 +90,7 @@ pub fn convert_many<D: Direction>(
     }
     nyssa_io::make_folder(&many.folder)?;
     let mut journal = Journal::open(&many.folder)?;
-    let mut hash = Xxh3::new();
-    let mut plain = options.clone();
-    plain.output_mut().force = false;
-    hash.write(format!("{plain:?}").as_bytes());
-    let hash = format!("{:016x}", hash.finish());
+    let job = options.job()?;
     let mut files = Vec::with_capacity(inputs.len());
     for (input, output) in inputs.iter().zip(&outputs) {
         let mut file = ConvertedFile {
@@ -110,14 +104,15 @@ pub fn convert_many<D: Direction>(
             state: FileState::Done,
             error: None,
             seconds: 0.0,
-            options: hash.clone(),
+            job: job.clone(),
             skipped: Vec::new(),
             left_out: Vec::new(),
             notes: Vec::new(),
         };
         let used = measure();
         let converted = one(&mut file, (input, output), many, options, &journal, context);
-        let used = used(context, converted.as_ref().is_ok_and(|verified| *verified));
+        let used =
+            used(context, converted.as_ref().map_or_else(|_| Checks::default(), Clone::clone));
         file.seconds = used.seconds;
         if let Err(error) = &converted {
             if error.kind() == Kind::Cancelled {
@@ -143,7 +138,7 @@ fn is_disk_full(error: &Error) -> bool {
     matches!(kind, Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded))
 }
 
-/// Converts one file, unless its output is done. Returns whether every value was read back and compared.
+/// Converts one file, unless its output is done. Returns how the output was checked.
 fn one<D: Direction>(
     file: &mut ConvertedFile,
     (input, output): (&str, &Path),
@@ -151,7 +146,7 @@ fn one<D: Direction>(
     options: &D,
     journal: &Journal,
     context: &Context,
-) -> Result<bool> {
+) -> Result<Checks> {
     let (path, tree) = open::split_path(input);
     let input = RootFile::open(nyssa_io::open(&*path)?)?;
     file.input_bytes = input.source().size();
@@ -162,7 +157,8 @@ fn one<D: Direction>(
         let known = journal.last(file);
         if is_done(file, output, known, (&input, tree), &options, context)? {
             file.state = FileState::Found;
-            return Ok(false);
+            let made = known.filter(|line| line.identity() == file.identity());
+            return Ok(made.map_or_else(Checks::default, |line| line.checks.clone()));
         }
         options.output_mut().force = true;
     }
@@ -176,7 +172,8 @@ fn one<D: Direction>(
     file.skipped = skipped.map(|one| (one.branch.clone(), one.reason.clone())).collect();
     file.left_out = reports.first().map_or(Vec::new(), |report| report.reencoded.left_out.clone());
     file.notes.extend(notes(&reports));
-    Ok(reports.iter().all(|report| report.written.verified))
+    let verified = reports.iter().all(|report| report.written.verified);
+    Ok(Checks { verified, adler32: None })
 }
 
 /// Returns the notes of all reports. With several datasets, each begins with the path of its RNTuple.
@@ -203,7 +200,7 @@ fn notes(reports: &[ConvertReport]) -> Vec<String> {
 fn is_done<D: Direction>(
     file: &mut ConvertedFile,
     output: &Path,
-    known: Option<&ConvertedFile>,
+    known: Option<&Known>,
     (input, tree): (&RootFile, Option<&str>),
     options: &D,
     context: &Context,
@@ -211,32 +208,27 @@ fn is_done<D: Direction>(
     let source = nyssa_io::open(output)?;
     file.output_bytes = source.size();
     let identity = RootFile::identity(&source)?;
-    let is_made_as = |file: &ConvertedFile| identity == Some(file.identity());
     let written = RootFile::open(source).and_then(|it| entries(&it, D::TO.output(), None)).ok();
-    if is_made_as(file) {
+    if identity == Some(file.identity()) {
         let Some(written) = written else { return Ok(false) };
         file.entries = written;
-        let kept = |line: &ConvertedFile| {
-            (line.output_bytes, line.entries) == (file.output_bytes, written)
-        };
+        let kept = |line: &Known| (line.output_bytes, line.entries) == (file.output_bytes, written);
         return Ok(known.is_some_and(kept)
             || verify(nyssa_io::open(output)?, None, context)?.problems.is_empty());
     }
-    let reason = match known.filter(|line| is_made_as(line)) {
+    let reason = match known.filter(|line| identity == Some(line.identity())) {
         _ if options.output().force => return Ok(false),
-        Some(line) if line.options != file.options => {
-            "was made with other options, or by another version of nyssa"
+        Some(line) if line.job != file.job => {
+            format!("was made with other options: by {}, and not by {}", line.job, file.job)
         }
-        Some(line) if (&line.input, &line.input_query) == (&file.input, &file.input_query) => {
-            return Ok(false);
-        }
+        Some(line) if line.is_of(file) => return Ok(false),
         None if written == Some(entries(input, D::TO.input(), tree)?) => {
             let note =
                 "replaced an output that was there: nothing says that it was made of this input";
             file.notes.push(note.to_owned());
             return Ok(false);
         }
-        _ => "exists, and is not the conversion of this input",
+        _ => "exists, and is not the conversion of this input".to_owned(),
     };
     let message = format!("{} {reason}", file.output);
     Err(Error::new(Kind::AlreadyExists, message))

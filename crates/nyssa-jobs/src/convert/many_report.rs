@@ -1,11 +1,11 @@
 //! Reports the results for many files, and their sums.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::job::{MadeOf, identity};
 
 /// The result for a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileState {
     /// The file was converted now.
@@ -17,13 +17,13 @@ pub enum FileState {
 }
 
 /// The result for a file. The line of the journal has these members, too.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConvertedFile {
     /// The input, possibly with the path of its tree. It is for people, and cannot be opened: secrets of a URL are
     /// left out.
     pub input: String,
     /// A digest of the query of a URL; see [`nyssa_io::query_digest`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub input_query: Option<String>,
     /// The number of bytes of the input.
     pub input_bytes: u64,
@@ -41,15 +41,13 @@ pub struct ConvertedFile {
     pub error: Option<String>,
     /// The wall-clock time in seconds.
     pub seconds: f64,
-    /// A hash of the options.
-    pub options: String,
+    /// The job with the options that are not the defaults; see [`super::Direction::job`].
+    pub job: String,
     /// The branches or fields that were left out, with the reasons.
     pub skipped: Vec<(String, String)>,
     /// The other objects of the input that are not in the output, with the reasons.
-    #[serde(default)]
     pub left_out: Vec<String>,
     /// Remarks for people: the parts that were left out or changed, and the reasons.
-    #[serde(default)]
     pub notes: Vec<String>,
 }
 
@@ -59,7 +57,7 @@ impl ConvertedFile {
         let bytes = i64::try_from(self.input_bytes).unwrap_or(-1);
         let version = self.input_version.as_deref();
         let query = self.input_query.as_deref();
-        identity([MadeOf { location: &self.input, query, bytes, version }], &self.options)
+        identity([MadeOf { location: &self.input, query, bytes, version }], &self.job)
     }
 }
 

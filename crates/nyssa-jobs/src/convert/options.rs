@@ -6,9 +6,10 @@ use nyssa_rntuple::choose::Encodings;
 use nyssa_root::compression::Algorithm;
 use nyssa_root::effort::Effort;
 use nyssa_root::error::{Error, Result};
-use nyssa_ttree::write::{AutoFlush, BranchOptions, TreeWriteOptions};
+use nyssa_ttree::write::TreeWriteOptions;
+use serde::Serialize;
 
-use crate::job::{EntryRange, OutputOptions, StorageOptions};
+use crate::job::{BasketOptions, EntryRange, OutputOptions, StorageOptions};
 
 /// The fields that jagged branches become.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,7 +51,7 @@ impl To {
 }
 
 /// The part of the input that is converted, in both directions.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct InputOptions {
     /// Convert only branches, or fields, that match a glob (repeatable). Counters of these branches are always
@@ -82,7 +83,7 @@ pub struct InputOptions {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct ToRNTuple {
     /// importer: branches with the same counter share a collection, as with ROOT's importer; vectors: each
@@ -99,13 +100,16 @@ pub struct ToRNTuple {
     pub quantize: bool,
     /// The part of the input that is converted.
     #[cfg_attr(feature = "cli", command(flatten))]
+    #[serde(flatten)]
     pub input: InputOptions,
     /// The options that all jobs share.
     #[cfg_attr(feature = "cli", command(flatten))]
+    #[serde(flatten)]
     pub output: OutputOptions,
     /// The options that say how the RNTuple is stored. Columns that compress much better unsplit are stored unsplit, even
     /// with the default encoding, unless the effort is [`nyssa_root::effort::Effort::Full`].
     #[cfg_attr(feature = "cli", command(flatten))]
+    #[serde(flatten)]
     pub storage: StorageOptions,
 }
 
@@ -119,19 +123,13 @@ pub struct ToRNTuple {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct ToTTree {
-    /// Size of a basket before compression. The default is 32kB, as in ROOT.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "SIZE", value_parser = nyssa_io::parse_size))]
-    pub basket_size: Option<u64>,
-    /// Where clusters end: a number of entries, or a compressed size such as 30MB; 0 makes no clusters. The default is
-    /// 30MB, as in ROOT.
-    #[cfg_attr(
-        feature = "cli",
-        arg(long, value_name = "ENTRIES|SIZE", allow_hyphen_values = true, value_parser = crate::job::auto_flush::auto_flush)
-    )]
-    pub auto_flush: Option<i64>,
+    /// The options that say how the TTree is stored.
+    #[cfg_attr(feature = "cli", command(flatten))]
+    #[serde(flatten)]
+    pub baskets: BasketOptions,
     /// Arrays with this counter, instead of std::vector, for lists whose branch matches a glob (repeatable; the last glob
     /// that matches counts). A backslash before a colon makes it a character of the glob or of the name.
     #[cfg_attr(
@@ -152,22 +150,13 @@ pub struct ToTTree {
     /// Write the members of objects of classes as branches of numbers, as the members of records without a class.
     #[cfg_attr(feature = "cli", arg(long))]
     pub open_classes: bool,
-    /// Compression, basket-size or title of branches that match a glob (repeatable; the last glob that matches counts). A
-    /// backslash before a comma, a colon or an equals sign makes it a character of the glob or of the value.
-    #[cfg_attr(
-        feature = "cli",
-        arg(
-            long,
-            value_name = "GLOB:NAME=VALUE,...",
-            value_parser = crate::job::by_glob::branch_options
-        )
-    )]
-    pub branch_options: Vec<BranchOptions>,
     /// The part of the input that is converted.
     #[cfg_attr(feature = "cli", command(flatten))]
+    #[serde(flatten)]
     pub input: InputOptions,
     /// The options that all jobs share.
     #[cfg_attr(feature = "cli", command(flatten))]
+    #[serde(flatten)]
     pub output: OutputOptions,
 }
 
@@ -177,16 +166,14 @@ impl ToTTree {
     /// # Errors
     /// `InvalidArgument` for a glob that does not parse.
     pub(super) fn tree_options(&self) -> Result<TreeWriteOptions> {
-        let Self { basket_size, auto_flush, counters, leaf_lists, vectors, branch_options, .. } =
-            self;
-        let basket_size = basket_size.map(|size| usize::try_from(size).unwrap_or(usize::MAX));
+        let Self { baskets, counters, leaf_lists, vectors, .. } = self;
         let default = TreeWriteOptions::default();
         let options = TreeWriteOptions {
             compression: self.output.compression(),
             effort: self.output.effort(),
-            basket_size: basket_size.unwrap_or(default.basket_size),
-            auto_flush: auto_flush.map_or(default.auto_flush, AutoFlush::from),
-            branches: branch_options.clone(),
+            basket_size: baskets.basket_size().unwrap_or(default.basket_size),
+            auto_flush: baskets.auto_flush().unwrap_or(default.auto_flush),
+            branches: baskets.branch_options.clone(),
             split_level: self.split_level.unwrap_or(default.split_level),
             ..default
         };

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::str::FromStr;
 
 use nyssa_root::error::{Error, Result};
+use serde::Serialize;
 
 /// A range of entries: `A:B`, `A:`, `:B` or `:`.
 ///
@@ -15,7 +16,7 @@ use nyssa_root::error::{Error, Result};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct EntryRange {
     start: u64,
     end: Option<u64>,

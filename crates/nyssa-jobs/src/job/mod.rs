@@ -9,12 +9,14 @@
 
 #[cfg(feature = "cli")]
 pub(crate) mod auto_flush;
+mod baskets;
 #[cfg(feature = "cli")]
 pub(crate) mod by_glob;
 pub(crate) mod choosing;
 pub(crate) mod clusters;
 pub(crate) mod cutting;
 mod entry_range;
+pub(crate) mod given;
 mod identity;
 pub(crate) mod largest_entry;
 pub(crate) mod largest_part;
@@ -26,6 +28,7 @@ pub(crate) mod run;
 mod storage;
 pub(crate) mod stored_trees;
 
+pub use baskets::BasketOptions;
 pub use entry_range::EntryRange;
 pub use identity::{MadeOf, identity};
 pub use options::{DEFAULT_MEMORY, OutputOptions};

@@ -3,6 +3,7 @@
 
 use nyssa_root::compression::Compression;
 use nyssa_root::effort::{CompressionChoice, Effort};
+use serde::Serialize;
 
 /// The default for the largest size of the decoded and sealed data that are in memory at the same time.
 pub const DEFAULT_MEMORY: u64 = 512 << 20;
@@ -21,7 +22,7 @@ pub const DEFAULT_MEMORY: u64 = 512 << 20;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct OutputOptions {
     /// zstd, zlib, lz4 or lzma, with or without a level from 1 to 9; a ROOT setting such as 505; or none. A
@@ -45,6 +46,7 @@ pub struct OutputOptions {
     pub no_carry: bool,
     /// Replace an existing output.
     #[cfg_attr(feature = "cli", arg(long, short))]
+    #[serde(skip)]
     pub force: bool,
     /// Name of the RNTuple, or of the TTree. The default is its path in the (first) input.
     #[cfg_attr(feature = "cli", arg(long))]
@@ -55,6 +57,7 @@ pub struct OutputOptions {
     /// The identity (UUID) of the file. `None` makes a random UUID. A job over many files computes it from its inputs
     /// and its options, so that a later run recognises its outputs. It is not an option for users.
     #[cfg_attr(feature = "cli", arg(skip))]
+    #[serde(skip)]
     pub identity: Option<[u8; 16]>,
 }
 

@@ -8,6 +8,7 @@ use nyssa_rntuple::write::{
 };
 use nyssa_root::effort::Chooser;
 use nyssa_root::error::{Error, Result};
+use serde::Serialize;
 
 use super::OutputOptions;
 
@@ -20,7 +21,7 @@ use super::OutputOptions;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct StorageOptions {
     /// default: the column types of ROOT; auto: for each column the type and effort that make a sample smallest.
@@ -51,19 +52,6 @@ pub struct StorageOptions {
 }
 
 impl StorageOptions {
-    /// Returns the names of the options that are given.
-    pub(crate) fn given(&self) -> Vec<&'static str> {
-        let Self { encoding, profile, field_options, cluster_size, page_size } = self;
-        let all = [
-            ("encoding", encoding.is_some()),
-            ("profile", profile.is_some()),
-            ("field-options", !field_options.is_empty()),
-            ("cluster-size", cluster_size.is_some()),
-            ("page-size", page_size.is_some()),
-        ];
-        all.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect()
-    }
-
     /// Returns the stored size of a cluster in bytes. The last cluster may be smaller, or a quarter larger. Clusters are
     /// also smaller if they would have more than ten times as many bytes before compression, as in ROOT.
     pub fn cluster_size(&self) -> u64 {

@@ -14,9 +14,12 @@ mod restore;
 mod rows;
 mod set;
 
+use std::hash::Hasher;
+
 use nyssa_ttree::stored::PlainObject;
 use nyssa_ttree::{Alias, Friend, FriendElement, Index, Relations};
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
 
 pub(crate) use joined::JoinedTrees;
 pub(crate) use of_tree::Taken;
@@ -65,6 +68,12 @@ pub struct BranchFacts {
     /// The C++ class of its objects. It is empty for a branch of leaves.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub class: String,
+    /// How deep its objects are split (`fSplitLevel`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split_level: Option<u32>,
+    /// A hash of the names of the branch and those below it; see [`names_hash`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub names: Option<String>,
     /// The size of a basket, in bytes (`fBasketSize`).
     pub basket_size: i64,
     /// The leaves.
@@ -89,6 +98,17 @@ pub struct LeafFacts {
     /// The branch with the number of elements, for an array whose length varies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counter: Option<String>,
+}
+
+/// Returns the hash of the names of a branch and of those below it, in their order, by which a tree knows whether it has
+/// split objects in the same way.
+pub(crate) fn names_hash<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let mut hash = Xxh3::new();
+    for name in names {
+        hash.write(name.as_bytes());
+        hash.write(b"\0");
+    }
+    format!("{:016x}", hash.finish())
 }
 
 impl Default for TreeFacts {

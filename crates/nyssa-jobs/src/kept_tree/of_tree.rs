@@ -1,14 +1,17 @@
 //! Takes from a TTree what an RNTuple cannot hold.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
+use nyssa_rntuple::schema::Leaf as Fundamental;
 use nyssa_root::error::Result;
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 use nyssa_root::streamer::StreamerList;
+use nyssa_root::streamer::info::{ClassInfo, StreamerInfos};
+use nyssa_root::type_name::{Argument, TypeName, normalize};
 use nyssa_ttree::stored::Beside;
 use nyssa_ttree::{Branch, Leaf, Tree};
 
-use super::{BranchFacts, KeptTree, LeafFacts, TreeFacts};
+use super::{BranchFacts, KeptTree, LeafFacts, TreeFacts, names_hash};
 
 /// What a tree says, and how its objects are described.
 #[derive(Debug, Default)]
@@ -36,14 +39,17 @@ impl Taken {
         let leaves = tree.branches.iter().flat_map(|branch| &branch.leaves);
         let packed = leaves.filter(|leaf| is_packed(leaf)).map(|leaf| leaf.class.clone());
         beside.classes.extend(packed);
+        let objects = tree.branches.iter().filter_map(class_of);
+        beside.classes.extend(described(&*file.streamer_infos()?, objects));
         let classes = &beside.classes;
         let infos = match classes.is_empty() {
             true => StreamerList::default(),
             false => file.streamer_list()?.newest(|class| classes.contains(class)),
         };
-        let sizes = beside.basket_sizes.iter().copied().chain(std::iter::repeat(0));
-        let branches = tree.branches.iter().zip(sizes);
-        let branches = branches.map(|(branch, size)| (branch.path.clone(), facts(branch, size)));
+        let stated = beside.branches.iter().copied().chain(std::iter::repeat((0, 0)));
+        let branches = tree.branches.iter().zip(stated);
+        let branches =
+            branches.map(|(branch, stated)| (branch.path.clone(), facts(branch, stated)));
         let kept = KeptTree {
             entries,
             tree: TreeFacts {
@@ -72,15 +78,83 @@ impl Taken {
     }
 }
 
-fn facts(branch: &Branch, basket_size: i64) -> BranchFacts {
+fn facts(branch: &Branch, (basket_size, split_level): (i64, i64)) -> BranchFacts {
     let is_of_class = branch.class != "TBranch";
+    let objects = class_of(branch);
+    let split_level = u32::try_from(split_level).ok().filter(|_| objects.is_some());
     BranchFacts {
         field: String::new(),
         title: branch.written_title().is_none().then(|| branch.title.clone()),
         class: if is_of_class { branch.type_name() } else { String::new() },
+        split_level,
+        names: objects.map(|_| names_hash(names(branch))),
         basket_size,
         leaves: if is_of_class { Vec::new() } else { branch.leaves.iter().map(leaf).collect() },
     }
+}
+
+/// Returns the class of the objects of a branch, or of its `TClonesArray`, or its container; `None` for strings and
+/// for vectors of numbers and strings, whose branches follow from the field.
+fn class_of(branch: &Branch) -> Option<String> {
+    let own = branch.type_name();
+    match &branch.split {
+        Some(split) if split.collection.is_none() || own == "TClonesArray" => {
+            Some(split.class.name.clone())
+        }
+        _ if branch.class == "TBranch" || is_plain(&own) => None,
+        _ => Some(own),
+    }
+}
+
+fn is_plain(type_name: &str) -> bool {
+    let item = type_name.strip_prefix("vector<").and_then(|rest| rest.strip_suffix('>'));
+    match item.map(str::trim) {
+        None => matches!(type_name, "string" | "TString"),
+        // The strings in a vector are `std::string`.
+        Some("Double32_t" | "Float16_t" | "TString") => false,
+        Some(item) if item.contains('<') || item == "string" => is_plain(item),
+        Some(item) => Fundamental::of_name(&normalize(item)).is_some(),
+    }
+}
+
+/// Returns the names of a branch and of those below it.
+fn names(branch: &Branch) -> Vec<&str> {
+    let below = branch.branches.iter().flat_map(names);
+    std::iter::once(branch.name.as_str()).chain(below).collect()
+}
+
+/// Returns the classes that `infos` describe in some types, and those of their members.
+fn described(infos: &StreamerInfos, types: impl Iterator<Item = String>) -> BTreeSet<String> {
+    let mut known: HashMap<String, Vec<&ClassInfo>> = HashMap::new();
+    for info in infos.classes() {
+        known.entry(normalize(&info.name)).or_default().push(info);
+    }
+    let (mut open, mut found): (Vec<String>, _) = (types.collect(), BTreeSet::new());
+    while let Some(name) = open.pop() {
+        let Ok(name) = TypeName::parse_with_typedefs(name.trim_end_matches(['*', ' '])) else {
+            continue;
+        };
+        for argument in name.path.iter().flat_map(|part| part.arguments.iter().flatten()) {
+            open.extend(match argument {
+                Argument::Type(name) => Some(name.to_string()),
+                Argument::Value(_) => None,
+            });
+        }
+        let (template, arguments) = name.template();
+        if let (true, [Argument::Type(key), Argument::Type(value), ..]) =
+            (template.ends_with("map"), arguments)
+        {
+            open.push(format!("std::pair<{key},{value}>"));
+        }
+        for info in known.remove(&normalize(&name.to_string())).into_iter().flatten() {
+            found.insert(info.name.clone());
+            open.extend(info.elements.iter().map(|element| match element.class.as_str() {
+                "TStreamerBase" => element.name.clone(),
+                _ => element.type_name.clone(),
+            }));
+        }
+    }
+    found
 }
 
 /// Returns whether numbers are stored with fewer bits, which the title of the leaf describes.

@@ -80,6 +80,7 @@ impl KeptTree {
             basket_size: size.and_then(|size| usize::try_from(size).ok()),
             title: branch.title.clone(),
             class: None,
+            split_level: branch.split_level,
         }
     }
 }

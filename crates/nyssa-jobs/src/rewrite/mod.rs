@@ -31,4 +31,3 @@ pub(crate) use ntuple::NTuple;
 pub use options::{EntryCut, RewriteOptions};
 pub use report::{FieldReport, RewriteReport};
 pub use target::OutputSchema;
-pub use tree::BasketOptions;

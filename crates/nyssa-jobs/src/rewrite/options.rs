@@ -5,8 +5,8 @@ use nyssa_data::cut::Cut;
 use nyssa_data::view::ReadRule;
 use nyssa_root::error::{Error, Result};
 
-use super::tree::BasketOptions;
-use crate::job::{EntryRange, OutputOptions, StorageOptions};
+use crate::job::given::{flags, given};
+use crate::job::{BasketOptions, EntryRange, OutputOptions, StorageOptions};
 
 /// The selection of the entries that are written.
 #[derive(Clone, Debug)]
@@ -102,9 +102,9 @@ impl RewriteOptions {
     /// # Errors
     /// `InvalidArgument` with the names of these options.
     pub(super) fn check_formats(&self, has_ntuples: bool, has_trees: bool) -> Result<()> {
-        let (mut ntuples, trees) = (self.storage.given(), self.baskets.given());
-        ntuples.extend((!self.split.is_empty()).then_some("split"));
-        let refuse = |names: &[&str], format: &str| {
+        let (mut ntuples, trees) = (flags(&given(&self.storage)?), flags(&given(&self.baskets)?));
+        ntuples.extend((!self.split.is_empty()).then(|| "split".to_owned()));
+        let refuse = |names: &[String], format: &str| {
             Err(Error::invalid_argument(format!(
                 "{} of {format}, and there is none to rewrite",
                 match names {

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::plan::RecordedPlan;
 use super::stats::{IoStats, Opened};
-use crate::event::{Event, Pair};
+use crate::event::{Asked, Event, Pair};
 use crate::recorder::{Recorder, next_number, recorder, thread};
 
 /// A resource whose opens and reads are counted, and recorded while a recording runs.
@@ -79,12 +79,11 @@ impl ObservedFile {
         let error = done.as_ref().err().map(ToString::to_string);
         let (start, end) = (recorder.time(begin), recorder.time(Instant::now()));
         let (file, plan, thread) = (self.number, RecordedPlan::of_thread(), thread());
+        let asked = Asked { file, plan, start, end, thread, error };
         let ranges: Vec<Pair> = ranges.collect();
         recorder.write(&match ranges[..] {
-            [Pair(offset, length)] => {
-                Event::Read { file, offset, length, plan, start, end, thread, error }
-            }
-            _ => Event::Readv { file, ranges, plan, start, end, thread, error },
+            [Pair(offset, length)] => Event::Read { offset, length, asked },
+            _ => Event::Readv { ranges, asked },
         });
         done
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use globset::{GlobBuilder, GlobMatcher};
 use nyssa_root::compression::{Codec, Compression};
 use nyssa_root::error::{Error, Result};
+use serde::{Serialize, Serializer};
 
 use super::requested_type::RequestedType;
 use crate::schema::{FieldId, Schema};
@@ -21,17 +22,26 @@ use crate::seal::{ColumnSettings, MAX_UNZIPPED_PAGE, MIN_UNZIPPED_PAGE};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct FieldOptions {
+    #[serde(rename = "glob", serialize_with = "glob_text")]
     matcher: GlobMatcher,
     /// The paths of further fields that have another name, which the glob matches.
+    #[serde(skip)]
     also: Vec<String>,
     /// The column type, for fields that can have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<RequestedType>,
     /// The compression of the pages, with exactly this level.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub compression: Option<Compression>,
     /// The maximum size of a page before compression, in bytes. Pages are smaller if memory is short.
+    #[serde(rename = "page_size", skip_serializing_if = "Option::is_none")]
     pub page_bytes: Option<usize>,
+}
+
+fn glob_text<S: Serializer>(matcher: &GlobMatcher, to: S) -> std::result::Result<S::Ok, S::Error> {
+    to.serialize_str(matcher.glob().glob())
 }
 
 impl FieldOptions {

@@ -12,6 +12,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use nyssa_root::error::{Error, Result};
+use serde::{Serialize, Serializer};
 
 use crate::encoding::{ColumnType, Encoding};
 
@@ -24,6 +25,13 @@ pub enum RequestedType {
     Unsplit,
     /// A column type with its bits and its range of values.
     Encoding(Encoding),
+}
+
+/// As text for people.
+impl Serialize for RequestedType {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
 }
 
 impl fmt::Display for RequestedType {

@@ -37,6 +37,8 @@ impl CompressionChoice {
     }
 }
 
+crate::serde_as_text!(CompressionChoice);
+
 impl From<Compression> for CompressionChoice {
     fn from(compression: Compression) -> Self {
         Self { compression, level_named: true }

@@ -43,6 +43,27 @@ pub(super) struct Inner {
     recovered: bool,
 }
 
+impl Inner {
+    fn new(
+        source: Arc<dyn Source>,
+        (header, top): (Header, Directory),
+        keys: Vec<KeyEntry>,
+    ) -> Self {
+        Self {
+            source,
+            header,
+            top,
+            keys,
+            eager_info: None,
+            infos: OnceLock::new(),
+            scan: OnceLock::new(),
+            lists: Mutex::default(),
+            last_metadata: Mutex::default(),
+            recovered: false,
+        }
+    }
+}
+
 impl RootFile {
     /// Opens a file with two requests: one for the start of the file and one for its top key list. From a source with
     /// latency, one request brings the start and the end of the file, which mostly contain all that is needed next.
@@ -77,22 +98,12 @@ impl RootFile {
             let info = scan.info.as_ref();
             (header.seek_info, header.nbytes_info) =
                 info.map_or((0, 0), |key| (key.seek, key.nbytes));
-            let scan = OnceLock::from(Arc::new(scan));
-            let (eager_info, infos, recovered) = (None, OnceLock::new(), true);
-            let (lists, last_metadata) = (Mutex::default(), Mutex::default());
-            let inner = Inner {
-                source,
-                header,
-                top,
-                keys,
-                eager_info,
-                infos,
-                scan,
-                lists,
-                last_metadata,
-                recovered,
-            };
-            return Ok(Self(Arc::new(inner)));
+            let inner = Inner::new(source, (header, top), keys);
+            return Ok(Self(Arc::new(Inner {
+                scan: Arc::new(scan).into(),
+                recovered: true,
+                ..inner
+            })));
         }
         let keys_range = keys_range(&top, size, "the file")?;
         let info = header.seek_info..header.seek_info + u64::from(header.nbytes_info);
@@ -104,21 +115,8 @@ impl RootFile {
         let list = read.next().unwrap_or_default();
         let eager_info = read.next();
         let keys = directory::parse_keys(&list, keys_range.start, "")?;
-        let (infos, scan, recovered) = (OnceLock::new(), OnceLock::new(), false);
-        let (lists, last_metadata) = (Mutex::default(), Mutex::default());
-        let inner = Inner {
-            source,
-            header,
-            top,
-            keys,
-            eager_info,
-            infos,
-            scan,
-            lists,
-            last_metadata,
-            recovered,
-        };
-        Ok(Self(Arc::new(inner)))
+        let inner = Inner::new(source, (header, top), keys);
+        Ok(Self(Arc::new(Inner { eager_info, ..inner })))
     }
 
     /// Returns whether the file was not closed. nyssa has then searched its records for objects. An object that was

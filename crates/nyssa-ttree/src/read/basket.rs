@@ -1,4 +1,5 @@
-//! Reads one basket: a key, the basket header after it, and the payload.
+//! Reads the contents of a basket: the data of its entries, and where they begin. `basket_header` reads what is before
+//! them.
 //!
 //! ```text
 //! on disk      | TKey | TBasket header, flag 0 or 80 | data … fLast | entry offsets | displacements |
@@ -16,78 +17,14 @@ use nyssa_root::compression;
 use nyssa_root::cursor::Cursor;
 use nyssa_root::error::{Error, Result};
 
-use crate::model::Basket;
+use super::basket_header::{Expected, FLAG_GENERATED, GENERATE_OFFSETS, Header, NEWEST_VERSION};
 
-/// The number that ROOT adds to the version of a key with 64-bit offsets.
-const LARGE_KEY: i16 = 1000;
-/// `TBasket::EIOBits::kGenerateOffsetMap`: the basket stores no offsets when the counter gives them, and
-/// sizes instead of offsets otherwise.
-pub(crate) const GENERATE_OFFSETS: u8 = 1;
-/// The number that ROOT adds to the flag when the basket stores no offsets.
-const FLAG_GENERATED: u8 = 80;
-/// The newest version of `TBasket`.
-const NEWEST_VERSION: u16 = 3;
-/// The first flag, without `FLAG_GENERATED`, that ROOT writes in no basket.
-const FLAG_UNKNOWN: u8 = 60;
 /// The bits of a streamed offset that are a displacement: its highest byte (flags 21 to 39).
 const DISPLACEMENT_MASK: u32 = 0xFF00_0000;
 
 /// The payload size in bytes from which memory is allocated step by step, as the compressed blocks are
 /// decompressed.
 const LARGE_PAYLOAD: usize = 16 << 20;
-
-/// The description of a basket in its branch. The key repeats these numbers, and they are compared.
-#[derive(Clone, Copy, Debug)]
-pub struct Expected {
-    /// The size with the key in bytes. It is 0 when the branch does not store the size.
-    pub bytes: u64,
-    /// The offset of the key in the file. `None` for embedded baskets.
-    pub seek: Option<u64>,
-    /// The number of entries.
-    pub entries: u64,
-    /// Whether the payload takes all bytes that were read, because a cache has stored it in its own form.
-    pub unpacked: bool,
-}
-
-impl Expected {
-    /// Returns the description of a basket that is moved, from its branch.
-    pub fn of(basket: &Basket) -> Self {
-        Self {
-            bytes: basket.bytes,
-            seek: basket.embedded.is_none().then_some(basket.seek),
-            entries: basket.entries,
-            unpacked: false,
-        }
-    }
-}
-
-/// The key and the header of a basket.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Header {
-    /// The size of the key and the stored payload in bytes. It is 0 in some embedded baskets.
-    pub nbytes: usize,
-    /// The size of the key and the basket's header, in bytes.
-    pub keylen: usize,
-    /// The size of the decompressed payload in bytes.
-    pub objlen: usize,
-    /// The offset of the key in the file.
-    pub seek: u64,
-    /// The streamed class, which is `TBasket`.
-    pub class: String,
-    /// The version of the streamed `TBasket`.
-    pub version: u16,
-    /// The size of an entry in bytes in a basket without offsets, or else the number of offsets that ROOT has place for
-    /// (`fNevBufSize`).
-    pub entry_size: usize,
-    /// The number of entries.
-    pub entries: usize,
-    /// The end of the data in bytes, counted from the start of the key.
-    pub last: usize,
-    /// The flag that says which arrays follow.
-    pub flag: u8,
-    /// The bits of optional features (`TBasket::EIOBits`).
-    pub io_bits: u8,
-}
 
 /// The stored offsets of the entries of a basket.
 #[derive(Clone, Copy, Debug)]
@@ -118,132 +55,42 @@ pub(crate) struct Contents<'a> {
     written_at: Option<&'a [u8]>,
 }
 
-impl Header {
-    /// Reads a header at the cursor. The cursor is then at the first byte after the flag.
-    pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
-        let size = |cursor: &Cursor<'_>, value: i32, what: &str| {
-            usize::try_from(value)
-                .map_err(|_| cursor.error(format!("basket has a negative {what}, {value}")))
-        };
-        let nbytes = cursor.be_i32()?;
-        let nbytes = size(cursor, nbytes, "size")?;
-        let key_version = cursor.be_i16()?;
-        let objlen = cursor.be_i32()?;
-        let objlen = size(cursor, objlen, "object size")?;
-        cursor.skip(4)?; // date and time
-        let keylen = usize::from(cursor.be_u16()?);
-        cursor.skip(2)?; // cycle
-        let seek = if key_version > LARGE_KEY {
-            let seek = cursor.be_u64()?;
-            cursor.skip(8)?;
-            seek
-        } else {
-            let seek = u64::from(cursor.be_u32()?);
-            cursor.skip(4)?;
-            seek
-        };
-        let class = cursor.root_string()?;
-        if class != "TBasket" {
-            return Err(cursor.error(format!("the key holds a {class:?}, not a basket")));
-        }
-        cursor.root_string()?; // name: branches may have been renamed since
-        cursor.root_string()?; // title: the tree
-        let version = cursor.be_u16()?;
-        cursor.skip(4)?; // buffer size
-        let entry_size = cursor.be_i32()?;
-        let io_bits = if entry_size < 0 { cursor.u8()? } else { 0 };
-        let entry_size = entry_size.unsigned_abs() as usize;
-        if io_bits & !GENERATE_OFFSETS != 0 {
-            return Err(Error::unsupported(format!(
-                "basket uses I/O features {io_bits:#04x} that this version of nyssa does not know"
-            )));
-        }
-        let entries = cursor.be_i32()?;
-        let entries = size(cursor, entries, "number of entries")?;
-        let last = cursor.be_i32()?;
-        let last = size(cursor, last, "end of data")?;
-        let flag = cursor.u8()?;
-        Ok(Self {
-            nbytes,
-            keylen,
-            objlen,
-            seek,
-            class,
-            version,
-            entry_size,
-            entries,
-            last,
-            flag,
-            io_bits,
-        })
+impl<'a> Contents<'a> {
+    /// Returns the size of the key and the basket's header, in bytes. References in the data count from the
+    /// start of the key.
+    pub(crate) fn keylen(&self) -> usize {
+        self.keylen
     }
 
-    /// Compares the numbers in the key with the numbers in the branch.
-    ///
-    /// # Errors
-    /// `OutOfSpecification` if they differ.
-    pub(crate) fn check(&self, expected: &Expected, at: &Cursor<'_>) -> Result<()> {
-        let differs = |what: &str, key: u64, branch: u64| {
-            Err(at
-                .error(format!("the basket's key says {key} {what}, but its branch says {branch}")))
-        };
-        if self.entries as u64 != expected.entries {
-            return differs("entries", self.entries as u64, expected.entries);
-        }
-        let Some(seek) = expected.seek else { return Ok(()) };
-        if expected.bytes != 0 && self.nbytes as u64 != expected.bytes {
-            return differs("bytes", self.nbytes as u64, expected.bytes);
-        }
-        if self.seek != seek {
-            return Err(at.error(format!(
-                "the basket's key says that the basket is at byte {}, but its branch says at byte {seek}",
-                self.seek
-            )));
-        }
-        Ok(())
-    }
-
-    /// Refuses a header that does not fit the `contents` of its basket. nyssa could read them, but ROOT relies on
+    /// Refuses a header that does not fit these contents. nyssa could read them, but ROOT relies on
     /// these numbers.
     ///
     /// # Errors
     /// `OutOfSpecification` for a version or a flag that no basket has, and for a wrong size of an entry.
-    pub(crate) fn check_use(&self, contents: &Contents<'_>, is_embedded: bool) -> Result<()> {
-        if !(1..=NEWEST_VERSION).contains(&self.version) {
+    pub(crate) fn check_header(&self, header: &Header, is_embedded: bool) -> Result<()> {
+        if !(1..=NEWEST_VERSION).contains(&header.version) {
             return Err(Error::out_of_spec(format!(
                 "the basket says that it has version {} of TBasket, the newest is {NEWEST_VERSION}",
-                self.version
+                header.version
             )));
         }
-        if !self.has_known_flag(is_embedded) {
+        if !header.has_known_flag(is_embedded) {
             return Err(Error::out_of_spec(format!(
                 "the basket has the flag {}, which does not belong to such a basket",
-                self.flag
+                header.flag
             )));
         }
-        self.check_entry_size(contents, is_embedded)
-    }
-
-    /// Returns whether ROOT writes this flag. A basket in its tree may have the form of a basket in the file.
-    fn has_known_flag(&self, is_embedded: bool) -> bool {
-        match self.flag.checked_sub(FLAG_GENERATED) {
-            Some(_) if self.io_bits & GENERATE_OFFSETS == 0 => false,
-            Some(0) => true,
-            flag => {
-                let flag = flag.unwrap_or(self.flag);
-                flag == 0 || is_embedded && flag < FLAG_UNKNOWN && matches!(flag % 10, 1 | 2)
-            }
-        }
+        self.check_entry_size(header, is_embedded)
     }
 
     /// Compares the size of an entry with the data: ROOT finds entry `i` at `i` times this size. For a basket with
     /// offsets, the number is the number of offsets that have place. ROOT fills this place from a basket in its tree.
     /// For a basket in the file it allocates new memory, and uproot always writes 1000 there.
-    fn check_entry_size(&self, contents: &Contents<'_>, is_embedded: bool) -> Result<()> {
-        let Self { entry_size: size, entries, .. } = self;
-        let bytes = contents.data.len();
-        match contents.stored {
-            Stored::Absent if self.flag >= FLAG_GENERATED => Ok(()),
+    fn check_entry_size(&self, header: &Header, is_embedded: bool) -> Result<()> {
+        let Header { entry_size: size, entries, .. } = header;
+        let bytes = self.data.len();
+        match self.stored {
+            Stored::Absent if header.flag >= FLAG_GENERATED => Ok(()),
             Stored::Absent if entries.checked_mul(*size) == Some(bytes) => Ok(()),
             Stored::Absent => Err(Error::out_of_spec(format!(
                 "the basket says that each of its {entries} entries has {size} bytes, but they have {bytes} bytes together"
@@ -253,29 +100,6 @@ impl Header {
                 "the basket says that it has place for {size} entry offsets, but it has {entries} entries"
             ))),
         }
-    }
-
-    /// Returns whether the payload is stored without compression. The header belongs to a whole basket.
-    fn is_stored(&self) -> bool {
-        self.nbytes.checked_sub(self.keylen) == Some(self.objlen)
-    }
-
-    /// Returns the number of data bytes: `fLast` minus the length of the key.
-    fn border(&self, at: &Cursor<'_>) -> Result<usize> {
-        self.last.checked_sub(self.keylen).ok_or_else(|| {
-            at.error(format!(
-                "the basket's data end at byte {} of it, inside its key of {} bytes",
-                self.last, self.keylen
-            ))
-        })
-    }
-}
-
-impl<'a> Contents<'a> {
-    /// Returns the size of the key and the basket's header, in bytes. References in the data count from the
-    /// start of the key.
-    pub(crate) fn keylen(&self) -> usize {
-        self.keylen
     }
 
     /// Opens a basket that was read from a file. `raw` are its bytes. A compressed payload is decompressed to

@@ -8,7 +8,8 @@ use nyssa_root::fetch::{read_all, read_one};
 
 use super::Reader;
 use super::ahead::range;
-use super::basket::{Expected, Opened, payload_size};
+use super::basket::{Opened, payload_size};
+use super::basket_header::Expected;
 use crate::heuristics::read;
 use crate::model::Basket;
 

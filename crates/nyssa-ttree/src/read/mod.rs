@@ -4,6 +4,7 @@ mod ahead;
 mod array;
 mod assemble;
 pub(crate) mod basket;
+pub(crate) mod basket_header;
 mod basket_sizes;
 mod branch_read;
 mod branches;
@@ -19,7 +20,7 @@ mod verify;
 mod without;
 
 pub use array::items;
-pub use basket::Expected;
+pub use basket_header::Expected;
 pub use moved::MovedBasket;
 pub use options::{DEFAULT_FETCH_BYTES, TTreeReadOptions};
 pub use reader::Reader;

@@ -3,7 +3,8 @@
 use nyssa_root::cursor::Cursor;
 use nyssa_root::error::{Error, Result};
 
-use super::basket::{Contents, Expected, Header};
+use super::basket::Contents;
+use super::basket_header::{Expected, Header};
 
 /// A basket that is moved to another file.
 pub struct MovedBasket {

@@ -22,7 +22,8 @@ use nyssa_root::unpacked::{Keep, Page, Pages, in_order, on_all_threads};
 use rayon::prelude::*;
 
 use super::Reader;
-use super::basket::{Contents, Expected, Opened, decompress, payload_size, unpack};
+use super::basket::{Contents, Opened, decompress, payload_size, unpack};
+use super::basket_header::Expected;
 use super::branch_read::{BranchRead, Decoded, Output, Target, VariableData};
 use crate::heuristics::read;
 use crate::model::Basket;

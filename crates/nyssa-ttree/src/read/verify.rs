@@ -18,7 +18,8 @@ use nyssa_root::rootfile::KeyEntry;
 
 use super::Reader;
 use super::ahead::range;
-use super::basket::{Contents, Expected, Header, Opened};
+use super::basket::{Contents, Opened};
+use super::basket_header::{Expected, Header};
 use crate::model::{Basket, Branch, Shape};
 
 /// The result of the check of a basket.
@@ -185,7 +186,7 @@ fn check_basket(
             Expected { bytes: basket.bytes, seek: None, entries: basket.entries, unpacked: false };
         let mut scratch = Vec::new();
         let contents = Contents::open_embedded(embedded, &expected, &mut scratch)?;
-        Header::read(&mut Cursor::new(embedded, 0))?.check_use(&contents, true)?;
+        contents.check_header(&Header::read(&mut Cursor::new(embedded, 0))?, true)?;
     } else {
         let block = match fetched.first() {
             Some(block) if reader.is_in_file(basket) => block.clone(),
@@ -195,7 +196,7 @@ fn check_basket(
         let expected = expected(reader, basket);
         let contents = Arc::new(Opened::new(&block, &expected)?);
         let header = Header::read(&mut Cursor::new(&block, basket.seek))?;
-        header.check_use(&contents.contents(&expected)?, false)?;
+        contents.contents(&expected)?.check_header(&header, false)?;
         if let Some(key) = reader.key(basket) {
             opened.keep(key, Arc::clone(&contents), contents.len());
         }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use nyssa_root::error::Result;
 
 use crate::model::Basket;
-use crate::read::basket::{Contents, Expected, Opened};
+use crate::read::basket::{Contents, Opened};
+use crate::read::basket_header::Expected;
 
 /// A decompressed basket.
 pub struct OpenedBasket {

@@ -29,8 +29,8 @@ pub struct Beside {
     pub user_info: Vec<PlainObject>,
     /// The index of the entries.
     pub index: Option<(Index, PlainObject)>,
-    /// The sizes of the baskets of the top-level branches in bytes, in the order of the tree.
-    pub basket_sizes: Vec<i64>,
+    /// The sizes of the baskets of the top-level branches in bytes, and how deep they are split, in the order of the tree.
+    pub branches: Vec<(i64, i64)>,
     /// The classes of the objects.
     pub classes: BTreeSet<String>,
     /// The parts that cannot be taken, with the reasons.
@@ -93,7 +93,11 @@ impl Beside {
             this.classes.insert("TTreeIndex".to_owned());
         }
         let branches = tree.list("fBranches")?.into_iter().flatten();
-        this.basket_sizes = branches.map(|one| one.i64("fBasketSize")).collect::<Result<_>>()?;
+        let stated = |branch: View<'_>| -> Result<(i64, i64)> {
+            let level = branch.get("fSplitLevel").and_then(Value::as_i64);
+            Ok((branch.i64("fBasketSize")?, level.unwrap_or(0)))
+        };
+        this.branches = branches.map(stated).collect::<Result<_>>()?;
         Ok(this)
     }
 

@@ -9,7 +9,7 @@ use nyssa_root::streamer::values::{EditedObject, ObjectId, Value, View};
 
 use super::ClusterRuns;
 use crate::model::{Basket, basket_table, first_entry};
-use crate::read::basket::GENERATE_OFFSETS;
+use crate::read::basket_header::GENERATE_OFFSETS;
 
 /// The properties of branches that are names of classes.
 const CLASS_NAMES: [&str; 2] = ["fClassName", "fClonesName"];

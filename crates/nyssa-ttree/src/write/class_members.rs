@@ -8,6 +8,27 @@ use super::vector::CLASS_VERSION;
 
 /// The type code of containers and strings in branches (`ROOT::kSTLany`).
 const CONTAINER: i64 = 300;
+/// The containers of the standard library.
+const CONTAINERS: [&str; 13] = [
+    "vector",
+    "list",
+    "deque",
+    "forward_list",
+    "set",
+    "multiset",
+    "unordered_set",
+    "unordered_multiset",
+    "map",
+    "multimap",
+    "unordered_map",
+    "unordered_multimap",
+    "bitset",
+];
+/// Classes that ROOT never splits, nor those derived from them.
+const WHOLE: [&str; 8] =
+    ["TArray", "TCollection", "TSeqCollection", "TObjArray", "TList", "TRef", "TRefArray", "TTree"];
+/// The largest number of base classes above each other.
+const MAX_BASES: usize = 40;
 
 /// The members that a branch could be split into.
 pub(super) enum Members<'i> {
@@ -29,8 +50,11 @@ impl<'i> Members<'i> {
         let class = |name: &str| infos.class(name, None);
         match (element.class.as_str(), element.array_length) {
             ("TStreamerBase", _) => class(&element.name).map_or(Self::None, Self::Base),
-            ("TStreamerObjectAny", 0) => class(&element.type_name).map_or(Self::None, Self::Object),
-            ("TStreamerObjectAny", _) => Self::Objects,
+            ("TStreamerObjectAny" | "TStreamerObject", 0) => {
+                let class = class(&element.type_name).filter(|class| can_split(infos, class));
+                class.map_or(Self::None, Self::Object)
+            }
+            ("TStreamerObjectAny" | "TStreamerObject", _) => Self::Objects,
             ("TStreamerSTL", _) => match item_class(infos, &element.type_name) {
                 Some(item) => Self::Collection(item),
                 None if has_class(infos, &element.type_name) => Self::Objects,
@@ -39,6 +63,30 @@ impl<'i> Members<'i> {
             _ => Self::None,
         }
     }
+}
+
+/// Returns whether a type is a container of the standard library.
+pub(super) fn is_container(type_name: &str) -> bool {
+    let template = type_name.split_once('<').map(|(template, _)| template.trim());
+    template.is_some_and(|template| CONTAINERS.contains(&template))
+}
+
+/// Returns whether ROOT splits objects of a class into their members (`TClass::CanSplit`).
+pub(super) fn can_split(infos: &StreamerInfos, class: &ClassInfo) -> bool {
+    let mut open = vec![(class, 0)];
+    while let Some((class, depth)) = open.pop() {
+        if WHOLE.contains(&class.name.as_str()) || depth > MAX_BASES {
+            return false;
+        }
+        let bases = class.elements.iter().filter(|element| element.class == "TStreamerBase");
+        for base in bases {
+            if WHOLE.contains(&base.name.as_str()) {
+                return false;
+            }
+            open.extend(infos.class(&base.name, None).map(|info| (info, depth + 1)));
+        }
+    }
+    true
 }
 
 /// Describes the branch `name` of the member `index` of a class. It is below the branch `mother`, in objects of the class
@@ -88,8 +136,8 @@ pub(super) fn member(
         leaf: Some(LeafElement {
             len: i64::from(element.array_length.max(1)),
             len_type: number.map_or(0, |basic| size(basic, element.code)),
-            is_unsigned: element.type_name.starts_with("unsigned")
-                || element.type_name == "ULong64_t",
+            is_unsigned: number != Some(Basic::Bits)
+                && (element.type_name.starts_with("unsigned") || element.type_name == "ULong64_t"),
             ..leaf(&leaf_name, name)
         }),
     }
@@ -105,6 +153,7 @@ pub(super) fn item_class<'i>(infos: &'i StreamerInfos, type_name: &str) -> Optio
             infos.class(&format!("pair<{inside}{space}>"), None)
         }
         false if template == "pair" => None,
+        false if is_container(inside) => None,
         false => infos.class(inside, None),
     }
 }
@@ -154,6 +203,8 @@ fn size(basic: Basic, code: i32) -> i64 {
     const FLOAT16: [i32; 2] = [19, 39];
     match basic {
         _ if FLOAT16.contains(&code) => 2,
+        // The bits of a `TObject` are no number of a leaf.
+        Basic::Bits => 0,
         Basic::Plain(number) => number.size() as i64,
         _ => 4,
     }

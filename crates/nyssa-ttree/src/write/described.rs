@@ -6,14 +6,20 @@ use nyssa_root::error::{Error, Result};
 use nyssa_root::rootfile::RootFile;
 use nyssa_root::streamer::{Declarations, Element, StreamerInfos, StreamerList};
 
+use super::class_members::is_container;
+
 /// The elements of classes that have branches.
-const ELEMENTS: [&str; 5] = [
+const ELEMENTS: [&str; 7] = [
     "TStreamerBase",
     "TStreamerBasicType",
+    "TStreamerObject",
     "TStreamerObjectAny",
     "TStreamerSTL",
     "TStreamerSTLstring",
+    "TStreamerString",
 ];
+/// The elements of members that are objects of a class.
+const OBJECTS: [&str; 3] = ["TStreamerBase", "TStreamerObject", "TStreamerObjectAny"];
 
 /// The largest depth of classes inside classes.
 const MAX_DEPTH: usize = 60;
@@ -59,17 +65,48 @@ impl Described {
     /// type.
     pub fn class_of(&self, type_name: &str) -> Result<String> {
         let spelt = Declarations::spelt(type_name)?;
-        let words = spelt.split(['<', '>', ',']).map(str::trim);
-        let classes = words.filter(|word| self.places.contains_key(*word));
-        let classes: Vec<&str> = classes.collect();
+        match self.check_all(&spelt)? {
+            true => Ok(spelt),
+            false => Err(Error::unsupported(format!("no streamer info describes {type_name}"))),
+        }
+    }
+
+    /// Checks that a tree can have branches of a type that another tree had, in ROOT's spelling: a class, or a container,
+    /// also of numbers.
+    ///
+    /// # Errors
+    /// `Unsupported` with the class or the member that has no branch.
+    pub fn check_type(&self, type_name: &str) -> Result<()> {
+        match self.check_all(type_name)? || is_container(type_name) {
+            true => Ok(()),
+            false => Err(Error::unsupported(format!("no streamer info describes {type_name}"))),
+        }
+    }
+
+    /// Checks all classes in a type. Returns whether there are any.
+    fn check_all(&self, type_name: &str) -> Result<bool> {
+        if type_name.contains('*') {
+            return Err(Error::unsupported(format!("nyssa does not write pointers: {type_name}")));
+        }
         let mut checked = HashMap::new();
-        for class in classes {
+        for class in self.classes_in(type_name) {
             self.check(class, &mut checked, 0)?;
         }
-        match checked.is_empty() {
-            false => Ok(spelt),
-            true => Err(Error::unsupported(format!("no streamer info describes {type_name}"))),
+        Ok(!checked.is_empty())
+    }
+
+    /// Returns the classes in a type that the file describes: the type itself, or those in its template arguments.
+    fn classes_in<'t>(&self, type_name: &'t str) -> Vec<&'t str> {
+        let (mut open, mut found) = (vec![type_name], Vec::new());
+        while let Some(name) = open.pop() {
+            let name = name.trim();
+            // A file may describe containers, too, whose only member is the container itself.
+            match self.places.contains_key(name) && !is_container(name) {
+                true => found.push(name),
+                false => open.extend(arguments(name)),
+            }
         }
+        found
     }
 
     /// Checks that the members of a class have branches. `checked` has the classes that were checked, or `false` for the
@@ -101,18 +138,24 @@ impl Described {
         }
         for element in &info.elements {
             let plain = ELEMENTS.contains(&element.class.as_str()) && !element.is_container_base();
-            if !plain || !element.count_name.is_empty() {
+            let points = element.type_name.contains('*') && element.type_name != "char*";
+            if !plain || points || !element.count_name.is_empty() {
                 return Err(Error::unsupported(format!(
                     "nyssa makes no branch of the member {} of {class}",
                     element.name
                 )));
             }
-            for inner in classes_of(element) {
-                if self.places.contains_key(inner) {
-                    self.check(inner, checked, depth + 1)?;
-                } else if matches!(element.class.as_str(), "TStreamerBase" | "TStreamerObjectAny") {
-                    return Err(Error::unsupported(format!("no streamer info describes {inner}")));
-                }
+            // ROOT has a streamer info of `TString`, which streams itself.
+            if element.class == "TStreamerString" {
+                continue;
+            }
+            let type_name = type_of(element);
+            let inner = self.classes_in(type_name);
+            if inner.is_empty() && OBJECTS.contains(&element.class.as_str()) {
+                return Err(Error::unsupported(format!("no streamer info describes {type_name}")));
+            }
+            for inner in inner {
+                self.check(inner, checked, depth + 1)?;
             }
         }
         checked.insert(class, true);
@@ -120,11 +163,26 @@ impl Described {
     }
 }
 
-/// Returns the names in the type of a member, some of which are classes.
-fn classes_of(element: &Element) -> Vec<&str> {
+/// Returns the type of a member.
+fn type_of(element: &Element) -> &str {
     match element.class.as_str() {
-        "TStreamerBase" => vec![&element.name],
-        "TStreamerObjectAny" => vec![&element.type_name],
-        _ => element.type_name.split(['<', '>', ',']).map(str::trim).collect(),
+        "TStreamerBase" => &element.name,
+        _ => &element.type_name,
     }
+}
+
+/// Returns the template arguments of a type.
+fn arguments(type_name: &str) -> Vec<&str> {
+    let inside = type_name.split_once('<').and_then(|(_, rest)| rest.rsplit_once('>'));
+    let Some((inside, _)) = inside else { return Vec::new() };
+    let mut depth = 0_usize;
+    let comma = |character: char| {
+        match character {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        character == ',' && depth == 0
+    };
+    inside.split(comma).collect()
 }

@@ -12,6 +12,7 @@ use nyssa_root::compression::Compression;
 use nyssa_root::definitions::Definitions;
 use nyssa_root::effort::Effort;
 use nyssa_root::error::{Error, Result};
+use serde::{Serialize, Serializer};
 
 use super::declared;
 use super::described::Described;
@@ -110,16 +111,24 @@ pub struct TreeWriteOptions {
 }
 
 /// The options of the branches that a glob matches.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct BranchOptions {
     /// Matches the names of branches.
+    #[serde(serialize_with = "glob_text")]
     pub glob: GlobMatcher,
     /// The compression, whose level is used exactly; `None` means the compression of the tree.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub compression: Option<Compression>,
     /// The size of a basket; `None` means the size of the tree.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub basket_size: Option<usize>,
     /// The title of the branch; `None` makes the list of its leaves.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+}
+
+fn glob_text<S: Serializer>(matcher: &GlobMatcher, to: S) -> std::result::Result<S::Ok, S::Error> {
+    to.serialize_str(matcher.glob().glob())
 }
 
 /// The options of one column, or of a member of a record by the name of its branch.
@@ -139,8 +148,10 @@ pub struct ColumnOptions {
     pub basket_size: Option<usize>,
     /// The title of the branch; `None` makes the list of its leaves.
     pub title: Option<String>,
-    /// The type of objects of a class, or of a collection of a class, as the streamer infos spell it.
+    /// The type of objects of a class, or of a collection, as the streamer infos spell it.
     pub class: Option<String>,
+    /// How deep these objects are split; `None` means the level of the tree.
+    pub split_level: Option<u32>,
 }
 
 /// The options of one leaf.
@@ -252,6 +263,12 @@ impl TreeWriteOptions {
     /// Returns the class of the strings of a branch, if they are objects.
     pub(super) fn string_class(&self, branch: &str) -> Option<&'static str> {
         self.columns.get(branch)?.string_class
+    }
+
+    /// Returns how deep the objects of a column are split.
+    pub(super) fn split_level_of(&self, column: &str) -> u32 {
+        let own = self.columns.get(column).and_then(|options| options.split_level);
+        own.unwrap_or(self.split_level)
     }
 
     /// Returns whether a record must be written as one branch.

@@ -195,7 +195,7 @@ impl<'a> Planner<'a> {
     /// Adds the branches of a column of a type that `infos` describe.
     fn class(&mut self, name: &str, type_name: &str, infos: &StreamerInfos) -> Result<ClassColumn> {
         names::check("a branch", name)?;
-        let (level, first) = (self.options.split_level, self.plan.branches.len());
+        let (level, first) = (self.options.split_level_of(name), self.plan.branches.len());
         let Unrolled { branches, shape, layout } = unroll(infos, (name, type_name), level, first)?;
         for branch in branches {
             if !self.names.insert(branch.name.clone()) {

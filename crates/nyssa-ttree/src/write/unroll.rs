@@ -15,7 +15,7 @@ use nyssa_root::error::{Result, ResultExt};
 use nyssa_root::streamer::info::{ClassInfo, Element};
 use nyssa_root::streamer::{Basic, Layouts, Member, ObjectLayout, StreamerInfos};
 
-use super::class_members::{Members, full_name, item_class, leaf, member, top};
+use super::class_members::{Members, full_name, is_container, item_class, leaf, member, top};
 use super::element::{ElementForm, ElementKind, LeafElement, NO_REFERENCES, OBJECTS};
 use super::form::{BranchForm, Content, LeafForm};
 
@@ -54,7 +54,7 @@ pub(super) fn unroll(
     first: usize,
 ) -> Result<Unrolled> {
     let mut layouts = Layouts::new(infos);
-    let info = infos.class(type_name, None);
+    let info = infos.class(type_name, None).filter(|_| !is_container(type_name));
     let version = info.map(|info| (info.version, info.checksum));
     let layout = Arc::new(layouts.whole(type_name, version)?);
     let mut unroller = Unroller { infos, layouts, first, branches: Vec::new() };

@@ -53,6 +53,9 @@ impl Direction for ToRNTuple {
         Streamer::of(streamer)?;
         storage.encoding.get_or_insert(default_encoding(output));
         storage.validate(output)?;
+        storage.cluster_size = Some(storage.cluster_size());
+        storage.page_size = storage.page_size.or(Some(storage.page_size() as u64));
+        output.memory = Some(output.memory());
         Ok(settled)
     }
 

@@ -6,6 +6,7 @@ use globset::GlobMatcher;
 use nyssa_rntuple::schema::{BACKING_PREFIX, Field, FieldId, Schema, Structure};
 use nyssa_ttree::write::{self, Described};
 
+use super::restored::Restored;
 use crate::kept_tree::BranchFacts;
 
 /// A field that becomes a column, and the fields above it.
@@ -32,6 +33,8 @@ pub(super) struct Fields<'a> {
     pub kept: HashMap<&'a str, (usize, &'a str, &'a BranchFacts)>,
     /// The classes that stay whole: their objects become branches of the class. `None` opens all classes.
     pub classes: Option<&'a Described>,
+    /// The classes of top-level fields that were branches of classes.
+    pub restored: HashMap<String, Restored>,
     /// Whether the members of objects become branches of their own, whose names need the name of the field.
     pub split: bool,
 }
@@ -41,6 +44,12 @@ impl<'a> Fields<'a> {
     pub(super) fn kept(&self, ids: &[FieldId]) -> Option<(usize, &'a str, &'a BranchFacts)> {
         let &[id] = ids else { return None };
         self.kept.get(self.schema.field(id).name.as_str()).copied()
+    }
+
+    /// Returns the class and the branch that a top-level field gets again.
+    pub(super) fn restored(&self, ids: &[FieldId]) -> Option<&Restored> {
+        let &[id] = ids else { return None };
+        self.restored.get(&self.schema.field(id).name)
     }
 
     /// Returns the columns of a top-level field.
@@ -62,7 +71,13 @@ impl<'a> Fields<'a> {
         };
         if let Some(class) = self.class(ids) {
             let mut own = chain(None);
-            if self.split && field.structure == Structure::Record && !own.branch.ends_with('.') {
+            let restored = self.restored(ids);
+            if let Some(restored) = restored {
+                own.branch.clone_from(&restored.branch);
+            } else if self.split
+                && field.structure == Structure::Record
+                && !own.branch.ends_with('.')
+            {
                 own.branch.push('.');
             }
             found.push(FieldChain { class: Some(class), ..own });
@@ -100,10 +115,14 @@ impl<'a> Fields<'a> {
         let objects = matches!(field.structure, Structure::Record | Structure::Collection);
         // The base class of a class that is opened is opened, too.
         let named = !field.type_name.is_empty() && !is_base(&field.name);
+        let classes = self.classes?;
+        if let Some(restored) = self.restored(&ids[..1]) {
+            return restored.class.clone().filter(|_| above.is_empty());
+        }
         if !objects || !alone || !named || field.source.is_some() {
             return None;
         }
-        self.classes?.class_of(&field.type_name).ok()
+        classes.class_of(&field.type_name).ok()
     }
 
     /// Returns whether a field is a record, or has records as items.

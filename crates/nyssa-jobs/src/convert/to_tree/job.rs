@@ -42,6 +42,8 @@ impl Direction for ToTTree {
         let mut settled = self.clone();
         settled.output.settle();
         settled.output.memory.map_or(Ok(()), check_memory)?;
+        settled.output.memory = Some(settled.output.memory());
+        settled.baskets.validate()?;
         Ok(settled)
     }
 

@@ -21,6 +21,7 @@ use nyssa_root::error::{Error, Result};
 use nyssa_ttree::write::{ColumnOptions, TreeWriteOptions, branches_of};
 
 use super::fields::{FieldChain, Fields, is_backing};
+use super::restored::RestoredClasses;
 use crate::convert::options::InputOptions;
 use crate::convert::report::Skipped;
 use crate::kept_tree::KeptTree;
@@ -53,6 +54,8 @@ pub(super) struct TreeMap {
     pub aliases: Vec<(String, String)>,
     /// The fields that are left out, with the reasons.
     pub skipped: Vec<Skipped>,
+    /// What is not as it was in the tree from which the fields come.
+    pub notes: Vec<String>,
 }
 
 impl TreeMap {
@@ -78,7 +81,10 @@ pub(super) fn map(
     let schema = reader.schema();
     let branches = kept.map(KeptTree::by_field).unwrap_or_default();
     let (classes, split) = (tree.described.as_deref(), tree.split_level > 0);
-    let fields = Fields { schema, leaf_lists: &tree.leaf_lists, kept: branches, classes, split };
+    let restored = kept.map(|kept| RestoredClasses::new(reader, kept, tree));
+    let RestoredClasses { by_field: restored, notes } = restored.unwrap_or_default();
+    let leaf_lists = &tree.leaf_lists;
+    let fields = Fields { schema, leaf_lists, kept: branches, classes, restored, split };
     let shown: HashSet<&str> = reader.columns().iter().map(|item| item.name.as_str()).collect();
     let top = schema.top_level().filter(|(_, field)| shown.contains(field.name.as_str()));
     let chains: Vec<_> = top.flat_map(|(id, _)| fields.below(id)).collect();
@@ -86,7 +92,7 @@ pub(super) fn map(
     let mut mapper =
         Mapper { reader, fields, tree, kept, map: TreeMap::default(), taken: HashMap::new() };
     mapper.take(selected, damaged);
-    let map = mapper.map;
+    let map = TreeMap { notes, ..mapper.map };
     let may_leave_out =
         |one: &Skipped| options.skip_unsupported || one.unreadable && options.skip_unreadable;
     if !map.skipped.iter().all(may_leave_out) {
@@ -243,7 +249,10 @@ impl Mapper<'_> {
                 None => self.lists(chain, &arrow, sizes),
             }
         };
-        let options = self.as_it_was(chain, own);
+        let mut options = self.as_it_was(chain, own);
+        if let Some(restored) = self.fields.restored(&chain.ids) {
+            options.split_level = restored.split_level;
+        }
         let name = chain.branch.clone();
         let alone = TreeWriteOptions {
             leaf_lists: self.tree.leaf_lists.clone(),

@@ -12,5 +12,6 @@ mod job;
 mod map;
 mod other_trees;
 mod projected;
+mod restored;
 mod stored_bytes;
 mod tree;

@@ -66,19 +66,25 @@ impl<'a> Tree<'a> {
             tree_options.described = Some(Arc::new(Described::of(input)?));
         }
         let entries = EntryRange::checked(options.input.entries, reader.num_entries(), "RNTuple")?;
-        let (kept, note) = kept(&reader, options)?;
+        let (mut kept, note) = kept(&reader, options)?;
+        if options.split_level.is_some() {
+            kept.iter_mut().flat_map(|kept| &mut kept.branches).for_each(|(_, branch)| {
+                branch.split_level = None;
+            });
+        }
         let mut map = map::map(&reader, &options.input, &tree_options, kept.as_ref(), damaged)?;
         let mut notes = notes(&reader, &map.aliases);
         notes.extend(note);
+        notes.append(&mut map.notes);
         if let Some(mut kept) = kept {
             let is_whole = entries == (0..reader.num_entries());
             notes.extend(kept.narrow(entries.end - entries.start, is_whole, |_| true));
-            let restored = restore(&kept, input, &mut tree_options, options.auto_flush);
+            let restored = restore(&kept, input, &mut tree_options, options.baskets.auto_flush);
             notes.extend(restored.or_else(|error| unused(error, options))?);
         }
         tree_options.title = reader.header().description.clone();
         tree_options.columns = std::mem::take(&mut map.options);
-        if options.basket_size.is_some() {
+        if options.baskets.basket_size.is_some() {
             tree_options.columns.values_mut().for_each(|column| column.basket_size = None);
         }
         let known: HashSet<_> = tree_options.aliases.iter().map(|(name, _)| name.clone()).collect();

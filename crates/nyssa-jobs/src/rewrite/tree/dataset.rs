@@ -18,6 +18,7 @@ use super::form::{Fate, Flush};
 use super::groups::groups;
 use super::work::Work;
 use crate::compare::diff::{self, DiffOptions};
+use crate::job::given::given;
 use crate::job::output::Output;
 use crate::job::stored_trees::Copy;
 use crate::job::{EntryRange, Reencoded, Written, report};
@@ -277,7 +278,8 @@ fn notes(tree: &StoredTree, fates: &[Fate], all: bool, options: &RewriteOptions)
             "the index of its entries is left out, TTree::BuildIndex makes a new one".to_owned(),
         );
     }
-    let requested = !options.baskets.given().is_empty() || options.output.compression.is_some();
+    let plain = given(&options.baskets).is_ok_and(|given| given.is_empty());
+    let requested = !plain || options.output.compression.is_some();
     let whole = tree.branches.iter().zip(fates).filter(|(branch, fate)| {
         let is_whole = branch.may_lack_offsets() && !branch.baskets.is_empty();
         requested && is_whole && matches!(fate, Fate::Moved)

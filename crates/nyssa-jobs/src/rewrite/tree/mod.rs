@@ -16,8 +16,6 @@ mod entries;
 mod form;
 mod groups;
 mod opened;
-mod options;
 mod work;
 
 pub(super) use dataset::Tree;
-pub use options::BasketOptions;

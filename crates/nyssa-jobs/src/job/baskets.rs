@@ -4,17 +4,18 @@ use nyssa_root::compression::Compression;
 use nyssa_root::error::Result;
 use nyssa_ttree::stored::StoredBranch;
 use nyssa_ttree::write::{AutoFlush, BranchOptions, check_basket_size};
+use serde::Serialize;
 
 /// The options that say how a TTree is stored. What is not given stays as it is in the input.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct BasketOptions {
-    /// Size of a basket of a TTree before compression. The default is the size of the branch; or with --auto-flush,
-    /// the size of its entries in a cluster.
+    /// Size of a basket of a TTree before compression. The default is the size in the TTree from which the data come, or
+    /// 32kB, as in ROOT; a rewrite with --auto-flush takes the size of the entries of a branch in a cluster.
     #[cfg_attr(feature = "cli", arg(long, value_name = "SIZE", value_parser = nyssa_io::parse_size))]
     pub basket_size: Option<u64>,
     /// Where clusters of a TTree end: a number of entries, or a compressed size such as 30MB; 0 makes no clusters. The
-    /// default is where they end in the input.
+    /// default is that of the TTree from which the data come, or 30MB, as in ROOT; a rewrite keeps the clusters.
     #[cfg_attr(
         feature = "cli",
         arg(
@@ -40,45 +41,39 @@ pub struct BasketOptions {
 }
 
 impl BasketOptions {
-    /// Returns the names of the options that are given.
-    pub(crate) fn given(&self) -> Vec<&'static str> {
-        let Self { basket_size, auto_flush, branch_options } = self;
-        let all = [
-            ("basket-size", basket_size.is_some()),
-            ("auto-flush", auto_flush.is_some()),
-            ("branch-options", !branch_options.is_empty()),
-        ];
-        all.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect()
-    }
-
     /// Checks the numbers.
     ///
     /// # Errors
     /// `InvalidArgument` with the range of a size.
     pub(crate) fn validate(&self) -> Result<()> {
-        let own = self.basket_size.map(to_size);
+        let own = self.basket_size();
         let sizes = self.branch_options.iter().filter_map(|options| options.basket_size);
         sizes.chain(own).try_for_each(check_basket_size)
     }
 
     /// Returns where clusters end, if that is given.
-    pub(super) fn auto_flush(&self) -> Option<AutoFlush> {
+    pub(crate) fn auto_flush(&self) -> Option<AutoFlush> {
         self.auto_flush.map(AutoFlush::from)
     }
 
+    /// Returns the size of the baskets of all branches, if it is given.
+    pub(crate) fn basket_size(&self) -> Option<usize> {
+        self.basket_size.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
+    }
+
     /// Returns the size of the baskets of a branch, if it is given.
-    pub(super) fn basket_size_of(&self, branch: &StoredBranch) -> Option<usize> {
+    pub(crate) fn basket_size_of(&self, branch: &StoredBranch) -> Option<usize> {
         let own = self.last(branch, |options| options.basket_size);
-        own.or_else(|| self.basket_size.map(to_size))
+        own.or_else(|| self.basket_size())
     }
 
     /// Returns the compression of a branch, if it is given for the branch.
-    pub(super) fn compression_of(&self, branch: &StoredBranch) -> Option<Compression> {
+    pub(crate) fn compression_of(&self, branch: &StoredBranch) -> Option<Compression> {
         self.last(branch, |options| options.compression)
     }
 
     /// Returns the title of a branch, if it is given.
-    pub(super) fn title_of(&self, branch: &StoredBranch) -> Option<&str> {
+    pub(crate) fn title_of(&self, branch: &StoredBranch) -> Option<&str> {
         self.last(branch, |options| options.title.as_deref())
     }
 
@@ -91,8 +86,4 @@ impl BasketOptions {
         let matching = matching.filter(|options| options.glob.is_match(&branch.path));
         matching.filter_map(option).next()
     }
-}
-
-fn to_size(bytes: u64) -> usize {
-    usize::try_from(bytes).unwrap_or(usize::MAX)
 }
