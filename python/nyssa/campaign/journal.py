@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import fcntl
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from typing_extensions import Self
 
 from nyssa import _core
-from nyssa.campaign.lines import JsonLines
+from nyssa.campaign.lines import JsonLines, parsed
 from nyssa.campaign.plan import Task
 from nyssa.errors import ArgumentError, FileMissingError
 from nyssa.read.mapping import Closable
@@ -29,6 +30,8 @@ JOURNAL = "nyssa-campaign.jsonl"
 CONVERT_JOURNAL = "nyssa-convert.jsonl"
 #: The version of the lines. Lines without a version are of version 1.
 VERSION = 2
+#: What a line is, for messages.
+_LINE = "a record of a campaign"
 
 
 @dataclass
@@ -139,8 +142,6 @@ class Entries:
     """The begin of the last run."""
     ended: list[Record] = field(default_factory=list)
     """The records since then, in their order."""
-    complete: int = 0
-    """The number of bytes that hold complete lines."""
 
     @property
     def remaining(self) -> int:
@@ -159,13 +160,8 @@ class Journal(Closable):
 
     def __init__(self, path: Path) -> None:
         self._lines = JsonLines(path, VERSION, "a campaign")
-        try:
-            found = read(self._lines.file, path)
-        except ArgumentError:
-            self._lines.close()
-            raise
+        found = _entries(self._lines.read(partial(_parse, folder=path.parent), _LINE))
         self.records, self.remaining = found.records, found.remaining
-        self._lines.cut(found.complete)
 
     def begin(self, begin: Begin) -> None:
         """Add the begin of a run."""
@@ -212,14 +208,18 @@ def journal_to_read(destination: str, journal: str | Path | None) -> Path:
     return other if journal is None and not path.exists() and other.exists() else path
 
 
-def _parse(line: bytes, folder: Path) -> Begin | Record:
+def _parse(line: bytes, folder: Path) -> Begin | Record | None:
     """Return what a line of a journal in `folder` says. Unknown members are ignored.
+
+    `nyssa convert` begins a new line after one that was cut, which says nothing.
 
     Raises
     ------
     ValueError, TypeError, LookupError, AttributeError
         if it is not a line of a journal, or of a later version.
     """
+    if line.startswith(b"{") and not line.endswith(b"}\n"):
+        return None
     values: dict[str, Any] = json.loads(line)
     version = values.get("version", 1)
     if version > VERSION:
@@ -251,23 +251,17 @@ def read(file: BinaryIO, path: Path) -> Entries:
     nyssa.ArgumentError
         (a `ValueError`) if the file is no journal.
     """
-    file.seek(0)
+    lines, _ = parsed(file, path, partial(_parse, folder=path.parent), _LINE)
+    return _entries(lines)
+
+
+def _entries(lines: Iterable[Begin | Record | None]) -> Entries:
+    """Return what the lines of a journal say together."""
     found = Entries()
-    for number, line in enumerate(file, 1):
-        if not line.endswith(b"\n"):
-            break
-        found.complete += len(line)
-        # `nyssa convert` begins a new line after one that was cut.
-        if line.startswith(b"{") and not line.endswith(b"}\n"):
-            continue
-        try:
-            one = _parse(line, path.parent)
-        except (ValueError, TypeError, LookupError, AttributeError):
-            message = f"line {number} of {path} is not a record of a campaign"
-            raise ArgumentError(message) from None
+    for one in lines:
         if isinstance(one, Begin):
             found.last, found.ended = one, []
-        else:
+        elif one is not None:
             found.records[one.output] = one
             # A check adds outputs that it found damaged after the run.
             found.ended += [one] if one.state != "damaged" else []
