@@ -197,7 +197,8 @@ def about(studies: Studies, entries: Mapping[str, int]) -> str:
         for (name, count), what in zip(entries.items(), _DATA, strict=True)
     ]
     return (
-        f"Data: {'; '.join(data)}. Both are TTrees that ROOT wrote with zstd:5. "
+        f"Data: {'; '.join(data)}. Both are TTrees that ROOT wrote with zstd:5; a "
+        "rewrite with nothing but this compression moves their baskets as they are. "
         "[Studies](../study.md) says what is measured. Memory is what the process took above what "
         "it had before the job. nyssa reads the files of both writers; the columns are those of "
         "an analysis, also over the link. ROOT finds the dictionaries of the classes by "
