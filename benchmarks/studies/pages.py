@@ -117,6 +117,7 @@ def _clusters(rows: Rows) -> list[str]:
         f"pages of 1 MiB: size {span(rows.ratios('bytes', page, pages))}, time to read "
         f"{span(rows.ratios('read_seconds', page, pages))}.",
         beside_root(rows),
+        "nyssa chose its encodings itself, which is its default.",
     ]
 
 

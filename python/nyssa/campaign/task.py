@@ -85,7 +85,7 @@ class Job:
     @property
     def key(self) -> str:
         """Return the job and its options as text. A task is done again if it changes."""
-        named = {**self.options, "cluster_size": self.cluster_size}
+        named = {"cluster_size": self.cluster_size, **self.options}
         chosen = ((name, value) for name, value in sorted(named.items()) if value is not None)
         return f"{self.name}({', '.join(f'{name}={_shown(value)}' for name, value in chosen)})"
 
