@@ -6,6 +6,7 @@ INPUT ?=
 ENTRIES ?= 300000
 ATLAS_ENTRIES ?= 50000
 STORAGE_ENTRIES ?= 50000
+STUDY_ROUNDS ?= 1
 SECONDS ?= 20
 ROUNDS ?= 3
 # The order of the Python tests.
@@ -15,7 +16,7 @@ DATA := $(wildcard $(or $(NYSSA_TEST_DATA),../shared/data))
 XROOTD := $(shell command -v xrootd)
 PYTEST := $(BIN)/python -m pytest -q -rs -n auto --maxprocesses 8 --dist loadfile --randomly-seed $(SEED)
 
-.PHONY: help build demo test test-rust test-python test-data test-xrootd test-xrootd-client test-dask test-coffea agc lint format fuzz bench bench-remote bench-cache bench-cold bench-agc bench-storage atlas-bench clean
+.PHONY: help build demo test test-rust test-python test-data test-xrootd test-xrootd-client test-dask test-coffea agc lint format fuzz bench bench-remote bench-cache bench-cold bench-agc bench-storage bench-studies atlas-bench clean
 
 help:
 	@echo "make demo [INPUT=file.root]   build, convert a TTree, verify, read back, plot"
@@ -29,6 +30,7 @@ help:
 	@echo "make bench-cache [ROUNDS=3]   reading through a cache, against XCache and no cache (needs the program xrootd)"
 	@echo "make bench-cold [ROUNDS=3]    reading files that are not in the cache of the system (Linux)"
 	@echo "make bench-storage [STORAGE_ENTRIES=50000]  how storage options change size, memory and speed (Linux)"
+	@echo "make bench-studies [STUDY_ROUNDS=1]  four studies of storage of the field, beside ROOT (ten minutes)"
 	@echo "make atlas-bench              the field's analysis of eight containers, by nyssa and by RDataFrame (a few minutes)"
 	@echo "make bench-agc [ROUNDS=3]     the analysis of make agc in all ways to run it, against RDataFrame and coffea"
 
@@ -134,6 +136,9 @@ bench-cold: build $(VENV)/.installed-test $(VENV)/.installed-root
 
 bench-storage: build $(VENV)/.installed-test $(VENV)/.installed-root
 	$(BIN)/python benchmarks/storage.py --entries $(STORAGE_ENTRIES)
+
+bench-studies: build $(VENV)/.installed-test $(VENV)/.installed-root
+	$(BIN)/python benchmarks/studies/studies.py --rounds $(STUDY_ROUNDS)
 
 atlas-bench: build $(VENV)/.installed-remote $(VENV)/.installed-root
 	$(BIN)/python benchmarks/atlas.py --entries $(ATLAS_ENTRIES)

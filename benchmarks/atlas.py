@@ -207,7 +207,7 @@ class Benchmark:
             "",
             "`make atlas-bench` writes this page; do not edit it. "
             f"{self.files.entries:,} events of generated data like DAOD_PHYS "
-            "(benchmarks/atlas.cxx): eight containers, each with eight vectors of floats. The "
+            "(benchmarks/atlas_data.cxx): eight containers, each with eight vectors of floats. The "
             "analysis reads pt, eta, phi and m of each, computes the invariant mass of the two "
             "leading particles, and fills a histogram for each container. ROOT writes the TTrees, "
             "and nyssa converts them to RNTuples with the same compression.",

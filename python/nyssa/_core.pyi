@@ -370,6 +370,7 @@ def rewrite(
     threads: int | None,
     progress: Callable[[int, int], object] | None,
 ) -> str: ...
+def check_rewrite(keywords: Keywords, is_tree: bool) -> None: ...
 def digest(
     dataset: Dataset,
     names: Sequence[str] | None,

@@ -100,6 +100,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(observe::record, module)?)?;
     module.add_function(wrap_pyfunction!(observe::trace_summary, module)?)?;
     module.add_function(wrap_pyfunction!(rewrite::rewrite, module)?)?;
+    module.add_function(wrap_pyfunction!(rewrite::check_rewrite, module)?)?;
     module.add_function(wrap_pyfunction!(tune::tune, module)?)?;
     module.add_function(wrap_pyfunction!(tune::tune_page, module)?)?;
     module.add_function(wrap_pyfunction!(tune::tune_body, module)?)?;

@@ -8,6 +8,7 @@ use nyssa_jobs::open::{open_dataset, split_path};
 use nyssa_jobs::rewrite::{EntryCut, RewriteOptions, rewrite as core_rewrite, rewrite_all};
 use pyo3::prelude::*;
 
+use crate::errors::to_python;
 use crate::file::open_file;
 use crate::job::Job;
 use crate::keywords::Keywords;
@@ -51,4 +52,12 @@ pub fn rewrite<'py>(
         };
         json(&reports)
     })
+}
+
+/// Refuses options of `rewrite` that a dataset of this format does not have.
+#[pyfunction]
+pub fn check_rewrite(py: Python<'_>, keywords: Keywords, is_tree: bool) -> PyResult<()> {
+    let options = keywords.parse::<RewriteOptions>();
+    let checked = options.and_then(|options| options.check_formats(!is_tree, is_tree));
+    checked.map_err(|error| to_python(py, &error))
 }

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import fcntl
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from typing_extensions import Self
 
 from nyssa import _core
-from nyssa.campaign.lines import JsonLines
+from nyssa.campaign.lines import JsonLines, parsed
 from nyssa.campaign.plan import Task
 from nyssa.errors import ArgumentError, FileMissingError
 from nyssa.read.mapping import Closable
@@ -28,6 +29,8 @@ JOURNAL = "nyssa-campaign.jsonl"
 CONVERT_JOURNAL = "nyssa-convert.jsonl"
 #: The version of the lines. Lines without a version are of version 1.
 VERSION = 2
+#: What a line is, for messages.
+_LINE = "a record of a campaign"
 
 
 @dataclass
@@ -153,8 +156,6 @@ class Entries:
     """The begin of the last run."""
     ended: list[Record] = field(default_factory=list)
     """The records since then, in their order."""
-    complete: int = 0
-    """The number of bytes that hold complete lines."""
 
     @property
     def remaining(self) -> int:
@@ -173,13 +174,8 @@ class Journal(Closable):
 
     def __init__(self, path: Path) -> None:
         self._lines = JsonLines(path, VERSION, "a campaign")
-        try:
-            found = read(self._lines.file, path)
-        except ArgumentError:
-            self._lines.close()
-            raise
+        found = _entries(self._lines.read(partial(_parse, folder=path.parent), _LINE))
         self.records, self.remaining = found.records, found.remaining
-        self._lines.cut(found.complete)
 
     def begin(self, begin: Begin) -> None:
         """Add the begin of a run."""
@@ -226,16 +222,20 @@ def journal_to_read(destination: str, journal: str | Path | None) -> Path:
     return other if journal is None and not path.exists() and other.exists() else path
 
 
-def _parse(line: bytes, folder: Path) -> tuple[Begin | Record, bool]:
+def _parse(line: bytes, folder: Path) -> tuple[Begin | Record, bool] | None:
     """Return what a line of a journal in `folder` says, and whether a campaign wrote it.
 
     Unknown members are ignored.
+
+    `nyssa convert` begins a new line after one that was cut, which says nothing.
 
     Raises
     ------
     ValueError, TypeError, LookupError, AttributeError
         if it is not a line of a journal, or of a later version.
     """
+    if line.startswith(b"{") and not line.endswith(b"}\n"):
+        return None
     values: dict[str, Any] = json.loads(line)
     version = values.get("version", 1)
     if version > VERSION:
@@ -271,26 +271,23 @@ def read(file: BinaryIO, path: Path) -> Entries:
     nyssa.ArgumentError
         (a `ValueError`) if the file is no journal.
     """
-    file.seek(0)
+    lines, _ = parsed(file, path, partial(_parse, folder=path.parent), _LINE)
+    return _entries(lines)
+
+
+def _entries(lines: Iterable[tuple[Begin | Record, bool] | None]) -> Entries:
+    """Return what the lines of a journal say together."""
     found = Entries()
-    for number, line in enumerate(file, 1):
-        if not line.endswith(b"\n"):
-            break
-        found.complete += len(line)
-        # `nyssa convert` begins a new line after one that was cut.
-        if line.startswith(b"{") and not line.endswith(b"}\n"):
+    for one in lines:
+        if one is None:
             continue
-        try:
-            one, is_of_campaign = _parse(line, path.parent)
-        except (ValueError, TypeError, LookupError, AttributeError):
-            message = f"line {number} of {path} is not a record of a campaign"
-            raise ArgumentError(message) from None
-        if isinstance(one, Begin):
-            found.last, found.ended = one, []
+        entry, is_of_campaign = one
+        if isinstance(entry, Begin):
+            found.last, found.ended = entry, []
         else:
-            found.records[one.output] = one
+            found.records[entry.output] = entry
             # A check adds outputs that it found damaged after the run.
-            found.ended += [one] if is_of_campaign and one.state != "damaged" else []
+            found.ended += [entry] if is_of_campaign and entry.state != "damaged" else []
     return found
 
 

@@ -89,7 +89,7 @@ class Job:
 
         The text of a conversion is that of ``nyssa convert --into`` with the same options.
         """
-        named = {**self.options, "cluster_size": self.cluster_size}
+        named = {"cluster_size": self.cluster_size, **self.options}
         if self.name == "convert":
             return job_of(**named)
         chosen = ((name, value) for name, value in sorted(named.items()) if value is not None)

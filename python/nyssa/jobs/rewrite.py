@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from typing_extensions import Unpack
 
 from nyssa import _core
 from nyssa.arguments.by_glob import BranchOptions
-from nyssa.arguments.keywords import texts_of
+from nyssa.arguments.keywords import kinds_of, texts_of
 from nyssa.arguments.sizes import AutoFlush, Size, threads_of
 from nyssa.arrays import to_numpy
 from nyssa.jobs import job
@@ -28,6 +28,7 @@ class FileKeywords(job.ClusterKeywords, total=False):
     include: str | Iterable[str]
     exclude: str | Iterable[str]
     split: str | Iterable[str]
+    streamed: str | Iterable[str]
     entry_start: int | None
     entry_stop: int | None
     basket_size: Size | None
@@ -84,6 +85,10 @@ def rewrite(
         Globs of the names of streamer fields to store in columns of their members, such as ``"*"``.
         Each gets the type that `convert` gives to a branch of its class. TTrees have no such
         fields.
+    streamed
+        Globs of the names of fields of classes and containers to store as streamer fields, with the
+        bytes of ROOT's streamer: the opposite of `split`. The file must have the streamer infos of
+        the classes.
     basket_size
         Size of the baskets of a TTree before compression. The default is the size of each branch;
         or with `auto_flush`, the size of its entries in a cluster.
@@ -122,8 +127,8 @@ def rewrite(
     nyssa.NotFoundError
         (a `KeyError`) if a glob matches no field or branch; the message lists the nearest names.
     nyssa.UnsupportedError
-        (a `NotImplementedError`) if a field cannot be read, or the entries of a branch cannot be
-        taken apart.
+        (a `NotImplementedError`) if a field cannot be read, the objects of a field cannot be
+        streamed, or the entries of a branch cannot be taken apart.
     nyssa.errors.ArgumentError
         (a `ValueError`) for an option of RNTuples if only TTrees are rewritten, and the reverse.
     """
@@ -146,6 +151,19 @@ def rewrite(
         "rewritten",
     )
     return reports
+
+
+def check_format(options: Mapping[str, Any], format: str) -> None:
+    """Refuse options that a dataset of a format, ``"TTree"`` or ``"RNTuple"``, does not have.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) with their names.
+    """
+    declared = kinds_of(FileKeywords)
+    given = {name: value for name, value in options.items() if name in declared}
+    _core.check_rewrite(job.keywords(FileKeywords, given), format == "TTree")
 
 
 def _mask(

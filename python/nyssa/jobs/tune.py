@@ -85,7 +85,7 @@ class TuneReport(Report):
     profile: str
     """The text of a profile with the recommended options and the choices for each column."""
 
-    # The values are those of the options of the jobs.
+    # A recommended option has a value of a type that `convert` and `rewrite` take.
     def options(self) -> dict[str, str | int]:
         """Return the recommended options as keywords for `convert` and `rewrite`."""
         given = asdict(self.recommended)

@@ -12,6 +12,7 @@ from typing import Any
 
 from nyssa.campaign.task import Job, check_options
 from nyssa.errors import ArgumentError
+from nyssa.jobs.rewrite import check_format
 from nyssa.studies.subject import Subject
 
 __all__ = ["NYSSA", "Trial", "check_name", "trials", "varied"]
@@ -126,13 +127,15 @@ def trials(
         for number in threads:
             job = Job(subject.job, {**subject.options, **given}, threads=number, force=True)
             found.append(Trial(job, options, max(subject.input.size, 0)))
-        _check(found[-1])
+        _check(subject, found[-1])
     return found
 
 
-def _check(trial: Trial) -> None:
+def _check(subject: Subject, trial: Trial) -> None:
     try:
         check_options(trial.job)
+        if trial.job.name == "rewrite":
+            check_format(trial.job.options, subject.format)
     except (ArgumentError, TypeError) as error:
         shown = ", ".join(f"{name}={text(value)}" for name, value in trial.options.items())
         raise ArgumentError(f"vary: {shown}: {error}") from error

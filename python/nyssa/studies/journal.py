@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from nyssa.campaign.lines import JsonLines
-from nyssa.errors import ArgumentError
 from nyssa.read.mapping import Closable
 
 __all__ = ["JOURNAL", "Round", "RoundJournal"]
@@ -65,20 +64,7 @@ class RoundJournal(Closable):
 
     def __init__(self, path: Path) -> None:
         self._lines = JsonLines(path, VERSION, "a study")
-        self.rounds: list[Round] = []
-        complete = 0
-        self._lines.file.seek(0)
-        try:
-            for number, line in enumerate(self._lines.file, 1):
-                # A last line that was cut is written again.
-                if not line.endswith(b"\n"):
-                    break
-                self.rounds.append(_parse(line, number, path))
-                complete += len(line)
-        except ArgumentError:
-            self._lines.close()
-            raise
-        self._lines.cut(complete)
+        self.rounds: list[Round] = self._lines.read(_parse, "a round of a study")
 
     def add(self, one: Round) -> None:
         """Add a round. It is on the disk when this returns."""
@@ -90,13 +76,15 @@ class RoundJournal(Closable):
         self._lines.close()
 
 
-def _parse(line: bytes, number: int, path: Path) -> Round:
-    """Return the round of a line. Unknown members are ignored."""
-    try:
-        values: dict[str, Any] = json.loads(line)
-        if values["version"] > VERSION:
-            raise ValueError
-        known = {one.name: values[one.name] for one in fields(Round) if one.name in values}
-        return Round(**known)
-    except (ValueError, TypeError, LookupError):
-        raise ArgumentError(f"line {number} of {path} is not a round of a study") from None
+def _parse(line: bytes) -> Round:
+    """Return the round of a line. Unknown members are ignored.
+
+    Raises
+    ------
+    ValueError, TypeError, LookupError
+        if it is not the line of a round, or of a later version.
+    """
+    values: dict[str, Any] = json.loads(line)
+    if values["version"] > VERSION:
+        raise ValueError
+    return Round(**{one.name: values[one.name] for one in fields(Round) if one.name in values})

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from nyssa import _core
@@ -25,6 +26,8 @@ _OPTIONS = {
 }
 #: ROOT's numbers of algorithms, and their levels where none is named.
 _ALGORITHMS = {"none": (0, 0), "zlib": (1, 1), "lzma": (2, 7), "lz4": (4, 4), "zstd": (5, 5)}
+#: The number of entries that means all.
+_ALL = -1
 
 
 def beside(subject: Subject, trials: Sequence[Trial]) -> list[Trial]:
@@ -60,15 +63,16 @@ def prepared(request: Mapping[str, Any]) -> Callable[[], None]:
     if request["threads"] > 1:
         root.EnableImplicitMT(request["threads"])
     options = {name: one for name, one in request["options"].items() if name not in {*SET, "to"}}
-    if request["job"] == "rewrite":
-        return lambda: _clone(root, request, options)
-    # Its libraries are loaded before the clock starts.
-    importer = root.Experimental.RNTupleImporter
-    return lambda: _import(root, importer, request, options)
+    write = _clone if request["job"] == "rewrite" else _import
+    # ROOT loads code, and the dictionaries of classes, when it needs them: before the clock starts.
+    few = f"{request['output']}.few"
+    write(root, {**request, "output": few}, options, 1)
+    Path(few).unlink()
+    return lambda: write(root, request, options, _ALL)
 
 
-def _clone(root: Any, request: Mapping[str, Any], options: Mapping[str, Any]) -> None:
-    """Copy all entries into a new tree, each decompressed and compressed again."""
+def _clone(root: Any, request: Mapping[str, Any], options: Mapping[str, Any], entries: int) -> None:
+    """Copy entries into a new tree, each decompressed and compressed again."""
     file, path = _core.split_path(request["input"])
     source = root.TFile.Open(file)
     tree = source.Get(path)
@@ -81,18 +85,20 @@ def _clone(root: Any, request: Mapping[str, Any], options: Mapping[str, Any]) ->
         clone.SetBasketSize("*", bytes_of(options["basket_size"]))
     if "auto_flush" in options:
         clone.SetAutoFlush(auto_flush_of(options["auto_flush"]))
-    clone.CopyEntries(tree)
+    clone.CopyEntries(tree, entries)
     output.Write()
     output.Close()
 
 
 def _import(
-    root: Any, importer: Any, request: Mapping[str, Any], options: Mapping[str, Any]
+    root: Any, request: Mapping[str, Any], options: Mapping[str, Any], entries: int
 ) -> None:
-    """Convert the tree with ROOT's importer."""
+    """Convert entries with ROOT's importer."""
     file, path = _core.split_path(request["input"])
-    one = importer.Create(file, path, request["output"])
+    one = root.Experimental.RNTupleImporter.Create(file, path, request["output"])
     one.SetIsQuiet(True)
+    if entries != _ALL:
+        one.SetMaxEntries(entries)
     chosen = root.RNTupleWriteOptions()
     chosen.SetCompression(_setting(options.get("compression")))
     if "cluster_size" in options:

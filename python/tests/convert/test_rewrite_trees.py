@@ -237,6 +237,12 @@ def test_a_file_of_both_kinds(tmp_path: Path) -> None:
         assert file["tree"]["y"].array().tolist() == values.tolist()
         assert file["tree"]["y"].num_baskets > 8
         assert file["ntuple"]["x"].array().tolist() == values.tolist()
+    # The table for people says what its rows are.
+    for path, head in (("", "dataset"), (":ntuple", "rntuple"), (":tree", "ttree")):
+        command = [sys.executable, "-m", "nyssa", "rewrite", f"{source}{path}", str(output)]
+        done = subprocess.run([*command, "--force"], capture_output=True, text=True, check=True)
+        heads = [line.split()[0] for line in done.stdout.splitlines() if " entries " in line]
+        assert heads == [head]
 
 
 @pytest.mark.parametrize(

@@ -126,6 +126,38 @@ def test_jobs(
     assert {one.entries for one in report.rows} == {ENTRIES}
 
 
+@pytest.mark.parametrize(
+    ("source", "to", "vary", "message"),
+    [
+        ("ntuple", "rntuple", {"basket_size": [None, "2 kB"]},
+         "basket-size is an option of TTrees, and there is none to rewrite"),
+        ("tree", "ttree", {"page_size": [64, None], "basket_size": [2000]},
+         "page-size is an option of RNTuples, and there is none to rewrite"),
+    ],
+)  # fmt: skip
+def test_options_of_the_other_format_fail_before_any_trial(
+    source: str, to: Any, vary: dict[str, Any], message: str, request: Any, tmp_path: Path
+) -> None:
+    with pytest.raises(nyssa.ArgumentError) as caught:
+        nyssa.study(request.getfixturevalue(source), vary=vary, to=to, folder=tmp_path)
+    assert str(caught.value).startswith("vary: ")
+    assert str(caught.value).endswith(message)
+    assert not (tmp_path / JOURNAL).exists()
+
+
+def test_sizes_of_clusters_are_different_trials(tree: str, tmp_path: Path) -> None:
+    vary = {"cluster_size": ["2 kB", "1 MB"]}
+    report = nyssa.study(tree, vary=vary, repeats=1, folder=tmp_path)
+    assert [one.options for one in report.rows] == [
+        {"cluster_size": "2 kB"},
+        {"cluster_size": "1 MB"},
+    ]
+    assert [one.rounds for one in report.rows] == [1, 1]
+    small, large = (one.bytes for one in report.rows)
+    assert small > large
+    assert len(lines(tmp_path)) == 2
+
+
 def test_columns_and_a_link(tree: str) -> None:
     vary = {"compression": ["zstd:1", None]}
     latency = 0.05

@@ -91,7 +91,12 @@ fn print<'a>(reports: &'a [RewriteReport], each: bool, app: &mut App<'_>) -> Res
         reencoded: &report.reencoded,
     };
     let rows: Vec<_> = reports.iter().map(row).collect();
-    job_report::print(&rows, ["rntuple", ">before", ">after"], each, app)?;
+    let mut formats = reports.iter().map(|report| report.format);
+    let head = match formats.next() {
+        Some(format) if formats.all(|other| other == format) => format,
+        _ => "dataset",
+    };
+    job_report::print(&rows, [head, ">before", ">after"], each, app)?;
     for report in reports {
         let what = if report.format == "ttree" { "branch" } else { "field" };
         names("left out", what, &report.dropped, app)?;

@@ -75,6 +75,7 @@ mod query;
 mod rules;
 mod selected;
 mod slice;
+mod streamed;
 mod target;
 mod with_schema;
 
@@ -85,6 +86,7 @@ pub use query::{Query, QueryResult};
 pub use rules::{ReadRule, RuleFunction, TargetMember, WithRules};
 pub use selected::{Selected, SelectedRange};
 pub use slice::Slice;
+pub use streamed::Streamed;
 pub use target::ChainSchema;
 pub use with_schema::WithSchema;
 pub use with_schema::{Lengths, Mapping};

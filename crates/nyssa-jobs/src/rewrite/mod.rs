@@ -22,6 +22,7 @@ mod select;
 mod sizes;
 mod skim;
 mod split;
+mod streamed;
 mod target;
 mod tree;
 mod with_rules;

@@ -1,12 +1,13 @@
 //! Plans, writes and verifies one RNTuple.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
 use nyssa_data::dataset::{AnyDataset, ColumnInfo, Dataset};
-use nyssa_data::view::{Selected, SelectedRange, WithRules};
+use nyssa_data::view::{Selected, SelectedRange, Streamed, WithRules};
 use nyssa_rntuple::choose::{self, losses, precisions, set_requested_types};
-use nyssa_rntuple::format::ExtraType;
+use nyssa_rntuple::format::{CONTENT_STREAMER_INFO, ExtraType};
 use nyssa_rntuple::read::{self, Reader, StreamerForm};
 use nyssa_rntuple::schema::{FieldId, Schema};
 use nyssa_rntuple::write::{self, Writer};
@@ -24,6 +25,7 @@ use super::select::Selection;
 use super::sizes::Sizes;
 use super::skim;
 use super::split;
+use super::streamed::{self, StreamedFields};
 use super::target::OutputSchema;
 use crate::compare::diff;
 use crate::job::largest_entry::Search;
@@ -36,7 +38,10 @@ pub(crate) struct NTuple<'a> {
     /// The reader, with only the fields that are written.
     reader: Arc<Reader>,
     /// The reader, with the members that rules add.
+    values: AnyDataset,
+    /// The values, with streamed objects as bytes.
     shown: AnyDataset,
+    streamed: StreamedFields,
     pieces: Vec<SelectedRange>,
     target: OutputSchema,
     /// The fields with their own data: name in the source and id in the output.
@@ -61,10 +66,13 @@ impl<'a> NTuple<'a> {
     ) -> Result<Self> {
         let select =
             |reader: &Reader| Selection::new(reader.schema(), &options.include, &options.exclude);
-        let (mut reader, selection, split) = split::open(input, path, &options.split, select)?;
+        let (mut reader, selection, mut types) = split::open(input, path, &options.split, select)?;
+        let mut streamed = streamed::plan(input, &reader, &options.streamed, &selection)?;
+        types.extend(streamed.types.clone());
         let schema = reader.schema();
         let compressed = options.output.compression().setting() != 0;
-        let mut target = OutputSchema::with_split(schema, &selection, &split, compressed)?;
+        let mut target = OutputSchema::with_types(schema, &selection, &types, compressed)?;
+        target.notes.append(&mut streamed.notes);
         let (by_field, compression) =
             (&options.storage.field_options, options.output.compression());
         set_requested_types(&mut target.schema, by_field, compression, 0)?;
@@ -72,12 +80,16 @@ impl<'a> NTuple<'a> {
         let dropped = dropped.map(|(_, field)| field.name.clone()).collect();
         reader.retain(|id| selection.keeps(id));
         let reader = Arc::new(reader);
-        let mut shown: AnyDataset = Arc::<Reader>::clone(&reader);
+        let mut values: AnyDataset = Arc::<Reader>::clone(&reader);
         if !options.rules.is_empty() {
-            shown = Arc::new(WithRules::new(shown, &options.rules)?);
-            target.add_made(&*shown, &options.rules, compression)?;
+            values = Arc::new(WithRules::new(values, &options.rules)?);
+            target.add_made(&*values, &options.rules, compression)?;
         }
-        readable(&*shown)?;
+        readable(&*values)?;
+        let mut shown = AnyDataset::clone(&values);
+        if !streamed.layouts.is_empty() {
+            shown = Arc::new(Streamed::new(shown, std::mem::take(&mut streamed.layouts))?);
+        }
         let entries = EntryRange::checked(options.entries, reader.num_entries(), "RNTuple")?;
         let pieces = match &options.cut {
             None => vec![SelectedRange { entries, mask: None }],
@@ -89,12 +101,24 @@ impl<'a> NTuple<'a> {
         };
         let physical = target.schema.top_level().filter(|(_, field)| field.source.is_none());
         let fields = physical.map(|(id, field)| (field.name.clone(), id)).collect();
-        Ok(Self { reader, shown, pieces, target, fields, dropped, options, context })
+        Ok(Self {
+            reader,
+            values,
+            shown,
+            streamed,
+            pieces,
+            target,
+            fields,
+            dropped,
+            options,
+            context,
+        })
     }
 
     fn write_options(&self) -> write::RNTupleWriteOptions {
         write::RNTupleWriteOptions {
             description: self.reader.header().description.clone(),
+            streamer_infos: self.streamed.infos.clone(),
             ..self.options.storage.write_options(&self.options.output)
         }
     }
@@ -161,7 +185,8 @@ impl<'a> NTuple<'a> {
         let cutter = cutter(&selected, &sizes, &ratios, (cluster_size, memory));
         let mut writer =
             Writer::attach(&output.file, &name, schema.clone(), write_options.clone())?;
-        writer.set_extra_types(self.extra_types())?;
+        let kept = self.extra_types(!self.streamed.infos.is_empty());
+        writer.set_extra_types([writer.extra_types(), &kept].concat())?;
         let batches = Batches {
             selected: &selected,
             sizes: &sizes,
@@ -194,12 +219,14 @@ impl<'a> NTuple<'a> {
         })
     }
 
-    /// Returns the extra type information of header and footer, such as streamer infos of streamer fields.
-    fn extra_types(&self) -> Vec<ExtraType> {
+    /// Returns the extra type information of header and footer. If the writer is `described`, it has all streamer infos
+    /// already.
+    fn extra_types(&self, described: bool) -> Vec<ExtraType> {
         let header = &self.reader.header().records.extra_types;
         let mut all = header.clone();
         let late = self.reader.footer().extension.extra_types.iter();
         all.extend(late.filter(|record| !header.contains(record)).cloned());
+        all.retain(|record| !described || record.content_id != CONTENT_STREAMER_INFO);
         all
     }
 
@@ -208,19 +235,36 @@ impl<'a> NTuple<'a> {
         self.options.output.name.clone().unwrap_or_else(|| self.reader.name().to_owned())
     }
 
+    /// Returns how the output is read to be compared.
+    fn read_options(&self) -> read::RNTupleReadOptions {
+        let streamer = match self.streamed.types.is_empty() {
+            true => StreamerForm::Raw,
+            false => StreamerForm::Decoded,
+        };
+        read::RNTupleReadOptions { streamer, ..read::RNTupleReadOptions::default() }
+    }
+
     /// Compares the output with the input.
     ///
     /// # Errors
     /// `OutOfSpecification` with the first field that differs.
     pub(crate) fn verify(&self, file: &RootFile, report: &mut RewriteReport) -> Result<()> {
         let start = Instant::now();
-        let written = Reader::open_with(file, &self.ntuple(), raw_objects())?;
+        let mut written = Reader::open_with(file, &self.ntuple(), self.read_options())?;
+        // What is streamed now is decoded, and what was streamed before is compared as bytes.
+        let names: HashSet<_> =
+            self.streamed.types.keys().map(|&id| &self.reader.schema().field(id).name).collect();
+        let streamed =
+            written.schema().top_level().filter(|(_, field)| names.contains(&field.name));
+        let streamed: HashSet<_> = streamed.map(|(id, _)| id).collect();
+        written.decode_only(|id| streamed.contains(&id));
         let settings = self.write_options().seal_settings(&self.target.schema);
         let precisions = precisions(&self.target.schema, &settings);
         let tolerances = diff::Tolerance::of_fields(&self.target.schema, &precisions);
         let memory = self.options.output.memory();
         let options = diff::DiffOptions { tolerances, ..diff::DiffOptions::of_job(memory) };
-        let compared = diff::diff(&self.selected()?, &written, &options, self.context)?;
+        let selected = Selected::new(&*self.values, self.pieces.clone())?;
+        let compared = diff::diff(&selected, &written, &options, self.context)?;
         compared
             .require_equal("the input", "the RNTuple")
             .in_file(self.reader.file())
@@ -262,9 +306,4 @@ fn field_reports(
         }
     };
     schema.top_level().map(report).collect()
-}
-
-/// Returns the options of a reader that gives streamed objects as bytes.
-fn raw_objects() -> read::RNTupleReadOptions {
-    read::RNTupleReadOptions { streamer: StreamerForm::Raw, ..read::RNTupleReadOptions::default() }
 }

@@ -58,6 +58,9 @@ pub struct RewriteOptions {
     /// Store streamer fields whose name matches a glob in columns of their members, such as '*' (repeatable).
     #[cfg_attr(feature = "cli", arg(long, value_name = "GLOB"))]
     pub split: Vec<String>,
+    /// Store fields of classes and containers whose name matches a glob as streamer fields, such as '*' (repeatable).
+    #[cfg_attr(feature = "cli", arg(long, value_name = "GLOB"))]
+    pub streamed: Vec<String>,
     /// Take entries A up to, not including, B.
     #[cfg_attr(feature = "cli", arg(long, value_name = "A:B", allow_hyphen_values = true))]
     pub entries: Option<EntryRange>,
@@ -101,9 +104,10 @@ impl RewriteOptions {
     ///
     /// # Errors
     /// `InvalidArgument` with the names of these options.
-    pub(super) fn check_formats(&self, has_ntuples: bool, has_trees: bool) -> Result<()> {
+    pub fn check_formats(&self, has_ntuples: bool, has_trees: bool) -> Result<()> {
         let (mut ntuples, trees) = (flags(&given(&self.storage)?), flags(&given(&self.baskets)?));
         ntuples.extend((!self.split.is_empty()).then(|| "split".to_owned()));
+        ntuples.extend((!self.streamed.is_empty()).then(|| "streamed".to_owned()));
         let refuse = |names: &[String], format: &str| {
             Err(Error::invalid_argument(format!(
                 "{} of {format}, and there is none to rewrite",

@@ -14,8 +14,8 @@ use nyssa_root::rootfile::RootFile;
 use super::select::Selection;
 use crate::convert::{Classes, type_of_objects};
 
-/// The types of the streamer fields that become columns.
-pub(super) type SplitFields = HashMap<FieldId, FieldType>;
+/// The types of the fields that get another type in the output.
+pub(super) type NewTypes = HashMap<FieldId, FieldType>;
 
 /// Opens an RNTuple whose streamer fields give objects if they match one of `globs`, and bytes otherwise. Returns the
 /// types of the former, as far as `selection` has them.
@@ -28,17 +28,17 @@ pub(super) fn open(
     path: &str,
     globs: &[String],
     select: impl Fn(&Reader) -> Result<Selection>,
-) -> Result<(Reader, Selection, SplitFields)> {
+) -> Result<(Reader, Selection, NewTypes)> {
     let form = if globs.is_empty() { StreamerForm::Raw } else { StreamerForm::Decoded };
     let options = RNTupleReadOptions { streamer: form, ..RNTupleReadOptions::default() };
     let mut reader = Reader::open_with(input, path, options)?;
     let selection = select(&reader)?;
     if globs.is_empty() {
-        return Ok((reader, selection, SplitFields::new()));
+        return Ok((reader, selection, NewTypes::new()));
     }
     let streamed = reader.schema().top_level().filter(|(_, field)| is_streamed(field));
     let streamed: Vec<_> = streamed.map(|(id, field)| (id, field.name.clone())).collect();
-    check(globs, &streamed)?;
+    check(globs, &streamed, "streamer field")?;
     let filter = Filter::new(globs, &[])?;
     let chosen: HashMap<_, _> = streamed
         .into_iter()
@@ -58,13 +58,13 @@ fn is_streamed(field: &Field) -> bool {
     field.structure == Structure::Streamer && field.array_size.is_none()
 }
 
-/// Refuses globs that match no streamer field.
-fn check(globs: &[String], streamed: &[(FieldId, String)]) -> Result<()> {
+/// Refuses globs that match no field. `kind` is the kind of the `fields`, for the message.
+pub(super) fn check(globs: &[String], fields: &[(FieldId, String)], kind: &str) -> Result<()> {
     for pattern in globs {
         let matcher = glob(pattern)?.compile_matcher();
-        if !streamed.iter().any(|(_, name)| matcher.is_match(name)) {
-            let error = Error::not_found(format!("no streamer field matches {pattern:?}"));
-            return Err(error.suggest(pattern, streamed.iter().map(|(_, name)| name.as_str())));
+        if !fields.iter().any(|(_, name)| matcher.is_match(name)) {
+            let error = Error::not_found(format!("no {kind} matches {pattern:?}"));
+            return Err(error.suggest(pattern, fields.iter().map(|(_, name)| name.as_str())));
         }
     }
     Ok(())

@@ -10,7 +10,7 @@ use nyssa_root::error::{Error, Result, ResultExt};
 
 use super::columns::{choose, slots};
 use super::select::Selection;
-use super::split::SplitFields;
+use super::split::NewTypes;
 
 /// The start of the names of cardinality types.
 const CARDINALITY: &str = "ROOT::RNTupleCardinality<";
@@ -43,25 +43,28 @@ impl OutputSchema {
     /// # Errors
     /// `InvalidArgument` if no field is left; `Unsupported` for unknown columns.
     pub(super) fn new(source: &Schema, selection: &Selection, compressed: bool) -> Result<Self> {
-        Self::with_split(source, selection, &SplitFields::new(), compressed)
+        Self::with_types(source, selection, &NewTypes::new(), compressed)
     }
 
-    /// Makes the schema as [`Self::new`] does, with other types of the streamer fields `split`.
+    /// Makes the schema as [`Self::new`] does, with other `types` of some top-level fields.
     ///
     /// # Errors
     /// As for [`Self::new`]; `Unsupported` for types that RNTuple does not have.
-    pub(super) fn with_split(
+    pub(super) fn with_types(
         source: &Schema,
         selection: &Selection,
-        split: &SplitFields,
+        types: &NewTypes,
         compressed: bool,
     ) -> Result<Self> {
         let mut target = Self { schema: Schema::default(), sources: Vec::new(), notes: Vec::new() };
         let mut ids = HashMap::new();
         let kept = (0u32..).map(FieldId).zip(&source.fields).filter(|(id, _)| selection.keeps(*id));
         for (id, field) in kept.clone() {
-            if let Some(field_type) = split.get(&id) {
-                ids.insert(id, target.split(id, field, field_type, compressed)?);
+            if let Some(field_type) = types.get(&id) {
+                target.retyped(id, field, field_type, compressed)?;
+                continue;
+            }
+            if types.contains_key(&source.above(id)) {
                 continue;
             }
             let parent = match field.parent {
@@ -82,7 +85,7 @@ impl OutputSchema {
             }
         }
         for (&id, new) in target.sources.clone().iter().zip(0u32..) {
-            if !split.contains_key(&id) {
+            if !types.contains_key(&id) {
                 target.columns(source, id, FieldId(new), compressed).in_field(&source.path(id))?;
             }
         }
@@ -90,25 +93,27 @@ impl OutputSchema {
         Ok(target)
     }
 
-    /// Adds a field that stores the objects of a streamer field in columns.
-    fn split(
+    /// Adds a field with another type than in the source.
+    fn retyped(
         &mut self,
         id: FieldId,
         field: &Field,
         field_type: &FieldType,
         compressed: bool,
-    ) -> Result<FieldId> {
+    ) -> Result<()> {
         let compression = if compressed { Compression::DEFAULT } else { Compression::NONE };
         let mut builder = SchemaBuilder::extending(std::mem::take(&mut self.schema), compression);
         let new = builder.field(None, &field.name, field_type)?;
         self.schema = builder.finish();
         self.schema.fields[new.0 as usize].description.clone_from(&field.description);
         self.sources.resize(self.schema.fields.len(), id);
-        self.notes.push(format!(
-            "the objects of class {} in {} are stored in columns of their members",
-            field.type_name, field.name
-        ));
-        Ok(new)
+        let how = match field_type {
+            FieldType::Streamed(_) => "streamed",
+            _ => "stored in columns of their members",
+        };
+        let (class, name) = (&field.type_name, &field.name);
+        self.notes.push(format!("the objects of class {class} in {name} are {how}"));
+        Ok(())
     }
 
     /// Makes a field and its subfields projections of their sources in the new schema. If a source is missing there,
@@ -148,7 +153,7 @@ impl OutputSchema {
             }
         }
         self.notes.push(format!(
-            "{path} was projected from a field that is left out: it is written with data of its own"
+            "{path} was projected from a field that is left out or streamed: it is written with data of its own"
         ));
     }
 

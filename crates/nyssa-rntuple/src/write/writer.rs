@@ -192,6 +192,11 @@ impl Writer {
         self.report
     }
 
+    /// Returns the extra type information, with the streamer infos of the options.
+    pub fn extra_types(&self) -> &[ExtraType] {
+        &self.extra_types
+    }
+
     /// Sets the extra type information. It must be called before the first cluster.
     ///
     /// # Errors

@@ -73,14 +73,15 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow_array::ArrayRef;
+use arrow_array::{ArrayRef, LargeBinaryArray};
+use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field};
 use compile::{ClassVersion, Compiler};
 use decode::Decoder;
 use encode::members::version_bytes;
 use node::{Node, RawObject};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use column::ColumnBuilder;
 use shape::Shape;
 
@@ -210,6 +211,20 @@ impl ObjectLayout {
     /// read as bytes and may hold references; `LimitExceeded` for objects of more than 1 GiB.
     pub fn encode(&self, array: &ArrayRef) -> Result<(Vec<u8>, Vec<i64>)> {
         encode::encode(&self.node, &self.shape, array)
+    }
+
+    /// Streams the objects in `array` as [`ObjectLayout::encode`] does, into an array of bytes. `first` is the entry of
+    /// the first object, for errors.
+    ///
+    /// # Errors
+    /// As for [`ObjectLayout::encode`].
+    pub fn streamed(&self, array: &ArrayRef, first: u64) -> Result<ArrayRef> {
+        let (bytes, offsets) = self
+            .encode(array)
+            .map_err(|error| error.move_entry(|entry| entry.checked_add(first)))?;
+        let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+        let bytes = LargeBinaryArray::try_new(offsets, Buffer::from_vec(bytes), None);
+        Ok(Arc::new(bytes.map_err(|error| Error::limit(error.to_string()))?))
     }
 
     /// Makes the layout that reads the same objects of a class as bytes. The bytes have a header, and

@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, LargeBinaryArray, new_empty_array};
-use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+use arrow_array::{ArrayRef, new_empty_array};
 use nyssa_root::error::{Error, Result};
 use nyssa_root::rootfile::RootFile;
 use nyssa_root::streamer::info::StreamerList;
@@ -185,13 +184,7 @@ impl StreamerBranch {
             return Ok((None, reader.read_branch(branch, entries.clone(), None)?));
         }
         let array = reader.read_whole(path, entries.clone())?;
-        let (bytes, offsets) = self
-            .layout
-            .encode(&array)
-            .map_err(|error| error.move_entry(|entry| entry.checked_add(entries.start)))?;
-        let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
-        let bytes = LargeBinaryArray::try_new(offsets, Buffer::from_vec(bytes), None);
-        let bytes = bytes.map_err(|error| Error::limit(error.to_string()))?;
-        Ok((Some(array), Arc::new(bytes)))
+        let bytes = self.layout.streamed(&array, entries.start)?;
+        Ok((Some(array), bytes))
     }
 }
