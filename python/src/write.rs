@@ -72,6 +72,14 @@ impl Tree {
     fn new(name: String, writer: TreeWriter) -> Self {
         Self { name, columns: writer.columns(), rows: Rows::new(writer) }
     }
+
+    /// Returns an error if the tree takes no entries.
+    fn check_entries(&self) -> Result<()> {
+        match &self.rows {
+            Rows::One(writer) => writer.check_entries(),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// An RNTuple that is being written.
@@ -418,9 +426,7 @@ impl Writer {
         let given: Vec<_> = given.collect();
         self.run(py, move |state| {
             let tree = state.tree(&name)?;
-            if let Rows::One(writer) = &tree.rows {
-                writer.check_entries()?;
-            }
+            tree.check_entries()?;
             let columns = &tree.columns;
             let arrays = columns.rows(&given)?.into_iter().zip(columns.fields());
             let column = |(array, field): (ArrayRef, Field)| {
@@ -526,7 +532,10 @@ impl Writer {
         let slot = self.run(py, move |state| {
             let (order, context) = (state.order, state.context.clone());
             match state.tree(&name) {
-                Ok(tree) => tree.rows.context(order, &context),
+                Ok(tree) => {
+                    tree.check_entries()?;
+                    tree.rows.context(order, &context)
+                }
                 Err(_) => state.table(&name)?.rows.context(order, &context),
             }
         })?;

@@ -156,7 +156,7 @@ fn template(declarations: &mut Declarations<'_>, text: &str) -> Result<Stored> {
     let all = arguments.iter().map(|one| declarations.stored(one)).collect::<Result<Vec<_>>>()?;
     if let Some(one) = all.iter().find(|one| one.is_enum()) {
         return Err(Error::unsupported(format!(
-            "{text}: nyssa streams an enum as a member or in an array, not in a container or a pair: use \"int\" instead of \
+            "{text}: nyssa streams an enum as a member, not in a container or a pair: use \"int\" instead of \
              {}",
             one.type_name
         )));
@@ -220,8 +220,8 @@ pub(super) fn member(
         let item = stored.type_name.clone();
         sizes.into_iter().rev().fold(item, |item, size| spelling::joined("array", &[item, size]))
     });
-    if !dimensions.is_empty() && !matches!(stored.kind, Kind::Number(_) | Kind::Object | Kind::Enum)
-    {
+    if !dimensions.is_empty() && !matches!(stored.kind, Kind::Number(_) | Kind::Object) {
+        // ROOT 6.40 writes nothing of an array of enums.
         return Err(Error::unsupported(format!(
             "{text}: nyssa streams arrays of numbers and of objects"
         )));

@@ -283,7 +283,7 @@ mod tests {
             ("Empty", "class Empty has no members"),
             ("Color", "ROOT streams an enum as an Int_t, which an enum of the type short is not"),
             ("Shape", "a branch of its own cannot be an enum"),
-            ("std::vector<Shape>", "as a member or in an array, not in a container or a pair"),
+            ("std::vector<Shape>", "as a member, not in a container or a pair"),
             ("Other", "type Other is not known, and no class of that name is defined"),
             ("float*", "float*: pointers and references cannot be written"),
             ("std::optional<int>", "std::optional<int>: nyssa does not stream this type in trees"),
