@@ -72,6 +72,14 @@ impl Tree {
     fn new(name: String, writer: TreeWriter) -> Self {
         Self { name, columns: writer.columns(), rows: Rows::new(writer) }
     }
+
+    /// Returns an error if the tree takes no entries.
+    fn check_entries(&self) -> Result<()> {
+        match &self.rows {
+            Rows::One(writer) => writer.check_entries(),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// An RNTuple that is being written.
@@ -97,7 +105,7 @@ impl State {
 
     fn tree(&mut self, name: &str) -> Result<&mut Tree> {
         let tree = self.trees.iter_mut().find(|tree| tree.name == name);
-        tree.ok_or_else(|| Error::not_found(format!("no TTree {name:?} is being written")))
+        tree.ok_or_else(|| no_tree(name))
     }
 
     /// Returns the file that is changed.
@@ -283,19 +291,26 @@ impl Writer {
         self.run(py, move |state| state.table(&name)?.rows.writer()?.extend(&arrays))
     }
 
-    /// Adds fields with the types of `columns` to the RNTuple `name`. Earlier entries have zeros there. Returns
-    /// the fields that rows have.
+    /// Adds fields with the types of `columns` to the RNTuple `name`. Earlier entries have zeros there, or, with `filled`,
+    /// the values of the columns. Returns the fields that rows have.
     fn add_fields(
         &self,
         py: Python<'_>,
         name: String,
         columns: Vec<PyRef<'_, Array>>,
+        filled: bool,
     ) -> PyResult<Fields> {
         let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
+        let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
         self.run(py, move |state| {
             let table = state.table(&name)?;
             let writer = table.rows.writer()?;
-            writer.extend_schema(|builder| add_fields(builder, &fields, &Classes::default()))?;
+            let extend =
+                |builder: &mut SchemaBuilder| add_fields(builder, &fields, &Classes::default());
+            match filled {
+                true => writer.fill_fields(extend, &arrays)?,
+                false => writer.extend_schema(extend)?,
+            }
             table.schema = Arc::new(writer.schema().clone());
             Ok(row_fields(&table.schema))
         })
@@ -367,6 +382,39 @@ impl Writer {
         })
     }
 
+    /// Adds branches with the types of `fields` to the TTree `name`, and `columns` as the values of all entries so far.
+    /// `classes` has the classes of the columns.
+    fn add_branches(
+        &self,
+        py: Python<'_>,
+        name: String,
+        fields: Vec<PyRef<'_, Array>>,
+        columns: Vec<PyRef<'_, Array>>,
+        classes: &Bound<'_, PyDict>,
+        options: TreeOptions,
+    ) -> PyResult<()> {
+        let fields: Vec<_> = fields.iter().map(|column| column.field()).collect();
+        let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
+        let classes = crate::classes::classes(classes)?;
+        self.run(py, move |state| {
+            let mut options = options.parse(&state.options)?;
+            options.classes = classes;
+            let found = state.trees.iter_mut().find(|tree| tree.name == name);
+            let tree = found.ok_or_else(|| no_tree(&name))?;
+            let writer = tree.rows.writer()?;
+            let schema = Schema::new(fields);
+            match &state.update {
+                Some(update) => update.add_branches(writer, &schema, &arrays, &options)?,
+                None => {
+                    let mut counts = |counter: &str| Err(no_tree(counter));
+                    writer.add_branches(&schema, &arrays, &options, &mut counts)?;
+                }
+            }
+            tree.columns = writer.columns();
+            Ok(())
+        })
+    }
+
     /// Returns columns in the order of the TTree `name`. Counters that are not given are of the type null.
     fn tree_rows(
         &self,
@@ -377,7 +425,9 @@ impl Writer {
         let given = columns.iter().map(|one| (one.field().name().clone(), one.array()));
         let given: Vec<_> = given.collect();
         self.run(py, move |state| {
-            let columns = &state.tree(&name)?.columns;
+            let tree = state.tree(&name)?;
+            tree.check_entries()?;
+            let columns = &tree.columns;
             let arrays = columns.rows(&given)?.into_iter().zip(columns.fields());
             let column = |(array, field): (ArrayRef, Field)| {
                 let own = Field::new(field.name(), array.data_type().clone(), true);
@@ -482,7 +532,10 @@ impl Writer {
         let slot = self.run(py, move |state| {
             let (order, context) = (state.order, state.context.clone());
             match state.tree(&name) {
-                Ok(tree) => tree.rows.context(order, &context),
+                Ok(tree) => {
+                    tree.check_entries()?;
+                    tree.rows.context(order, &context)
+                }
                 Err(_) => state.table(&name)?.rows.context(order, &context),
             }
         })?;
@@ -538,6 +591,10 @@ impl Writer {
             state.as_mut().ok_or_else(closed).and_then(job)
         })
     }
+}
+
+fn no_tree(name: &str) -> Error {
+    Error::not_found(format!("no TTree {name:?} is being written"))
 }
 
 fn closed() -> Error {

@@ -6,6 +6,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use arrow_array::ArrayRef;
+use arrow_schema::Schema;
 use nyssa_data::dataset::Dataset;
 use nyssa_io::Sink;
 use nyssa_rntuple::read::Reader;
@@ -14,8 +16,8 @@ use nyssa_root::Context;
 use nyssa_root::error::{Result, ResultExt};
 use nyssa_root::rootfile::writer::{FileOptions, RootFileWriter};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
-use nyssa_ttree::model::load;
-use nyssa_ttree::read::{Expected, MovedBasket};
+use nyssa_ttree::model::{CountSource, load};
+use nyssa_ttree::read::{Expected, MovedBasket, Reader as TreeReader};
 use nyssa_ttree::stored::StoredTree;
 use nyssa_ttree::write::{EmbeddedBasket, ExistingTree, TreeWriteOptions, TreeWriter};
 
@@ -95,7 +97,7 @@ impl Update {
     ///
     /// # Errors
     /// `NotFound`; `Unsupported` for trees to which no baskets can be added, with the branch and the reason;
-    /// `OutOfSpecification` for a damaged tree.
+    /// `OutOfSpecification` for a damaged tree. [`TreeWriter::check_entries`] says whether all branches can be filled.
     pub fn append_tree(
         &self,
         path: &str,
@@ -112,6 +114,31 @@ impl Update {
             })
             .in_file(self.old.name())
             .in_object(&path)
+    }
+
+    /// Adds branches to a tree that [`Update::append_tree`] returned: one array for each column of `schema`, with a value
+    /// for each entry so far. Later rows have these columns, too. Lists may have a counter of the tree, whose baskets are
+    /// then read; all other baskets are not read. See [`TreeWriter::add_branches`].
+    ///
+    /// # Errors
+    /// As [`TreeWriter::add_branches`]; an error if the counter cannot be read.
+    pub fn add_branches(
+        &self,
+        tree: &mut TreeWriter,
+        schema: &Schema,
+        arrays: &[ArrayRef],
+        options: &TreeWriteOptions,
+    ) -> Result<()> {
+        let (path, object) = (tree.path().to_owned(), tree.object());
+        let mut counts = |name: &str| {
+            let reader = TreeReader::open(&self.old, &object)?;
+            let leaf = reader.branch(name).and_then(|branch| branch.leaves.first());
+            let leaf = leaf.map_or_else(|| name.to_owned(), |leaf| leaf.name.clone());
+            let source = CountSource { branch: name.to_owned(), leaf };
+            reader.offsets(&source, 0..reader.tree().entries)
+        };
+        let added = tree.add_branches(schema, arrays, options, &mut counts);
+        added.in_file(self.old.name()).in_object(&path)
     }
 
     fn existing(&self, key: KeyEntry) -> Result<ExistingTree> {

@@ -84,9 +84,11 @@ def _empty_column(name: str, one: Any, classes: Mapping[str, Mapping[str, Any]])
         return from_data.column(name, other)
 
 
-def needed(types: Any, caller: str) -> list[_core.Array]:
+def needed(
+    types: Any, caller: str, classes: Mapping[str, Mapping[str, Any]] | None = None
+) -> list[_core.Array]:
     """Return empty columns of types; data are refused in the name of `caller`."""
-    columns = empty(types)
+    columns = empty(types, classes)
     if columns is None:
         raise ArgumentError(f"{caller} needs a dict from names to types, not data")
     return columns

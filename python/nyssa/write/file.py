@@ -203,7 +203,8 @@ class WritableFile:
         classes
             Classes by name, as for `mkrntuple`: dicts from the members to their types, with
             ``":bases"``, ``":version"`` and ``":checksum"``. Members are numbers, strings, standard
-            containers, pairs, arrays (``"float[3]"``) and other classes. The checksum is computed
+            containers, pairs, arrays (``"float[3]"``), enums (``{":enum": "int"}``) and other
+            classes. The checksum is computed
             as ROOT does if it is not given. Awkward records with the name of a class are objects of
             this class.
         split_level
@@ -442,16 +443,17 @@ class UpdatableFile(WritableFile):
     def __getitem__(self, name: str) -> NTupleWriter | TreeWriter:
         """Return the writer of an RNTuple or a TTree of this file.
 
-        It adds entries after the last one. Nothing is written if no entries are added. The branches
-        of a TTree keep their types, counters, compression and sizes of baskets.
+        It adds entries after the last one, and fields or branches. Nothing is written if nothing is
+        added. The branches of a TTree keep their types, counters, compression and sizes of baskets.
 
         Raises
         ------
         nyssa.NotFoundError
             (a `KeyError`) when there is no such object.
         nyssa.UnsupportedError
-            (a `NotImplementedError`) for a TTree with a branch to which no entries can be added,
-            such as split objects. The message names the branch.
+            (a `NotImplementedError`) for a TTree that cannot be changed, such as one with branches
+            in other files. If entries cannot be added to a branch, `extend` raises this error with
+            the name of the branch.
         """
         if name in self._writers or name in self._trees:
             return super().__getitem__(name)

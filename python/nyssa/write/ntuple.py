@@ -67,21 +67,35 @@ class NTupleWriter(DatasetWriter):
         return FillContext(self, self._open().fill_context(self.name))
 
     @checked
-    def add_fields(self, types: Mapping[str, object]) -> None:
-        """Add fields after entries were written. Earlier entries read as zeros and empty lists.
+    def add_fields(self, types_or_data: object) -> None:
+        """Add fields after entries were written.
 
-        `types` is a dict from names to types, as for `WritableFile.mkrntuple`. Buffered entries are
-        written first, as a separate cluster. After this call `extend` also needs the new fields.
+        >>> with nyssa.update("events.root") as file:
+        ...     file["Events"].add_fields({"weight": weights})
+
+        Types, as for `WritableFile.mkrntuple`, make fields that read as zeros and empty lists in
+        earlier entries. Buffered entries are written first, as a separate cluster.
+
+        Data, as for `extend`, have a value for each entry of an RNTuple of `nyssa.update`, before
+        other entries are added. The new columns get pages in the clusters that exist; the page
+        lists are written again, and the pages of the other columns stay as they are.
+
+        After this call `extend` also needs the new fields.
 
         Raises
         ------
         nyssa.ArgumentError
-            (a `ValueError`) when `types` are not types, or a name is taken or not allowed.
+            (a `ValueError`) when a name is taken or not allowed, data have another number of values
+            than the RNTuple has entries, or there are data for an RNTuple that is new or has new
+            entries.
         nyssa.UnsupportedError
             (a `NotImplementedError`) for a type that RNTuple does not have.
         """
-        columns = from_types.needed(types, "add_fields")
-        self._has(self._open().add_fields(self.name, columns))
+        columns = from_types.empty(types_or_data)
+        filled = columns is None
+        if columns is None:
+            columns = from_data.columns(types_or_data)
+        self._has(self._open().add_fields(self.name, columns, filled))
 
     @checked
     def attribute_set(self, name: str, types: Mapping[str, object]) -> AttributeSetWriter:

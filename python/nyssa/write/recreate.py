@@ -174,7 +174,8 @@ def update(
 
     New entries have the fields and encodings of the RNTuple. `NTupleWriter.add_fields` adds fields,
     which read as zeros in earlier entries. The entries of a TTree go into new baskets, with the
-    types, counters, compression and basket sizes of its branches (``docs/ttree-writing.md``).
+    types, counters, compression and basket sizes of its branches; `TreeWriter.add_branches` adds
+    branches (``docs/ttree-writing.md``).
 
     Parameters
     ----------
@@ -188,8 +189,9 @@ def update(
     nyssa.NotFoundError
         (a `KeyError`) from ``file[name]`` when there is no such RNTuple or TTree.
     nyssa.UnsupportedError
-        (a `NotImplementedError`) for files of a form that cannot be changed in place, and from
-        ``file[name]`` for a TTree with a branch to which no entries can be added.
+        (a `NotImplementedError`) for files of a form that cannot be changed in place, from
+        ``file[name]`` for a TTree that cannot be changed, and from `TreeWriter.extend` for a TTree
+        with a branch to which no entries can be added.
     """
     options = WriteOptions.of(
         compression=compression,

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from nyssa import _core
 from nyssa.arguments.by_glob import BranchOptions
 from nyssa.arguments.by_glob import branch_options as by_branch
+from nyssa.arguments.checks import checked
 from nyssa.arguments.sizes import auto_flush_of, bytes_of
-from nyssa.arrays import forms, from_data
+from nyssa.arrays import forms, from_data, from_types
+from nyssa.errors import ArgumentError
 from nyssa.write.fill_context import FillContext
 from nyssa.write.writer import DatasetWriter
 
@@ -114,6 +116,85 @@ class TreeWriter(DatasetWriter):
             which is counted in `data`. No entry of `data` is then written.
         """
         self._extend(self._columns(data))
+
+    @checked
+    def add_branches(
+        self,
+        data: object,
+        types: Mapping[str, object] | None = None,
+        *,
+        compression: int | str | None = None,
+        effort: str | None = None,
+        basket_size: int | str | None = None,
+        counters: Mapping[str, str] | None = None,
+        leaf_lists: Sequence[str] | None = None,
+        vectors: Sequence[str] | None = None,
+        branch_options: BranchOptions | None = None,
+        classes: Mapping[str, Mapping[str, object]] | None = None,
+        split_level: int | None = None,
+    ) -> None:
+        """Add branches, with a value for each entry that the tree has so far.
+
+        >>> with nyssa.update("events.root") as file:
+        ...     events = file["Events"]
+        ...     events.add_branches({"weight": weights, "Jet_score": scores})
+
+        Entries that are added later need the new columns, too. The baskets of the other branches
+        stay as they are. Columns become branches as in `WritableFile.mktree`. A counter may be a
+        branch of integers that the tree has: ``Jet_score`` above has the counter ``nJet`` if there
+        is one. Its baskets are read, and its counts compared with the lists.
+
+        A tree that takes no entries, because of a branch that cannot be filled, takes branches.
+
+        Parameters
+        ----------
+        data
+            The columns, as for `extend`. Each has as many values as the tree has entries.
+        types
+            Types of the columns as for `WritableFile.mktree`. Default: those of the data.
+        compression, effort, basket_size, counters, leaf_lists, vectors, branch_options, classes, \
+        split_level
+            As in `WritableFile.mktree`, for the new branches.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) when a name is taken or not allowed, a column has another number of
+            values than the tree has entries, a value does not fit, or lists and their counter
+            differ in length. The tree is then as before.
+        nyssa.UnsupportedError
+            (a `NotImplementedError`) for types that a tree cannot hold.
+        """
+        options = TreeOptions.of(
+            "",
+            compression=compression,
+            effort=effort,
+            basket_size=basket_size,
+            auto_flush=None,
+            optimize_baskets=True,
+            counters=counters,
+            leaf_lists=leaf_lists,
+            vectors=vectors,
+            branch_options=branch_options,
+            aliases=None,
+            user_info=None,
+            split_level=split_level,
+        )
+        classes = dict(classes or {})
+        if from_types.empty(data, classes):
+            raise ArgumentError("add_branches needs data: a value for each entry of the tree")
+        stated = [] if types is None else from_types.needed(types, "add_branches", classes)
+        known = {one.name: forms.of(one) for one in stated}
+        columns = from_data.columns(data, bool(classes), known)
+        if types is not None:
+            given = {one.name: one for one in columns}
+            if set(given) != set(known):
+                odd = sorted(set(given) ^ set(known))
+                raise ArgumentError(f"types and data have different columns: {', '.join(odd)}")
+            columns = [given[name] for name in known]
+        fields = stated or columns
+        self._open().add_branches(self.name, fields, columns, classes, options)
+        self._forms.update({one.name: forms.of(one) for one in fields})
 
     def fill_context(self) -> FillContext:
         """Return a context with which one thread adds entries, in parallel with other threads.

@@ -64,6 +64,7 @@ def test_examples_of_studies(folder: Path) -> None:
 
 def test_examples_of_writing(folder: Path) -> None:
     halves = [[{"run": np.arange(2, dtype=np.int32), "pt": lists([1, 2])}]] * 2
-    run("docs/writing.md", nyssa=nyssa, Thread=Thread, halves=halves)
+    new = {"weights": np.arange(5.0), "scores": lists([1, 0, 2, 0, 1])}
+    run("docs/writing.md", nyssa=nyssa, Thread=Thread, halves=halves, **new)
     assert nyssa.open(folder / "out.root")["Events"].num_entries == 5
     assert nyssa.open("out.root:More")["y"].array().to_list() == [1, 2, 3]

@@ -447,3 +447,86 @@ def test_classes_can_be_opened(tmp_path: Path) -> None:
         tree = ours["ntuple"]
         assert tree["nfour_v_LVs"].array().to_list() == ak.num(expected["four_v_LVs"]).to_list()
         assert tree["three_LV_pt"].array().to_list() == expected["three_LV", "pt"].to_list()
+
+
+_PAIRS = """
+#pragma once
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+namespace morepairs {
+enum Color { kRed, kGreen };
+struct Hit { int id; float q; };
+struct Maps { std::map<std::string, Hit> m; std::map<short, float> s; std::map<int, float> k; };
+struct Pairs { std::map<int, Hit> m; std::pair<int, Hit> p; Color c; };
+}
+"""
+_PAIRS_REWRITE = """
+void morepairs_rewrite(const char *in, const char *out) {
+   TFile source(in);
+   auto from = source.Get<TTree>("t");
+   morepairs::Maps *maps = nullptr;
+   morepairs::Pairs *pairs = nullptr;
+   from->SetBranchAddress("maps.", &maps);
+   from->SetBranchAddress("pairs.", &pairs);
+   TFile target(out, "recreate");
+   TTree to("t", "");
+   to.Branch("maps.", &maps);
+   to.Branch("pairs.", &pairs);
+   for (Long64_t i = 0; i < from->GetEntries(); i++) {
+      if (from->GetEntry(i) <= 0) throw std::runtime_error("an entry cannot be read");
+      to.Fill();
+   }
+   to.Write();
+   from->ResetBranchAddresses();
+}
+"""
+
+
+def test_pairs_and_enums_are_those_of_root(tmp_path: Path, root: Root) -> None:
+    """ROOT makes up the pairs that only maps need; an enum is an `Int_t`."""
+    ours, theirs, header = (tmp_path / one for one in ("nyssa.root", "root.root", "pairs.hxx"))
+    header.write_text(_PAIRS)
+    hits, name = "std::map<std::string,morepairs::Hit>", "morepairs"
+    classes: dict[str, dict[str, Any]] = {
+        f"{name}::Color": {":enum": "int"},
+        f"{name}::Hit": {"id": "int", "q": "float"},
+        f"{name}::Maps": {"m": hits, "s": "std::map<short,float>", "k": "std::map<int,float>"},
+        f"{name}::Pairs": {
+            "m": "std::map<int,morepairs::Hit>",
+            "p": "std::pair<int,morepairs::Hit>",
+            "c": "morepairs::Color",
+        },
+    }
+    one = [{"id": i, "q": i / 2} for i in range(6)]
+    items = [[{"_0": k, "_1": one[k]} for k in range(i)] for i in range(6)]
+    data = {
+        "maps.": [
+            {
+                "m": [{"_0": f"k{it['_0']}", "_1": it["_1"]} for it in items[i]],
+                "s": [{"_0": k, "_1": k + 0.5} for k in range(i)],
+                "k": [{"_0": k, "_1": k + 0.5} for k in range(i)],
+            }
+            for i in range(6)
+        ],
+        "pairs.": [{"m": items[i], "p": {"_0": i, "_1": one[i]}, "c": i % 2} for i in range(6)],
+    }
+    with nyssa.recreate(ours, compression="none") as file:
+        types = {"maps.": f"{name}::Maps", "pairs.": f"{name}::Pairs"}
+        file.mktree("t", types, classes=classes).extend(data)
+    types = [f"{name}::{one}" for one in ("Hit", "Maps", "Pairs")]
+    maps = [hits, "std::map<short,float>", "std::map<int,morepairs::Hit>"]
+    root.call("dictionaries", [*types, *maps], [str(header)])
+    root.call("cpp", _PAIRS_REWRITE, f'morepairs_rewrite("{ours}", "{theirs}")')
+    infos, expected = (root.call("streamer_infos", str(one)) for one in (ours, theirs))
+    pairs = ["string,morepairs::Hit", "short,float", "int,float", "int,morepairs::Hit"]
+    for one in [*types, *(f"pair<{pair}>" for pair in pairs)]:
+        assert infos[one] == expected[one], one
+    with uproot.open(ours) as mine, uproot.open(theirs) as its:
+        branches = [[described(one) for one in file["t"].branches] for file in (mine, its)]
+        assert branches[0] == branches[1]
+        bytes_of = [[stored(one) for one in file["t"].branches] for file in (mine, its)]
+        assert bytes_of[0] == bytes_of[1]
+    found = nyssa.open(f"{theirs}:t").arrays()
+    assert {name: found[name].to_list() for name in data} == data

@@ -9,10 +9,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import awkward as ak
 import numpy as np
 import pytest
+import uproot
 
 import nyssa
 from nyssa import errors
@@ -108,6 +110,60 @@ def test_late_fields(written_by_root: Path, root: Root) -> None:
     entries = root.call("entries", path, "Events")
     assert [entry["late"] for entry in entries] == [0] * 50 + [1] * 10
     assert [entry["number"] for entry in entries] == list(range(60))
+
+
+def test_fields_with_values(written_by_root: Path, root: Root) -> None:
+    """New fields get values in the old clusters; the pages of the other fields stay as they are."""
+    path = str(written_by_root)
+    before = written_by_root.read_bytes()
+    old = root.call("entries", path, "Events")
+    count = len(old)
+    new: dict[str, Any] = {
+        "met": np.arange(count, dtype=np.float32),
+        "tags": [["a", "bc"][: i % 3] for i in range(count)],
+        "pair": ak.Array({"x": np.arange(count), "y": [[i] * (i % 4) for i in range(count)]}),
+        "ok": np.arange(count) % 2 == 0,
+    }
+    expected = {name: ak.Array(one).to_list() for name, one in new.items()}
+    with nyssa.update(path) as file:
+        writer = file["Events"]
+        with pytest.raises(errors.ArgumentError, match="3 values for 50 entries"):
+            writer.add_fields({"met": np.arange(3)})
+        with pytest.raises(errors.ArgumentError, match="already exists"):
+            writer.add_fields({"number": np.arange(count)})
+        writer.add_fields({"zero": "int32"})
+        writer.add_fields({name: new[name] for name in ("met", "tags")})
+        writer.add_fields({name: new[name] for name in ("pair", "ok")})
+        more = {name: ak.Array(one)[:5] for name, one in new.items()}
+        writer.extend({**events(count, 5), **more, "zero": [7] * 5})
+        with pytest.raises(errors.ArgumentError, match="before new entries are added"):
+            writer.add_fields({"late": np.arange(count + 5)})
+    # Nothing of the old file moved: header and directory change in place.
+    after = written_by_root.read_bytes()
+    assert after[1000 : len(before)] == before[1000:]
+    expected = {name: one + one[:5] for name, one in expected.items()}
+    expected["zero"] = [0] * count + [7] * 5
+    entries = root.call("entries", path, "Events")
+    assert {name: [one[name] for one in entries] for name in expected} == expected
+    assert [{name: one[name] for name in old[0]} for one in entries[:count]] == old
+    with uproot.open(path) as file:
+        arrays = file["Events"].arrays()
+        assert {name: arrays[name].to_list() for name in expected} == expected
+        assert arrays["number"].to_list() == list(range(count + 5))
+    arrays = nyssa.open(f"{path}:Events").arrays()
+    assert {name: arrays[name].to_list() for name in expected} == expected
+    assert nyssa.verify(path).problems == []
+    # ROOT opens the file to add to it.
+    root.call("add_histogram", path, "", "h")
+    assert root.call("entries", path, "Events") == entries
+    # A later update adds both.
+    with nyssa.update(path) as file:
+        file["Events"].add_fields({"again": np.arange(count + 5)})
+        row = {name: arrays[name][:2] for name in arrays.fields}
+        file["Events"].extend({**row, "again": [1, 2]})
+    again = root.call("entries", path, "Events")
+    assert [one["again"] for one in again] == [*range(count + 5), 1, 2]
+    assert [one["met"] for one in again] == [*expected["met"], *expected["met"][:2]]
 
 
 def test_nothing_is_left_of_a_failure(written_by_root: Path) -> None:

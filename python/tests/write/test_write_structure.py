@@ -85,7 +85,7 @@ def test_late_fields(tmp_path: Path, root: Root) -> None:
         events.extend({**old, **fields, "fixed": fixed})
         with pytest.raises(ArgumentError, match="the field .* already exists"):
             events.add_fields({"x": "int64"})
-        with pytest.raises(ArgumentError, match="not data"):
+        with pytest.raises(ArgumentError, match="before new entries are added to an RNTuple"):
             events.add_fields({"w": np.arange(3)})
     rows = [*FIRST.to_list(), *SECOND.to_list()]
     expected = [

@@ -46,7 +46,11 @@ pub(super) fn defer(old: &Schema, new: &mut Schema, progress: &Progress<'_>) -> 
     Ok(starts)
 }
 
-fn check_prefix(old: &Schema, new: &Schema) -> Result<()> {
+/// Checks that `new` has all fields and columns of `old`, unchanged.
+///
+/// # Errors
+/// `InvalidArgument`.
+pub(super) fn check_prefix(old: &Schema, new: &Schema) -> Result<()> {
     let record =
         |field: &Field| Field { children: Vec::new(), columns: Vec::new(), ..field.clone() };
     let fields = old.fields.len() <= new.fields.len()

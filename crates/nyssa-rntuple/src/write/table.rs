@@ -122,6 +122,33 @@ impl TableWriter {
         Ok(value)
     }
 
+    /// Adds the fields that `extend` adds to the schema of an existing RNTuple, with `arrays` as their values in all of its
+    /// entries, one array for each field in order. Later rows have all old and new fields. Old pages stay as they are, and
+    /// the page lists of the old clusters are written again.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for an RNTuple that was not in the file before or that got new entries, for arrays that do not fit,
+    /// and for a schema that cannot be written; `Cancelled`; an error if the sink cannot be written. After an error the
+    /// RNTuple is unchanged.
+    pub fn fill_fields(
+        &mut self,
+        extend: impl FnOnce(&mut SchemaBuilder) -> Result<()>,
+        arrays: &[ArrayRef],
+    ) -> Result<()> {
+        self.flush()?;
+        let options = self.cluster_builder.options();
+        let first = self.schema().columns.len();
+        let extend = |builder: &mut SchemaBuilder| {
+            extend(builder)?;
+            let schema = builder.schema_mut();
+            set_requested_types(schema, &options.fields, options.compression, first)
+        };
+        self.writer.fill_fields(extend, arrays, &self.context)?;
+        let next = cluster_builder(&self.writer, self.cluster_builder.options(), &self.context)?;
+        self.cluster_builder = next.following(&self.cluster_builder);
+        Ok(())
+    }
+
     /// Returns the schema.
     pub fn schema(&self) -> &Schema {
         self.writer.schema()

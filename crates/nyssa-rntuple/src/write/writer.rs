@@ -26,6 +26,7 @@ use crate::schema::{EnvelopeLink, Locator};
 use crate::seal::SealSettings;
 
 mod cluster_target;
+mod fill_fields;
 mod pages;
 mod represent;
 mod resume;
@@ -76,6 +77,12 @@ struct Resumed {
     lists_attribute_sets: bool,
     /// The extra type information of the footer.
     extra_types: Vec<ExtraType>,
+    /// The clusters that were in the file.
+    clusters: Vec<Cluster>,
+    /// The number of their cluster groups.
+    groups: usize,
+    /// Whether new columns have values in these clusters, so that new page lists are needed.
+    filled: bool,
 }
 
 impl Writer {
@@ -442,6 +449,7 @@ impl Writer {
             set.check(self.report.entries)?;
         }
         self.write_header()?;
+        self.write_filled_page_lists()?;
         self.commit_group()?;
         let header = self.header.take();
         let (header, header_position) =

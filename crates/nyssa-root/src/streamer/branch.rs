@@ -88,6 +88,11 @@ impl ObjectLayout {
         self.node.fixed_size()
     }
 
+    /// Returns the reason why values cannot be written into a basket, with the member, if there is one.
+    pub fn not_in_baskets(&self) -> Option<String> {
+        encode::not_in_baskets(&self.node)
+    }
+
     /// Makes an empty container for the values of entries.
     pub fn values(&self) -> Values {
         Values(ColumnBuilder::new(&self.shape))

@@ -71,6 +71,25 @@ pub enum Target {
     Again(usize),
 }
 
+/// Items of an array that were streamed apart from it. Their place in the array is not known yet.
+#[derive(Debug, Default)]
+pub(super) struct Apart {
+    pub bytes: Vec<u8>,
+    /// The labels of the objects in the bytes, and where these objects start.
+    pub labels: Vec<(usize, usize)>,
+    /// The places of references in the bytes, and what they refer to.
+    pub references: Vec<(usize, Reference)>,
+}
+
+/// The target of a reference.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Reference {
+    /// The class that is named at this place of the same bytes.
+    Class(usize),
+    /// The object with this label.
+    Object(usize),
+}
+
 impl Draft {
     /// Makes an object of a class.
     pub fn new(class: &str) -> Self {
@@ -159,15 +178,31 @@ impl Draft {
     /// `Unsupported` for classes that `infos` do not describe and members that cannot be written; `LimitExceeded` for
     /// objects of more than 1 GiB and numbers that their members cannot hold.
     pub fn serialize(&self, infos: &StreamerInfos, keylen: usize) -> Result<Streamed> {
-        let (classes, labels) = (HashMap::new(), HashMap::new());
-        let (described, out) = (BTreeSet::new(), Vec::new());
-        let mut writer = Writer { infos, keylen, classes, labels, described, out };
+        let mut writer = Writer::new(infos, keylen);
         writer.object(&self.class, self)?;
         u32::try_from(writer.out.len())
             .ok()
             .filter(|size| *size < crate::cursor::BYTE_COUNT)
             .ok_or_else(|| Error::limit("object of more than 1 GiB"))?;
         Ok(Streamed { bytes: writer.out, classes: writer.described })
+    }
+}
+
+impl Apart {
+    /// Streams items of an array. Pointers may lead to objects with the labels that `is_known` has.
+    ///
+    /// # Errors
+    /// As [`Draft::serialize`].
+    pub(super) fn of(
+        items: &[Target],
+        infos: &StreamerInfos,
+        is_known: &dyn Fn(usize) -> bool,
+    ) -> Result<Self> {
+        let mut writer = Writer { is_known: Some(is_known), ..Writer::new(infos, 0) };
+        items.iter().try_for_each(|item| writer.pointer(item))?;
+        let start = |tag: u32| (tag - TAG_OFFSET) as usize;
+        let labels = writer.labels.iter().map(|(&label, &tag)| (label, start(tag))).collect();
+        Ok(Self { bytes: writer.out, labels, references: writer.references })
     }
 }
 
@@ -180,10 +215,27 @@ struct Writer<'i> {
     labels: HashMap<usize, u32>,
     /// The classes that were written by their streamer infos.
     described: BTreeSet<String>,
+    /// The places of references.
+    references: Vec<(usize, Reference)>,
+    /// Whether an object with a label is in other bytes.
+    is_known: Option<&'i dyn Fn(usize) -> bool>,
     out: Vec<u8>,
 }
 
-impl Writer<'_> {
+impl<'i> Writer<'i> {
+    fn new(infos: &'i StreamerInfos, keylen: usize) -> Self {
+        Self {
+            infos,
+            keylen,
+            classes: HashMap::new(),
+            labels: HashMap::new(),
+            described: BTreeSet::new(),
+            references: Vec::new(),
+            is_known: None,
+            out: Vec::new(),
+        }
+    }
+
     /// Appends a byte count and the bytes that `fill` appends.
     fn counted(&mut self, fill: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         let start = self.out.len();
@@ -431,7 +483,10 @@ impl Writer<'_> {
     fn pointer(&mut self, target: &Target) -> Result<()> {
         match target {
             Target::Again(label) => {
-                let tag = self.labels.get(label).ok_or_else(|| unsupported("a forward pointer"))?;
+                let elsewhere = || self.is_known.filter(|is_known| is_known(*label)).map(|_| 0);
+                let tag = self.labels.get(label).copied().or_else(elsewhere);
+                let tag = tag.ok_or_else(|| unsupported("a forward pointer"))?;
+                self.references.push((self.out.len(), Reference::Object(*label)));
                 self.out.extend_from_slice(&tag.to_be_bytes());
                 Ok(())
             }
@@ -448,7 +503,11 @@ impl Writer<'_> {
     fn tagged(&mut self, class: &str, object: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         self.counted(|writer| {
             match writer.classes.get(class) {
-                Some(tag) => writer.out.extend_from_slice(&tag.to_be_bytes()),
+                Some(tag) => {
+                    let place = (tag & !CLASS) as usize - TAG_OFFSET as usize - writer.keylen;
+                    writer.references.push((writer.out.len(), Reference::Class(place)));
+                    writer.out.extend_from_slice(&tag.to_be_bytes());
+                }
                 None => {
                     let tag = writer.tag() | CLASS;
                     writer.classes.insert(class.to_owned(), tag);

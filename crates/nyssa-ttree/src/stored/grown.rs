@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use nyssa_root::error::{Result, ResultExt};
+use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::streamer::values::{EditedObject, ObjectId};
+use nyssa_root::streamer::{StreamerInfos, Target};
 
 use super::tree::{StoredBranch, StoredLeaf};
 use super::{ClusterRuns, StoredTree};
@@ -25,6 +26,22 @@ pub struct Growth {
     pub clusters: ClusterRuns,
     /// The branches, in the order of the stored tree.
     pub branches: Vec<BranchGrowth>,
+    /// The branches that the tree gets behind its own.
+    pub new: Option<NewBranches>,
+}
+
+/// New branches of a stored tree.
+#[derive(Debug)]
+pub struct NewBranches {
+    /// The top branches, with the branches below them.
+    pub branches: Vec<Target>,
+    /// The leaves of all new branches.
+    pub leaves: Vec<Target>,
+    /// The labels of the old leaves that count items of new branches, with the numbers of their branches. Each branch has
+    /// one leaf.
+    pub counters: Vec<(usize, usize)>,
+    /// The classes of branches and leaves.
+    pub infos: StreamerInfos,
 }
 
 /// The properties of a branch with its new baskets.
@@ -46,6 +63,8 @@ pub struct BranchGrowth {
     pub maximum: Option<i64>,
     /// The smallest and the largest value and the longest string of each leaf.
     pub leaves: Vec<LeafGrowth>,
+    /// Whether its leaf counts the items of other branches from now on.
+    pub counts: bool,
 }
 
 /// The properties of a leaf with more entries.
@@ -155,6 +174,9 @@ impl StoredTree {
             if let Some(maximum) = growth.maximum {
                 object.set_int(id, "fMaximum", maximum);
             }
+            if growth.counts {
+                branch.leaves.iter().for_each(|leaf| object.set_int(leaf.id, "fIsRange", 1));
+            }
             for (leaf, growth) in branch.leaves.iter().zip(&growth.leaves) {
                 if let Some((low, high)) = growth.range {
                     object.set_int(leaf.id, "fMinimum", low);
@@ -184,8 +206,23 @@ impl StoredTree {
                 object.set_ints(id, member, &values).in_field(&branch.path)?;
             }
         }
+        if let Some(new) = &growth.new {
+            add(new, &branches, &mut object)?;
+        }
         object.finish(keylen)
     }
+}
+
+/// Adds new branches and their leaves.
+fn add(new: &NewBranches, branches: &[StoredBranch], object: &mut EditedObject) -> Result<()> {
+    let root = object.object().root().id();
+    for &(label, at) in &new.counters {
+        let branch = branches.get(at).and_then(|branch| Some((branch, branch.leaves.first()?)));
+        let (branch, leaf) = branch.ok_or_else(|| Error::unsupported("a counter has no leaf"))?;
+        object.label(label, leaf.id).in_field(&branch.path)?;
+    }
+    object.add_items(root, "fBranches", &new.branches, &new.infos)?;
+    object.add_items(root, "fLeaves", &new.leaves, &new.infos)
 }
 
 /// Removes branches that are left out, and their leaves. The branches below such a branch are left out, too.

@@ -13,6 +13,6 @@ mod tree;
 pub(crate) use beside::drafts;
 pub use beside::{Beside, PlainObject};
 pub use clusters::ClusterRuns;
-pub use grown::{BranchGrowth, Growth, add_bytes};
+pub use grown::{BranchGrowth, Growth, NewBranches, add_bytes};
 pub(crate) use index::check as check_index;
 pub use tree::{StoredBranch, StoredTree};

@@ -5,6 +5,8 @@ use nyssa_root::error::Result;
 use nyssa_root::rootfile::{KeyEntry, split};
 use nyssa_root::shared_file::SharedFile;
 
+use super::form::Content;
+use super::metadata;
 use super::report::TreeReport;
 use super::stored_branch::StoredBranch;
 use crate::model::Basket;
@@ -61,7 +63,9 @@ impl Before {
             let place = |one: &Basket| (one.first_entry, one.seek, one.bytes);
             growth.baskets = branch.baskets.iter().map(place).collect();
         }
-        if entries > tree.entries {
+        let old = tree.branches.len();
+        let new = branches.get(old..).unwrap_or_default();
+        if entries > tree.entries || !new.is_empty() {
             let (dir, name) = split(path);
             store(file, dir, &embedded, &mut growth, compression)?;
             growth.entries = entries;
@@ -69,7 +73,13 @@ impl Before {
             for (at, branch) in branches.iter().enumerate() {
                 add(branch, at, &mut growth, &tree);
             }
-            let report = report(&growth, &tree);
+            if !new.is_empty() {
+                growth.new = Some(metadata::added(branches, old, entries)?);
+            }
+            let mut report = report(&growth, &tree);
+            report.baskets += new.iter().map(|branch| branch.places.len() as u64).sum::<u64>();
+            let named = new.iter().map(|branch| (branch.form.name.clone(), branch.zip_bytes));
+            report.branches.extend(named);
             let make = |keylen| tree.grown(&growth, None, keylen);
             file.with(|file| file.replace_object(dir, (name, key.cycle), make, compression))?;
             return Ok(report);
@@ -103,19 +113,23 @@ fn store(
     Ok(())
 }
 
-/// Adds the new baskets of a branch.
+/// Adds the bytes and the new baskets of a branch.
 fn add(branch: &StoredBranch, at: usize, growth: &mut Growth, tree: &StoredTree) {
+    let more = (branch.tot_bytes as i64, branch.zip_bytes as i64);
+    add_bytes(&mut growth.bytes, more);
     let (Some(grown), Some(stored)) = (growth.branches.get_mut(at), tree.branches.get(at)) else {
         return;
     };
+    grown.counts = matches!(branch.form.content, Content::Counter(_));
     let places = branch.places.iter().map(|place| (place.first, place.seek, place.bytes));
     grown.baskets.extend(places);
-    let more = (branch.tot_bytes as i64, branch.zip_bytes as i64);
     add_bytes(&mut grown.bytes, more);
-    add_bytes(&mut growth.bytes, more);
     let size = branch.state.basket_size as i64;
-    grown.basket_size = (size != stored.basket_size).then_some(size);
-    if branch.form.has_maximum() {
+    let keeps_size = branch.places.is_empty() || size == stored.basket_size;
+    grown.basket_size = (!keeps_size).then_some(size);
+    if matches!(branch.form.content, Content::Items) {
+        grown.maximum = grown.maximum.max(Some(branch.state.maximum));
+    } else if branch.form.has_maximum() {
         grown.leaves.iter_mut().for_each(|leaf| leaf.add_largest(branch.state.maximum));
     }
 }

@@ -69,6 +69,11 @@ impl BranchFiller {
         BranchState { basket_size: self.basket_size, maximum: self.maximum }
     }
 
+    /// Takes a count of other entries.
+    pub(super) fn raise_maximum(&mut self, maximum: i64) {
+        self.maximum = self.maximum.max(maximum);
+    }
+
     fn capacity(&self) -> Capacity {
         Capacity { bytes: self.basket_size, keylen: self.keylen }
     }
@@ -141,7 +146,12 @@ impl BranchFiller {
             self.begin();
             let room = capacity.saturating_sub(self.open.entries as usize).max(1);
             let end = rows.end.min(row.saturating_add(room));
+            let before = self.open.data.len();
             self.put_fixed(values, row..end);
+            if let Some(ends) = &mut self.open.ends {
+                let size = (self.open.data.len() - before) / (end - row).max(1);
+                ends.extend((1..=end - row).map(|count| (before + count * size) as u32));
+            }
             self.open.entries += (end - row) as u32;
             if self.open.entries as usize >= capacity {
                 full.push(self.take());

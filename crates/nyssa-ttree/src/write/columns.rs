@@ -143,7 +143,7 @@ impl Splitter<'_> {
                 self.set(*branch, BranchValues { items: None, values })
             }
             Shape::Class(class) => {
-                let array = conform::conform(array, &class.layout.data_type())?;
+                let array = conform::conform(array, &class.data_type)?;
                 self.objects(&class.shape, &array, None)
             }
             Shape::Record(members) => {

@@ -1,41 +1,54 @@
 //! Makes the plan of a tree that is in the file: its branches, and the columns that fill them. A branch that cannot be
 //! filled is refused by its name.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
+use arrow_schema::{DataType, Field};
 use nyssa_root::arrow::Number;
 use nyssa_root::compression::Compression;
 use nyssa_root::error::{Error, Result, ResultExt};
 
 use super::form::{BranchForm, Content, LeafForm};
 use super::options::BranchSettings;
-use super::plan::{Plan, Shape};
+use super::plan::{ClassColumn, Plan, Shape};
+use super::tree_columns::leaf_type;
+use super::unroll::ClassShape;
 use super::vector::VectorForm;
-use crate::model::{Branch, CountSource, Element, Leaf, Shape as Kind, Tree};
+use crate::model::{
+    Branch, CountSource, Element, Leaf, Shape as Kind, Split, SplitMember, Streamed, Tree,
+};
 use crate::stored::{StoredBranch, StoredTree};
 
-/// Returns the plan of a tree, and how its branches are stored. `default` is the compression of branches that do not
-/// state their own.
+/// Returns the plan of a tree, how its branches are stored, and the reason why it takes no entries, if there is one. Its
+/// plan then has no columns. `default` is the compression of branches that do not state their own.
 ///
 /// # Errors
-/// `Unsupported` with the first branch that entries cannot be added to.
+/// `OutOfSpecification` for a damaged tree.
 pub(super) fn plan(
     tree: &Tree,
     stored: &StoredTree,
     default: Compression,
-) -> Result<(Plan, Vec<BranchSettings>)> {
-    let counters = counters(tree)?;
-    let (mut plan, mut settings) = (Plan::default(), Vec::new());
-    for (at, (branch, own)) in tree.branches.iter().zip(&stored.branches).enumerate() {
-        // The two lists of branches agree up to the first branch with sub-branches, which is refused.
-        let formed = branch_form(branch, own, at, &counters);
-        let (form, shape) = formed.in_field(&branch.path)?;
-        let compression = compression(own, default);
-        settings.push(BranchSettings::stored(compression, own.basket_size));
-        plan.branches.push(form);
-        plan.columns.push((branch.path.clone(), shape));
+) -> Result<(Plan, Vec<BranchSettings>, Option<Error>)> {
+    let setting =
+        |own: &StoredBranch| BranchSettings::stored(compression(own, default), own.basket_size);
+    let settings = stored.branches.iter().map(setting).collect();
+    let mut planner = Planner::new(tree, stored)?;
+    let (mut plan, mut refused) = (Plan::default(), None);
+    for branch in &tree.branches {
+        match planner.top(branch).in_field(&branch.path) {
+            Ok(shape) => plan.columns.push((branch.path.clone(), shape)),
+            Err(error) => refused = refused.or(Some(error)),
+        }
     }
-    Ok((plan, settings))
+    plan.branches = planner.finish().unwrap_or_else(|(forms, error)| {
+        refused.get_or_insert(error);
+        forms
+    });
+    if refused.is_some() {
+        plan.columns.clear();
+    }
+    Ok((plan, settings, refused))
 }
 
 /// Returns the compression of the new baskets of a branch.
@@ -48,94 +61,265 @@ fn compression(branch: &StoredBranch, default: Compression) -> Compression {
     }
 }
 
-/// Returns the numbers of the branches that count the items of other branches, by their paths.
-fn counters(tree: &Tree) -> Result<HashMap<&str, usize>> {
-    let mut counters = HashMap::new();
-    for branch in &tree.branches {
-        let Some(source) = counter_of(branch) else { continue };
-        let found = tree.branches.iter().position(|one| one.path == source.branch);
-        let found = found.filter(|&at| tree.branches[at].leaves.len() == 1);
-        let found = found.ok_or_else(|| {
-            refused(&format!("its counter {} is one of several leaves", source.leaf))
-        });
-        counters.insert(source.branch.as_str(), found.in_field(&branch.path)?);
+struct Planner<'t> {
+    /// All branches. A branch comes before the branches below it.
+    branches: Vec<&'t Branch>,
+    stored: &'t [StoredBranch],
+    /// The numbers of branches by their paths.
+    numbers: HashMap<&'t str, usize>,
+    /// The branches that count the items of others.
+    counters: HashSet<&'t str>,
+    /// The forms of the branches that can be filled.
+    forms: Vec<Option<BranchForm>>,
+}
+
+impl<'t> Planner<'t> {
+    fn new(tree: &'t Tree, stored: &'t StoredTree) -> Result<Self> {
+        let mut branches = Vec::new();
+        flatten(&tree.branches, &mut branches);
+        if branches.len() != stored.branches.len() {
+            return Err(Error::out_of_spec("its branches are not read in one way"));
+        }
+        let numbers = branches.iter().enumerate().map(|(at, one)| (one.path.as_str(), at));
+        let counters = branches.iter().filter_map(|branch| counter_of(branch));
+        Ok(Self {
+            stored: &stored.branches,
+            numbers: numbers.collect(),
+            counters: counters.map(|source| source.branch.as_str()).collect(),
+            forms: vec![None; branches.len()],
+            branches,
+        })
     }
-    Ok(counters)
+
+    /// Returns the forms of all branches, or an error with a branch that no column fills.
+    fn finish(self) -> std::result::Result<Vec<BranchForm>, (Vec<BranchForm>, Error)> {
+        let mut refused = None;
+        let each = self.branches.iter().zip(self.forms);
+        let forms = each.map(|(branch, form)| {
+            let has_data = !branch.baskets.is_empty() || !branch.leaves.is_empty();
+            if form.is_none() && has_data {
+                let error: Result<()> = Err(refused_as("it is no member of its class"));
+                refused = refused.take().or(error.in_field(&branch.path).err());
+            }
+            form.unwrap_or_else(|| self::form(branch, Content::Nothing, None, None))
+        });
+        let forms = forms.collect();
+        match refused {
+            None => Ok(forms),
+            Some(error) => Err((forms, error)),
+        }
+    }
+
+    fn number(&self, path: &str) -> Result<usize> {
+        let number = self.numbers.get(path).copied();
+        number.ok_or_else(|| refused_as(&format!("the branch {path} is missing")))
+    }
+
+    /// Returns the shape of the column of a top branch.
+    fn top(&mut self, branch: &'t Branch) -> Result<Shape> {
+        let at = self.number(&branch.path)?;
+        match (&branch.split, &branch.shape) {
+            (None, _) if !branch.branches.is_empty() => Err(refused_as("it has sub-branches")),
+            (None, Ok(Kind::Streamed(streamed))) if !is_plain_class(streamed) => self.class(at),
+            (None, _) => {
+                let (form, shape) = self.plain(branch, at)?;
+                self.forms[at] = Some(form);
+                Ok(shape)
+            }
+            (Some(_), _) => self.class(at),
+        }
+    }
+
+    /// Returns the shape of a branch of a class.
+    fn class(&mut self, at: usize) -> Result<Shape> {
+        let shape = self.value(at)?;
+        let data_type = self.data_type(&shape);
+        Ok(Shape::Class(ClassColumn { data_type, shape }))
+    }
+
+    /// Returns how a branch of a class is filled, with the branches below it.
+    fn value(&mut self, at: usize) -> Result<ClassShape> {
+        let (branch, stored) = (self.branches[at], &self.stored[at]);
+        let Some(split) = &branch.split else {
+            self.forms[at] = Some(self.member(branch, stored)?);
+            return Ok(ClassShape::Value(at));
+        };
+        let content = if split.collection.is_some() { Content::Items } else { Content::Nothing };
+        self.forms[at] = Some(form(branch, content, None, Some(stored.has_offsets)));
+        self.split(split)
+    }
+
+    fn split(&mut self, split: &'t Split) -> Result<ClassShape> {
+        let mut members = Vec::new();
+        for (name, member) in &split.members {
+            let shape = match member {
+                SplitMember::Inside(inner) => self.split(inner)?,
+                SplitMember::Branch(path) => {
+                    let at = self.number(path)?;
+                    self.value(at).in_field(path)?
+                }
+            };
+            members.push((name.clone(), shape));
+        }
+        let record = ClassShape::Record(members);
+        Ok(match &split.collection {
+            None => record,
+            Some((_, counter)) => {
+                ClassShape::Items(self.number(&counter.branch)?, Box::new(record))
+            }
+        })
+    }
+
+    /// Returns the form of a branch with whole objects, or with one member of objects.
+    fn member(&self, branch: &Branch, stored: &StoredBranch) -> Result<BranchForm> {
+        let shape = branch.shape.as_ref().map_err(|reason| refused_as(reason))?;
+        let counter = shape.counter().map(|source| self.number(&source.branch)).transpose()?;
+        let (content, is_fixed) = match shape {
+            Kind::Plain(plain) => {
+                let number = plain.element.number();
+                let number = number.ok_or_else(|| refused_as("its type cannot be written"))?;
+                let leaf = leaf_form(&branch.name, number, &plain.dimensions);
+                (Content::Leaves(vec![leaf]), counter.is_none())
+            }
+            Kind::Streamed(Streamed { named: true, .. }) => {
+                return Err(refused_as("its objects are of several classes"));
+            }
+            Kind::Streamed(Streamed { lengths: Some(_), .. }) => {
+                return Err(refused_as("it is an array whose length is in another branch"));
+            }
+            Kind::Streamed(streamed) => {
+                if let Some(reason) = streamed.layout.not_in_baskets() {
+                    return Err(refused_as(&reason));
+                }
+                let is_fixed = streamed.layout.fixed_size().is_some() && counter.is_none();
+                (Content::Objects(Arc::clone(&streamed.layout)), is_fixed)
+            }
+            Kind::LeafList => return Err(refused_as("it is a leaf list in an object")),
+        };
+        if !is_fixed && !stored.has_offsets {
+            return Err(refused_as("its baskets lack offsets of their entries"));
+        }
+        Ok(form(branch, content, counter, Some(stored.has_offsets)))
+    }
+
+    /// Returns the type of the values of a branch of a class.
+    fn data_type(&self, shape: &ClassShape) -> DataType {
+        match shape {
+            ClassShape::Value(at) => match self.forms[*at].as_ref().map(|form| &form.content) {
+                Some(Content::Leaves(leaves)) => leaves.first().map_or(DataType::Null, leaf_type),
+                Some(Content::Objects(layout)) => layout.data_type(),
+                _ => DataType::Null,
+            },
+            ClassShape::Record(members) => {
+                let field = |(name, shape): &(String, ClassShape)| {
+                    Field::new(name, self.data_type(shape), false)
+                };
+                DataType::Struct(members.iter().map(field).collect())
+            }
+            ClassShape::Items(_, item) => {
+                DataType::LargeList(Arc::new(Field::new("item", self.data_type(item), false)))
+            }
+        }
+    }
+
+    /// Returns the number of the branch that counts the items of a branch.
+    fn counter(&self, branch: &Branch) -> Result<Option<usize>> {
+        let Some(source) = counter_of(branch) else { return Ok(None) };
+        let found = self.number(&source.branch)?;
+        match self.branches[found].leaves.len() {
+            1 => Ok(Some(found)),
+            _ => Err(refused_as(&format!("its counter {} is one of several leaves", source.leaf))),
+        }
+    }
+
+    /// Returns the form of a branch of numbers, strings or vectors, and the shape of its column.
+    fn plain(&self, branch: &Branch, at: usize) -> Result<(BranchForm, Shape)> {
+        let counter = self.counter(branch)?;
+        let stored = &self.stored[at];
+        let (content, shape) = match &branch.shape {
+            Ok(Kind::Plain(plain)) => match (plain.element, plain.element.number()) {
+                (Element::CString, _) => (Content::Text, Shape::Text(at)),
+                (_, Some(number)) if self.counters.contains(branch.path.as_str()) => {
+                    if number.is_float() || !plain.dimensions.is_empty() || counter.is_some() {
+                        return Err(refused_as(
+                            "it counts the items of another branch, and is no integer",
+                        ));
+                    }
+                    (Content::Counter(number), Shape::Counter(at))
+                }
+                (_, Some(number)) => {
+                    let leaf = branch.leaves.first().map_or(&branch.name, |leaf| &leaf.name);
+                    let leaf = leaf_form(leaf, number, &plain.dimensions);
+                    let shape = Shape::Leaf(at);
+                    let shape = match counter {
+                        Some(counter) => Shape::List(counter, Box::new(shape)),
+                        None => shape,
+                    };
+                    (Content::Leaves(vec![leaf]), shape)
+                }
+                (_, None) => return Err(refused_as("its type cannot be written")),
+            },
+            Ok(Kind::LeafList) => {
+                let leaf = |leaf: &Leaf| {
+                    let number = leaf.element.and_then(Element::number);
+                    let number =
+                        number.ok_or_else(|| refused_as("one of its leaves is no number"))?;
+                    Ok(leaf_form(&leaf.name, number, &leaf.dimensions))
+                };
+                let leaves = branch.leaves.iter().map(leaf).collect::<Result<Vec<_>>>()?;
+                let names = leaves.iter().map(|leaf| leaf.name.clone()).collect();
+                (Content::Leaves(leaves), Shape::LeafList(at, names))
+            }
+            Ok(Kind::Streamed(streamed)) => {
+                let whole = stored.property("fID") == Some("-1")
+                    && matches!(stored.property("fType"), Some("0" | "-1"));
+                match VectorForm::of_class(&streamed.type_name) {
+                    Some(form) if whole => (Content::Vector(form), Shape::Vector(at)),
+                    // The branch is stored like the strings of a leaf.
+                    None if whole => (Content::Text, Shape::Text(at)),
+                    _ => return Err(refused_as(&format!("its type is {}", streamed.type_name))),
+                }
+            }
+            Err(reason) => return Err(refused_as(reason)),
+        };
+        let mut form = form(branch, content, counter, None);
+        if matches!(form.content, Content::Counter(_) | Content::Text) {
+            let leaf = branch.leaves.first().map(|leaf| leaf.name.clone());
+            form.leaf = leaf.filter(|leaf| *leaf != branch.name);
+        }
+        if form.is_variable() != stored.has_offsets {
+            let has = if stored.has_offsets { "have" } else { "lack" };
+            return Err(refused_as(&format!("its baskets {has} offsets of their entries")));
+        }
+        Ok((form, shape))
+    }
+}
+
+/// Adds branches, and those below each of them behind it.
+fn flatten<'t>(branches: &'t [Branch], out: &mut Vec<&'t Branch>) {
+    for branch in branches {
+        out.push(branch);
+        flatten(&branch.branches, out);
+    }
+}
+
+/// Returns whether a branch of objects has strings or vectors of numbers, which are filled like those of a new tree.
+fn is_plain_class(streamed: &Streamed) -> bool {
+    VectorForm::of_class(&streamed.type_name).is_some() || streamed.type_name == "string"
 }
 
 fn counter_of(branch: &Branch) -> Option<&CountSource> {
     branch.shape.as_ref().ok().and_then(Kind::counter)
 }
 
-/// Returns the form of a branch, and the shape of its column.
-fn branch_form(
+fn form(
     branch: &Branch,
-    stored: &StoredBranch,
-    at: usize,
-    counters: &HashMap<&str, usize>,
-) -> Result<(BranchForm, Shape)> {
-    if !branch.branches.is_empty() {
-        return Err(refused("it has sub-branches"));
-    }
-    let counter = counter_of(branch).and_then(|source| counters.get(source.branch.as_str()));
-    let counter = counter.copied();
-    let (content, shape) = match &branch.shape {
-        Ok(Kind::Plain(plain)) => match (plain.element, plain.element.number()) {
-            (Element::CString, _) => (Content::Text, Shape::Text(at)),
-            (_, Some(number)) if counters.contains_key(branch.path.as_str()) => {
-                if number.is_float() || !plain.dimensions.is_empty() || counter.is_some() {
-                    return Err(refused(
-                        "it counts the items of another branch, and is no integer",
-                    ));
-                }
-                (Content::Counter(number), Shape::Counter(at))
-            }
-            (_, Some(number)) => {
-                let leaf = leaf_form(&branch.name, number, &plain.dimensions);
-                let shape = Shape::Leaf(at);
-                let shape = match counter {
-                    Some(counter) => Shape::List(counter, Box::new(shape)),
-                    None => shape,
-                };
-                (Content::Leaves(vec![leaf]), shape)
-            }
-            (_, None) => return Err(refused("its type cannot be written")),
-        },
-        Ok(Kind::LeafList) => {
-            let leaf = |leaf: &Leaf| {
-                let number = leaf.element.and_then(Element::number);
-                let number = number.ok_or_else(|| refused("one of its leaves is no number"))?;
-                Ok(leaf_form(&leaf.name, number, &leaf.dimensions))
-            };
-            let leaves = branch.leaves.iter().map(leaf).collect::<Result<Vec<_>>>()?;
-            let names = leaves.iter().map(|leaf| leaf.name.clone()).collect();
-            (Content::Leaves(leaves), Shape::LeafList(at, names))
-        }
-        Ok(Kind::Streamed(streamed)) => {
-            let whole = stored.property("fID") == Some("-1")
-                && matches!(stored.property("fType"), Some("0" | "-1"));
-            match VectorForm::of_class(&streamed.type_name) {
-                Some(form) if whole => (Content::Vector(form), Shape::Vector(at)),
-                // The branch is stored like the strings of a leaf.
-                None if whole && streamed.type_name == "string" => (Content::Text, Shape::Text(at)),
-                _ => return Err(refused(&format!("its type is {}", streamed.type_name))),
-            }
-        }
-        Err(reason) => return Err(refused(reason)),
-    };
-    let form = BranchForm {
-        name: branch.name.clone(),
-        content,
-        counter,
-        string_class: None,
-        leaf: None,
-        element: None,
-    };
-    if form.is_variable() != stored.has_offsets {
-        let has = if stored.has_offsets { "have" } else { "lack" };
-        return Err(refused(&format!("its baskets {has} offsets of their entries")));
-    }
-    Ok((form, shape))
+    content: Content,
+    counter: Option<usize>,
+    offsets: Option<bool>,
+) -> BranchForm {
+    let name = branch.name.clone();
+    BranchForm { name, content, counter, string_class: None, leaf: None, element: None, offsets }
 }
 
 fn leaf_form(name: &str, number: Number, dimensions: &[u64]) -> LeafForm {
@@ -144,9 +328,10 @@ fn leaf_form(name: &str, number: Number, dimensions: &[u64]) -> LeafForm {
     LeafForm { name: name.to_owned(), number, dimensions, packed: None }
 }
 
-fn refused(reason: &str) -> Error {
+fn refused_as(reason: &str) -> Error {
     Error::unsupported(format!(
         "no entries can be added to this branch: {reason}. All branches of the tree must be numbers, fixed or jagged \
-         arrays of numbers, leaf lists, strings, or std::vector of numbers, of strings or of vectors"
+         arrays of numbers, leaf lists, strings, std::vector, or objects of classes without pointers; branches can be \
+         added to the tree all the same"
     ))
 }

@@ -85,6 +85,57 @@ impl Filler {
         branches.for_each(|(branch, &bytes)| branch.resume(entries, bytes));
     }
 
+    /// Fills the rows of each of `clusters` into baskets of their own. `rows` is the number of all rows.
+    ///
+    /// # Errors
+    /// `Cancelled`; an error if the target fails.
+    pub(super) fn fill_clusters(
+        &mut self,
+        values: &mut Vec<BranchValues>,
+        clusters: impl Iterator<Item = Range<usize>>,
+        rows: usize,
+        target: &mut impl BasketTarget,
+    ) -> Result<()> {
+        let bytes = values.iter().zip(&self.branches).map(|(one, branch)| size(one, branch)).sum();
+        let step = self.rows_of_step(rows, bytes);
+        self.guarded(|filler| {
+            for Range { mut start, end } in clusters {
+                while start < end {
+                    filler.context.check()?;
+                    let next = end.min(start.saturating_add(step));
+                    start = filler.append(values, start..next, rows, target)?;
+                }
+                filler.flush_baskets(target)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Forgets the bytes of complete clusters.
+    pub(super) fn forget_bytes(&mut self) {
+        self.zip_bytes = 0;
+        self.branches.iter_mut().for_each(|branch| branch.tot_bytes = 0);
+    }
+
+    /// Sets the largest count of a branch.
+    pub(super) fn set_maximum(&mut self, branch: usize, maximum: i64) {
+        if let Some(branch) = self.branches.get_mut(branch) {
+            branch.raise_maximum(maximum);
+        }
+    }
+
+    /// Takes the branches of another filler that has the same entries and more branches. `plan` is the plan of all.
+    pub(super) fn adopt(&mut self, plan: Plan, other: Self) {
+        for (branch, form) in self.branches.iter_mut().zip(&plan.branches) {
+            branch.form = form.clone();
+        }
+        let old = self.branches.len();
+        self.zip_bytes += other.zip_bytes;
+        self.failed |= other.failed;
+        self.branches.extend(other.branches.into_iter().skip(old));
+        self.plan = Arc::new(plan);
+    }
+
     /// Restarts without entries, for a thread that fills on its own. The sizes of baskets and clusters stay.
     pub(super) fn fork(&self) -> Self {
         Self {

@@ -28,6 +28,8 @@ pub(super) struct BranchForm {
     pub leaf: Option<String>,
     /// What ROOT says of a branch of a class.
     pub element: Option<Box<ElementForm>>,
+    /// Whether baskets have the offsets of their entries, for a branch of a class of a tree that exists.
+    pub offsets: Option<bool>,
 }
 
 /// The content of an entry of a branch.
@@ -65,11 +67,28 @@ pub(super) struct LeafForm {
 impl BranchForm {
     /// Returns whether entries may differ in size, so that baskets need offsets.
     pub(super) fn is_variable(&self) -> bool {
-        match &self.element {
-            Some(element) => element.has_offsets,
-            None => {
+        match (self.offsets, &self.element) {
+            (Some(offsets), _) => offsets,
+            (None, Some(element)) => element.has_offsets,
+            (None, None) => {
                 self.counter.is_some() || matches!(self.content, Content::Text | Content::Vector(_))
             }
+        }
+    }
+
+    /// Returns the type of a branch with one number for each entry, which may count the items of others.
+    pub(super) fn counts(&self) -> Option<Number> {
+        match &self.content {
+            Content::Counter(number) => Some(*number),
+            Content::Leaves(leaves) if self.counter.is_none() && self.offsets.is_none() => {
+                match &leaves[..] {
+                    [leaf] if leaf.dimensions.is_empty() && leaf.packed.is_none() => {
+                        Some(leaf.number).filter(|_| self.element.is_none())
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
         }
     }
 

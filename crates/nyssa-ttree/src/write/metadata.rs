@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use nyssa_root::arrow::Number;
-use nyssa_root::streamer::{Draft, Target};
+use nyssa_root::error::Result;
+use nyssa_root::streamer::{Draft, StreamerInfos, Target};
 
 use super::element::{ElementForm, LeafElement};
 use super::form::{Content, LeafForm};
@@ -11,7 +12,7 @@ use super::options::TreeWriteOptions;
 use super::stored_branch::{Place, StoredBranch};
 use super::vector::CLASS_VERSION;
 use crate::model::leaf_class;
-use crate::stored::ClusterRuns;
+use crate::stored::{ClusterRuns, NewBranches};
 
 /// The smallest size of the table of baskets that ROOT reads.
 const MIN_BASKETS: usize = 10;
@@ -37,10 +38,7 @@ pub(super) fn tree(
     let count = ranges.len() as i64;
     let (ends, sizes) = ranges.into_iter().unzip();
     let labels = Labels::new(branches);
-    let made = branches.iter().enumerate();
-    let made = made.map(|(at, branch)| draft(branch, at, entries, branches, options, &labels));
-    let drafts = nested(branches, made.collect());
-    let leaves = (0..labels.leaves).map(Target::Again).collect();
+    let (drafts, leaves) = parts(branches, 0, entries, &labels);
     let tree = Draft::new("TTree")
         .text("fName", name)
         .text("fTitle", &options.title)
@@ -77,6 +75,33 @@ pub(super) fn tree(
     }
 }
 
+/// Returns the branches from `first` on, of which a stored tree of `entries` entries has those before.
+///
+/// # Errors
+/// Returns an error if the classes of branches are not known.
+pub(super) fn added(branches: &[StoredBranch], first: usize, entries: u64) -> Result<NewBranches> {
+    let labels = Labels::new(branches);
+    let (drafts, leaves) = parts(branches, first, entries, &labels);
+    let new = branches.iter().skip(first);
+    let old = new.filter_map(|branch| branch.form.counter).filter(|&counter| counter < first);
+    let counters = old.map(|counter| (labels.first[counter], counter)).collect();
+    Ok(NewBranches { branches: drafts, leaves, counters, infos: StreamerInfos::of_trees()? })
+}
+
+/// Returns the top branches from `first` on, and their leaves.
+fn parts(
+    branches: &[StoredBranch],
+    first: usize,
+    entries: u64,
+    labels: &Labels,
+) -> (Vec<Target>, Vec<Target>) {
+    let made = branches.iter().enumerate().skip(first);
+    let made = made.map(|(at, branch)| draft(branch, at, entries, branches, labels));
+    let drafts = nested(branches, first, made.collect());
+    let first_leaf = labels.first.get(first).copied().unwrap_or(labels.leaves);
+    (drafts, (first_leaf..labels.leaves).map(Target::Again).collect())
+}
+
 /// Returns a `TNamed` for each name and text.
 fn named(texts: &[(String, String)]) -> Vec<Target> {
     let named = |(name, text): &(String, String)| {
@@ -85,12 +110,12 @@ fn named(texts: &[(String, String)]) -> Vec<Target> {
     texts.iter().map(named).collect()
 }
 
-/// Puts branches into the branches above them. Returns the top branches.
-fn nested(branches: &[StoredBranch], drafts: Vec<Draft>) -> Vec<Target> {
+/// Puts the branches from `first` on into the branches above them. Returns the top branches.
+fn nested(branches: &[StoredBranch], first: usize, drafts: Vec<Draft>) -> Vec<Target> {
     let mut below: Vec<Vec<Target>> = branches.iter().map(|_| Vec::new()).collect();
     let mut top = Vec::new();
     // A branch comes before the branches below it.
-    for (at, draft) in drafts.into_iter().enumerate().rev() {
+    for (at, draft) in (first..).zip(drafts).collect::<Vec<_>>().into_iter().rev() {
         let mut own = std::mem::take(&mut below[at]);
         own.reverse();
         let draft = if own.is_empty() { draft } else { draft.items("fBranches", own) };
@@ -138,15 +163,11 @@ fn draft(
     at: usize,
     entries: u64,
     branches: &[StoredBranch],
-    options: &TreeWriteOptions,
     labels: &Labels,
 ) -> Draft {
     let form = &branch.form;
     let counter = form.counter.map(|counter| branches[counter].form.leaf_name());
-    let title = match options.title_of(&form.name) {
-        Some(title) => title.to_owned(),
-        None => form.title(counter),
-    };
+    let title = branch.title.clone().unwrap_or_else(|| form.title(counter));
     let baskets = branch.places.len();
     let size = MIN_BASKETS.max(baskets + 1);
     let table = |value: fn(&Place) -> u64, end: u64| {

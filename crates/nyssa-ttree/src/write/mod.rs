@@ -23,6 +23,7 @@
 //! Sizes of baskets and clusters, and the numbers in the metadata, match ROOT's for these entries (`TBranch::Fill`,
 //! `TTree::Fill`, `TTree::OptimizeBaskets`).
 
+mod add;
 mod background;
 pub(crate) mod basket;
 mod before;

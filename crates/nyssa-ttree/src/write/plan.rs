@@ -66,8 +66,8 @@ pub(super) enum Shape {
 /// The branches that a column of a class fills.
 #[derive(Clone, Debug)]
 pub(super) struct ClassColumn {
-    /// The layout of the values, which gives their type.
-    pub layout: Arc<ObjectLayout>,
+    /// The type of the values.
+    pub data_type: DataType,
     pub shape: ClassShape,
 }
 
@@ -78,7 +78,17 @@ impl Plan {
     /// `InvalidArgument` for names that cannot be written or occur twice, `Unsupported` for types that a tree cannot
     /// hold.
     pub(super) fn new(schema: &Schema, options: &TreeWriteOptions) -> Result<Self> {
-        let mut planner = Planner::new(schema, options);
+        Self::default().extended(schema, options)
+    }
+
+    /// Makes more branches for `schema` behind the branches of a tree. Lists may have the counters of the tree. The infos
+    /// are those of the new branches.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for names that cannot be written, occur twice or are taken, `Unsupported` for types that a tree
+    /// cannot hold.
+    pub(super) fn extended(&self, schema: &Schema, options: &TreeWriteOptions) -> Result<Self> {
+        let mut planner = Planner::new(self, schema, options);
         for field in schema.fields() {
             let shape = planner.column(field).in_field(field.name())?;
             planner.plan.columns.push((field.name().clone(), shape));
@@ -94,8 +104,8 @@ impl Plan {
 /// # Errors
 /// `InvalidArgument` for names, `Unsupported` for types that a tree cannot hold.
 pub fn branches_of(column: &Field, options: &TreeWriteOptions) -> Result<Vec<String>> {
-    let schema = Schema::new(vec![column.clone()]);
-    let mut planner = Planner::new(&schema, options);
+    let (schema, none) = (Schema::new(vec![column.clone()]), Plan::default());
+    let mut planner = Planner::new(&none, &schema, options);
     planner.column(column)?;
     Ok(planner.plan.branches.into_iter().map(|branch| branch.name).collect())
 }
@@ -113,6 +123,8 @@ struct Planner<'a> {
     schema: &'a Schema,
     options: &'a TreeWriteOptions,
     plan: Plan,
+    /// The number of branches that the tree has already.
+    first: usize,
     names: HashSet<String>,
     /// The columns of integers, which may be counters.
     integers: HashSet<&'a str>,
@@ -125,19 +137,28 @@ struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
-    fn new(schema: &'a Schema, options: &'a TreeWriteOptions) -> Self {
+    /// Starts with the branches of `tree`.
+    fn new(tree: &'a Plan, schema: &'a Schema, options: &'a TreeWriteOptions) -> Self {
         let fields = schema.fields().iter();
         let counting = |field: &&Field| number(field.data_type()).is_some_and(is_counting);
         let integers =
             fields.map(AsRef::as_ref).filter(counting).map(|field| field.name().as_str());
+        let old = tree.branches.iter().enumerate();
+        let old = old.filter(|(_, branch)| branch.counts().is_some_and(is_counting));
+        let counters = old.clone().map(|(at, branch)| (branch.name.clone(), at));
         let mut planner = Self {
             schema,
             options,
-            plan: Plan::default(),
-            names: HashSet::new(),
-            integers: integers.collect(),
+            plan: Plan {
+                branches: tree.branches.clone(),
+                columns: tree.columns.clone(),
+                ..Plan::default()
+            },
+            first: tree.branches.len(),
+            names: tree.branches.iter().map(|branch| branch.name.clone()).collect(),
+            integers: integers.chain(old.clone().map(|(_, one)| one.name.as_str())).collect(),
             counters: HashSet::new(),
-            counter_branches: HashMap::new(),
+            counter_branches: counters.collect(),
             leaf_lists: HashSet::new(),
         };
         let mut lists = Vec::new();
@@ -148,6 +169,9 @@ impl<'a> Planner<'a> {
     }
 
     fn column(&mut self, field: &Field) -> Result<Shape> {
+        if self.is_taken(field.name()) {
+            return Err(taken(field.name()));
+        }
         if let Some(type_name) = self.options.class_of(field)? {
             return self.declared(field.name(), &type_name);
         }
@@ -170,8 +194,14 @@ impl<'a> Planner<'a> {
     fn declared(&mut self, name: &str, type_name: &str) -> Result<Shape> {
         let mut declared = Declarations::new(&self.options.classes);
         let spelt = declared.declare(type_name)?;
+        // What other columns hold decides how a pair is described.
+        for other in self.schema.fields() {
+            if let Some(type_name) = self.options.class_of(other)? {
+                let _refused_at_its_own_column = declared.declare(&type_name);
+            }
+        }
         let infos = declared.infos();
-        let column = self.class(name, &spelt, &infos)?;
+        let (column, _) = self.class(name, &spelt, &infos)?;
         let new: Vec<ClassInfo> =
             infos.classes().iter().filter(|one| !self.plan.infos.contains(one)).cloned().collect();
         self.plan.infos.extend(new);
@@ -181,23 +211,31 @@ impl<'a> Planner<'a> {
     /// Adds the branches of a column of a class that a file describes.
     fn described(&mut self, field: &Field, type_name: &str) -> Result<Shape> {
         let described = self.options.described.clone().unwrap_or_default();
-        let column = self.class(field.name(), type_name, &described.infos)?;
-        if !fits(field.data_type(), &column.layout.data_type()) {
+        let (column, layout) = self.class(field.name(), type_name, &described.infos)?;
+        if !fits(field.data_type(), &column.data_type) {
             return Err(Error::unsupported(format!(
                 "values of type {} are not those of the class {type_name}",
                 brief(field.data_type())
             )));
         }
-        self.plan.lists.merge(&ObjectLayout::describe([&*column.layout], &described.list));
+        self.plan.lists.merge(&ObjectLayout::describe([&*layout], &described.list));
         Ok(Shape::Class(column))
     }
 
-    /// Adds the branches of a column of a type that `infos` describe.
-    fn class(&mut self, name: &str, type_name: &str, infos: &StreamerInfos) -> Result<ClassColumn> {
+    /// Adds the branches of a column of a type that `infos` describe. Also returns the layout of the whole values.
+    fn class(
+        &mut self,
+        name: &str,
+        type_name: &str,
+        infos: &StreamerInfos,
+    ) -> Result<(ClassColumn, Arc<ObjectLayout>)> {
         names::check("a branch", name)?;
         let (level, first) = (self.options.split_level_of(name), self.plan.branches.len());
         let Unrolled { branches, shape, layout } = unroll(infos, (name, type_name), level, first)?;
         for branch in branches {
+            if self.is_taken(&branch.name) {
+                return Err(taken(&branch.name));
+            }
             if !self.names.insert(branch.name.clone()) {
                 return Err(Error::invalid_argument(format!(
                     "two branches would have the name {:?}: end the name of the column with a dot, as in \"{name}.\", \
@@ -207,7 +245,12 @@ impl<'a> Planner<'a> {
             }
             self.plan.branches.push(branch);
         }
-        Ok(ClassColumn { layout, shape })
+        Ok((ClassColumn { data_type: layout.data_type(), shape }, layout))
+    }
+
+    /// Returns whether the tree has a branch of this name already.
+    fn is_taken(&self, name: &str) -> bool {
+        self.plan.branches[..self.first].iter().any(|branch| branch.name == name)
     }
 
     fn shape(&mut self, name: &str, field: &Field, counter: Option<usize>) -> Result<Shape> {
@@ -289,6 +332,9 @@ impl<'a> Planner<'a> {
     /// Adds a branch.
     fn branch(&mut self, name: &str, content: Content, counter: Option<usize>) -> Result<usize> {
         names::check("a branch", name)?;
+        if self.is_taken(name) {
+            return Err(taken(name));
+        }
         if !self.names.insert(name.to_owned()) {
             return Err(Error::invalid_argument(format!(
                 "two branches would have the name {name:?}"
@@ -312,6 +358,7 @@ impl<'a> Planner<'a> {
             string_class,
             leaf,
             element: None,
+            offsets: None,
         });
         Ok(self.plan.branches.len() - 1)
     }
@@ -319,6 +366,7 @@ impl<'a> Planner<'a> {
     /// Returns the branch of a counter, and adds it if it does not exist.
     fn counter(&mut self, name: &str) -> Result<usize> {
         if let Some(&branch) = self.counter_branches.get(name) {
+            self.count_with(branch);
             return Ok(branch);
         }
         let given = self.schema.field_with_name(name).ok();
@@ -344,6 +392,21 @@ impl<'a> Planner<'a> {
         Ok(branch)
     }
 
+    /// Makes a branch of integers that the tree has already a counter.
+    fn count_with(&mut self, at: usize) {
+        let branch = &mut self.plan.branches[at];
+        let Some(number) = branch.counts() else { return };
+        if let Content::Leaves(leaves) = &branch.content {
+            branch.leaf = leaves.first().map(|leaf| leaf.name.clone());
+            branch.content = Content::Counter(number);
+        }
+        for (_, shape) in &mut self.plan.columns {
+            if matches!(shape, Shape::Leaf(leaf) if *leaf == at) {
+                *shape = Shape::Counter(at);
+            }
+        }
+    }
+
     /// Returns the name of the counter of the lists of a column: the requested counter, the counter of a NanoAOD
     /// collection if there is such a column (`nJet` of `Jet_pt`), or `n` and the name of the column.
     fn counter_name(&self, list: &str) -> String {
@@ -357,16 +420,21 @@ impl<'a> Planner<'a> {
         counter(&own).into_iter().chain(prefixes).next().unwrap_or(own)
     }
 
+    /// Returns the branches that the tree does not have already.
+    fn new_branches(&self) -> &[BranchForm] {
+        &self.plan.branches[self.first..]
+    }
+
     /// Checks that every glob of the options matches something.
     fn check_options(&self) -> Result<()> {
         let unused = |what: &str, glob: &globset::GlobMatcher| {
-            let names = self.plan.branches.iter().map(|branch| branch.name.as_str());
+            let names = self.new_branches().iter().map(|branch| branch.name.as_str());
             let pattern = glob.glob().glob();
             Err(Error::invalid_argument(format!("{what} {pattern:?} matches nothing in the tree"))
                 .suggest(pattern, names))
         };
         for options in &self.options.branches {
-            if !self.plan.branches.iter().any(|branch| options.glob.is_match(&branch.name)) {
+            if !self.new_branches().iter().any(|branch| options.glob.is_match(&branch.name)) {
                 return unused("the pattern of branches", &options.glob);
             }
         }
@@ -379,7 +447,7 @@ impl<'a> Planner<'a> {
         }
         let is_vector = |branch: &BranchForm| matches!(branch.content, Content::Vector(_));
         for glob in &self.options.vectors {
-            let mut branches = self.plan.branches.iter().filter(|branch| is_vector(branch));
+            let mut branches = self.new_branches().iter().filter(|branch| is_vector(branch));
             if !branches.any(|branch| glob.is_match(&branch.name)) {
                 return unused("the pattern of vectors", glob);
             }
@@ -391,6 +459,12 @@ impl<'a> Planner<'a> {
         }
         Ok(())
     }
+}
+
+fn taken(name: &str) -> Error {
+    Error::invalid_argument(format!(
+        "the tree already has a branch {name:?}: give the new branch another name"
+    ))
 }
 
 /// Collects the names of the lists in a column.

@@ -33,8 +33,8 @@ impl TreeWriter {
     /// number of fill contexts.
     ///
     /// # Errors
-    /// `Unsupported` with the first branch to which no entries can be added; `InvalidArgument` when the tree is
-    /// already being written.
+    /// `InvalidArgument` when the tree is already being written; `Unsupported` for a damaged tree. A tree with a branch
+    /// that cannot be filled takes no entries ([`TreeWriter::check_entries`]), but more branches.
     pub fn resume(
         file: &SharedFile,
         existing: ExistingTree,
@@ -42,7 +42,7 @@ impl TreeWriter {
         context: &Context,
     ) -> Result<Self> {
         let ExistingTree { key, model, stored, embedded } = existing;
-        let (plan, settings) = existing::plan(&model, &stored, options.compression)?;
+        let (plan, settings, refused) = existing::plan(&model, &stored, options.compression)?;
         let path = key.path.clone();
         file.resume(&path)?;
         let auto_flush = AutoFlush::from(stored.clusters.auto_flush);
@@ -67,6 +67,7 @@ impl TreeWriter {
             stored.branches.iter().map(|branch| tot_bytes(branch.bytes.0)).collect();
         filler.resume(stored.entries, start, &tot_bytes, zip_bytes);
         tree.resume(Before { key, tree: stored, embedded }, clusters, start);
-        Ok(Self::over(filler, tree))
+        let refused = refused.map(|error| error.at(|place| place.object = Some(path)));
+        Ok(Self::over(filler, tree).refusing(refused))
     }
 }

@@ -38,12 +38,21 @@ pub(super) fn start(
     if let Some(parts) = &options.parts {
         file.add_streamer_infos(parts.list())?;
     }
+    describe(file, &plan)?;
+    let tree = StoredTree::new(file, path, (&plan.branches, &settings), options);
+    Ok((Filler::new(plan, (&name, &settings), clusters, context), tree))
+}
+
+/// Adds the streamer infos of the classes of branches to the file.
+///
+/// # Errors
+/// `InvalidArgument` when the file is finished.
+pub(super) fn describe(file: &SharedFile, plan: &Plan) -> Result<()> {
     if !plan.lists.is_empty() {
         file.add_streamer_infos(&plan.lists)?;
     }
     if !plan.infos.is_empty() {
         file.add_streamer_infos(&StreamerList::of_classes(&plan.infos)?)?;
     }
-    let tree = StoredTree::new(file, path, (&plan.branches, &settings), options);
-    Ok((Filler::new(plan, (&name, &settings), clusters, context), tree))
+    Ok(())
 }

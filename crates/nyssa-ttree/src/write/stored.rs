@@ -45,7 +45,8 @@ impl StoredTree {
     ) -> Self {
         let name = name_of(split(path).1).to_string();
         let branches = forms.iter().cloned().zip(settings);
-        let branches = branches.map(|(form, &own)| StoredBranch::new(form, &name, own)).collect();
+        let branches =
+            branches.map(|(form, &own)| StoredBranch::new(form, &name, own, &options)).collect();
         Self {
             file: file.clone(),
             path: path.to_owned(),
@@ -61,6 +62,49 @@ impl StoredTree {
     /// Continues a tree of the file, whose complete clusters are `clusters`, with `entries` entries.
     pub(super) fn resume(&mut self, before: Before, clusters: ClusterRuns, entries: u64) {
         (self.before, self.clusters, self.entries) = (Some(before), clusters, entries);
+    }
+
+    /// Adds branches behind the others, whose forms may change.
+    pub(super) fn add_branches(
+        &mut self,
+        forms: &[BranchForm],
+        settings: &[BranchSettings],
+        options: &TreeWriteOptions,
+    ) {
+        for (at, (form, &own)) in forms.iter().zip(settings).enumerate() {
+            match self.branches.get_mut(at) {
+                Some(branch) => branch.form = form.clone(),
+                None => {
+                    let new = StoredBranch::new(form.clone(), &self.name, own, options);
+                    self.branches.push(new);
+                }
+            }
+        }
+    }
+
+    /// Returns the file.
+    pub(super) fn file(&self) -> &SharedFile {
+        &self.file
+    }
+
+    /// Returns the name.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the number of entries that the tree had in the file before, or `None` for a new tree.
+    pub(super) fn entries_before(&self) -> Option<u64> {
+        self.before.as_ref().map(|before| before.tree.entries)
+    }
+
+    /// Returns the cycle of a tree that exists.
+    pub(super) fn cycle(&self) -> Option<u16> {
+        self.before.as_ref().map(|before| before.key.cycle)
+    }
+
+    /// Returns the complete clusters.
+    pub(super) fn clusters(&self) -> &ClusterRuns {
+        &self.clusters
     }
 
     /// Returns the path in the file.

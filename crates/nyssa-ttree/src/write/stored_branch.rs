@@ -5,13 +5,15 @@ use nyssa_root::rootfile::writer::RootFileWriter;
 
 use super::compress::HEADER;
 use super::form::BranchForm;
-use super::options::BranchSettings;
+use super::options::{BranchSettings, TreeWriteOptions};
 use super::target::BranchState;
 
 /// The baskets of a branch that are stored.
 #[derive(Debug)]
 pub(super) struct StoredBranch {
     pub form: BranchForm,
+    /// The title that the options give.
+    pub title: Option<String>,
     pub compression: Compression,
     /// The size of the key of a basket, in bytes.
     pub keylen: usize,
@@ -33,9 +35,15 @@ pub(super) struct Place {
 
 impl StoredBranch {
     /// Starts a branch of the tree `tree`.
-    pub(super) fn new(form: BranchForm, tree: &str, settings: BranchSettings) -> Self {
+    pub(super) fn new(
+        form: BranchForm,
+        tree: &str,
+        settings: BranchSettings,
+        options: &TreeWriteOptions,
+    ) -> Self {
         let BranchSettings { compression, basket_size, .. } = settings;
         Self {
+            title: options.title_of(&form.name).map(str::to_owned),
             compression,
             keylen: RootFileWriter::basket_keylen(&form.name, tree, HEADER),
             state: BranchState { basket_size, maximum: 0 },

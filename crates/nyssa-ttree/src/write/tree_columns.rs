@@ -141,7 +141,7 @@ impl TreeColumns {
                 Content::Vector(form) => vector_type(*form),
                 Content::Objects(_) | Content::Items | Content::Nothing => DataType::Null,
             },
-            Shape::Class(class) => class.layout.data_type(),
+            Shape::Class(class) => class.data_type.clone(),
             Shape::Text(_) => DataType::LargeUtf8,
             Shape::Vector(branch) => match content(branch) {
                 Content::Vector(form) => vector_type(*form),
@@ -172,7 +172,8 @@ fn list(item: DataType) -> DataType {
     DataType::LargeList(field("item", item))
 }
 
-fn leaf_type(leaf: &LeafForm) -> DataType {
+/// Returns the type of the values of a leaf.
+pub(super) fn leaf_type(leaf: &LeafForm) -> DataType {
     leaf.dimensions.iter().rev().fold(leaf.number.data_type(), |inner, &size| {
         DataType::FixedSizeList(field("item", inner), i32::try_from(size).unwrap_or(i32::MAX))
     })

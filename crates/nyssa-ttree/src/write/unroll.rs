@@ -121,6 +121,7 @@ impl<'i> Unroller<'i> {
             string_class: None,
             leaf: None,
             element,
+            offsets: None,
         });
         self.first + self.branches.len() - 1
     }

@@ -4,7 +4,7 @@ use arrow_array::ArrayRef;
 use arrow_schema::Schema;
 use nyssa_root::Context;
 use nyssa_root::compression::Compression;
-use nyssa_root::error::Result;
+use nyssa_root::error::{Error, Result};
 use nyssa_root::fill::Order;
 use nyssa_root::shared_file::SharedFile;
 
@@ -18,8 +18,10 @@ use super::tree_columns::TreeColumns;
 
 /// Writes rows of Arrow arrays as one tree.
 pub struct TreeWriter {
-    filler: Filler,
-    tree: StoredTree,
+    pub(super) filler: Filler,
+    pub(super) tree: StoredTree,
+    /// The reason why an existing tree takes no entries.
+    refused: Option<Error>,
 }
 
 impl TreeWriter {
@@ -41,7 +43,35 @@ impl TreeWriter {
 
     /// Continues with a filler and its tree.
     pub(super) fn over(filler: Filler, tree: StoredTree) -> Self {
-        Self { filler, tree }
+        Self { filler, tree, refused: None }
+    }
+
+    /// Sets the reason why the tree takes no entries.
+    pub(super) fn refusing(self, refused: Option<Error>) -> Self {
+        Self { refused, ..self }
+    }
+
+    /// Returns an error if the tree takes no entries, although branches can be added to it.
+    ///
+    /// # Errors
+    /// `Unsupported` with the first branch that cannot be filled.
+    pub fn check_entries(&self) -> Result<()> {
+        let Some(refused) = &self.refused else { return Ok(()) };
+        let again = Error::new(refused.kind(), refused.message());
+        Err(again.at(|place| *place = refused.place().clone()))
+    }
+
+    /// Returns the path of the tree, with the cycle if it is a tree that exists.
+    pub fn object(&self) -> String {
+        match self.tree.cycle() {
+            Some(cycle) => format!("{};{cycle}", self.path()),
+            None => self.path().to_owned(),
+        }
+    }
+
+    /// Returns the path in the file.
+    pub fn path(&self) -> &str {
+        self.tree.path()
     }
 
     /// Returns the number of entries so far.
@@ -57,8 +87,8 @@ impl TreeWriter {
     /// Appends rows: one array of the same length for each column of the schema, in order. Full baskets are written.
     ///
     /// # Errors
-    /// `InvalidArgument` for arrays that do not fit; then no row of this call is written. `Cancelled`; an error if
-    /// the sink cannot be written.
+    /// `InvalidArgument` for arrays that do not fit; then no row of this call is written. `Unsupported` for an existing
+    /// tree with a branch that cannot be filled. `Cancelled`; an error if the sink cannot be written.
     pub fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()> {
         self.take(arrays.to_vec())
     }
@@ -67,9 +97,10 @@ impl TreeWriter {
     /// before its baskets are compressed, since it may be very large.
     ///
     /// # Errors
-    /// `InvalidArgument` for arrays that do not fit; then no row of this call is written. `Cancelled`; an error if
-    /// the sink cannot be written.
+    /// `InvalidArgument` for arrays that do not fit; then no row of this call is written. `Unsupported` for an existing
+    /// tree with a branch that cannot be filled. `Cancelled`; an error if the sink cannot be written.
     pub fn take(&mut self, arrays: Vec<ArrayRef>) -> Result<()> {
+        self.check_entries()?;
         self.filler.extend(arrays, &mut self.tree)
     }
 
@@ -94,8 +125,9 @@ impl TreeWriter {
     /// Ends the open cluster, and lets many threads continue, each with its own rows.
     ///
     /// # Errors
-    /// Returns an error if the sink cannot be written.
+    /// `Unsupported` for an existing tree with a branch that cannot be filled; an error if the sink cannot be written.
     pub fn into_parallel(mut self, order: Order, context: &Context) -> Result<ParallelWriter> {
+        self.check_entries()?;
         self.flush()?;
         Ok(ParallelWriter::over(self.filler, self.tree, order, context))
     }

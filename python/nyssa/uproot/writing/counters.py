@@ -49,6 +49,10 @@ class Counters:
         """Return the names of the counters."""
         return list(dict.fromkeys(self._of.values()))
 
+    def add(self, columns: Mapping[str, Any]) -> None:
+        """Add columns that have no counters of these names."""
+        self._types.update(columns)
+
     def complete(self, data: Any) -> Any:
         """Return the data with the counters that are columns and are not given.
 

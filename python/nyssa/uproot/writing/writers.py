@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import awkward as ak
+import numpy as np
 from typing_extensions import Self
 
 import nyssa
@@ -17,6 +18,7 @@ from nyssa.uproot.compression import Compression, checked, setting
 from nyssa.uproot.trees import TTree
 from nyssa.uproot.writing.counters import Counters
 from nyssa.uproot.writing.types import (
+    arrays_of,
     as_mapping,
     columns_of,
     list_members_of,
@@ -114,6 +116,15 @@ class WritableNTuple(Written):
         self.writer.add_fields(new_fields)
 
 
+def _zeros(data: Any, entries: int) -> Any:
+    """Return zeros or empty lists of the type of `data`."""
+    found = data if isinstance(data, ak.Array) else ak.Array(data)
+    if found.ndim > 1 and "var *" in str(found.type):
+        return ak.unflatten(ak.flatten(found)[:0], np.zeros(entries, dtype=np.int64))
+    one = ak.to_numpy(found)
+    return np.zeros((entries, *one.shape[1:]), dtype=one.dtype)
+
+
 class WritableBranch:
     """A branch of a tree that is written, whose compression can be set."""
 
@@ -205,9 +216,27 @@ class WritableTree(Written):
         """Return the number of calls of `extend`."""
         return self._baskets
 
-    def extend(self, data: object) -> None:
-        """Add entries; each call makes a basket of each branch. See `nyssa.TreeWriter.extend`."""
+    def add_branches(self, branches: Mapping[str, object]) -> None:
+        """Add branches with a value for each entry; see `nyssa.TreeWriter.add_branches`."""
+        flat = self.flat(arrays_of(branches))
+        self._writer.add_branches(flat)
+        if self._counters is not None:
+            self._counters.add(flat)
+
+    def extend(self, data: object, *, accept_new_fields: bool = False) -> None:
+        """Add entries; each call makes a basket of each branch. See `nyssa.TreeWriter.extend`.
+
+        With `accept_new_fields`, columns that the tree lacks are added to it first. They are zeros
+        and empty lists in earlier entries.
+        """
         flat = self.flat(data)
+        if accept_new_fields and isinstance(flat, Mapping):
+            known = {*self._writer._forms, *self._branches()}
+            new = {name: one for name, one in flat.items() if name not in known}
+            if new:
+                self.add_branches(
+                    {name: _zeros(one, self.num_entries) for name, one in new.items()}
+                )
         self._writer.extend(flat if self._counters is None else self._counters.complete(flat))
         self._writer.flush()
         self._baskets += 1
@@ -231,20 +260,30 @@ class WritableTree(Written):
 
 
 class ExistingTree(WritableTree):
-    """Adds entries to a TTree of the file; which branches it has matters at the first `extend`."""
+    """Adds entries and branches to a TTree of the file."""
 
     def __init__(self, top: WritableFile, path: str, old: TTree) -> None:
         super().__init__(top, path)
         self._old = old
+        self._new: list[str] = []
         self._baskets = max((branch.num_baskets for branch in old.branches), default=0)
 
     @property
     def _compressions(self) -> dict[str, Compression | None]:
-        return {one.name: self._set.get(one.name, one.compression) for one in self._old.branches}
+        found = {one.name: one.compression for one in self._old.branches}
+        return {
+            name: self._set.get(name, found.get(name, self._made_with)) for name in self._branches()
+        }
 
     def _branches(self) -> list[str]:
         """Return the names of the branches."""
-        return [one.name for one in self._old.branches]
+        return [*(one.name for one in self._old.branches), *self._new]
+
+    def add_branches(self, branches: Mapping[str, object]) -> None:
+        """Add branches with a value for each entry; see `nyssa.TreeWriter.add_branches`."""
+        before = set(self._writer._forms)
+        super().add_branches(branches)
+        self._new += [name for name in self._writer._forms if name not in before]
 
     def _compress(self, name: str, compression: Compression | None) -> None:
         _ = self._writer  # The tree is opened to be extended.

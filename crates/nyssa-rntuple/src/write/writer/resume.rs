@@ -89,6 +89,9 @@ impl Writer {
                 max_key_size: anchor.max_key_size,
                 lists_attribute_sets: footer.lists_attribute_sets,
                 extra_types: footer.extension.extra_types.clone(),
+                clusters: clusters.to_vec(),
+                groups: footer.cluster_groups.len(),
+                filled: false,
             }),
         })
     }

@@ -5,14 +5,31 @@ use crate::streamer::info::Element;
 /// A member or base class, with what its checksum counts.
 pub(super) struct Declared {
     pub element: Element,
-    /// The type, if it is a `std::array`.
+    /// The type, if ROOT counts another than it stores: a `std::array`.
     pub array: Option<String>,
+    pub is_enum: bool,
+}
+
+/// The checksum of a pair that ROOT makes up because it needs the items of a map whose pair the interpreter does not know.
+/// It is that of `pair<const int,int>`, from whose streamer info ROOT makes all of them (`TStreamerInfo::GenerateInfoForPair`).
+pub(super) const MADE_UP_PAIR: u32 = 190_822_226;
+
+/// The types of the keys and values whose pairs have dictionaries in ROOT.
+const KEYS: [&str; 5] = ["int", "long", "float", "double", "string"];
+const VALUES: [&str; 4] = ["int", "long", "float", "double"];
+
+/// Returns whether ROOT knows the pair of two types without the classes of users.
+pub(super) fn is_known_pair(first: &str, second: &str) -> bool {
+    let both = KEYS.contains(&first) && VALUES.contains(&second);
+    both || (first, second) == ("string", "string")
 }
 
 /// Returns the checksum of a class with these elements.
 pub(super) fn of_class(name: &str, elements: &[Declared]) -> u32 {
     let mut sum = text(0, name);
-    for Declared { element, array } in elements {
+    for Declared { element, array, is_enum } in elements {
+        // ROOT marks an enum before its name.
+        sum = if *is_enum { next(sum, 1) } else { sum };
         sum = text(sum, &element.name);
         if element.class == "TStreamerBase" {
             let base = element.dimensions.get(1).copied().unwrap_or(0);

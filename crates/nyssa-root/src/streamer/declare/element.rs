@@ -3,6 +3,7 @@
 use super::checksum::{self, Declared};
 use super::spelling::{self, fundamental};
 use super::{Declarations, UNVERSIONED};
+use crate::definitions::Definition;
 use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
 use crate::streamer::info::{ARRAY, CONTAINER, ClassInfo, Element, OBJECT};
@@ -28,6 +29,8 @@ const CONTAINERS: [(&str, usize, bool); 12] = [
     ("unordered_multimap", 56, true),
 ];
 
+/// The type code of an `Int_t`.
+const INT: i32 = 3;
 /// The size of a `std::string` in memory in bytes.
 const TEXT_SIZE: usize = 32;
 /// The alignment of containers and strings in memory in bytes.
@@ -58,6 +61,15 @@ enum Kind {
     Container(Option<String>),
     /// An object of a class.
     Object,
+    /// An enum, which ROOT streams as an `Int_t`.
+    Enum,
+}
+
+impl Stored {
+    /// Returns whether the values are of an enum.
+    pub(super) fn is_enum(&self) -> bool {
+        matches!(self.kind, Kind::Enum)
+    }
 }
 
 impl Layout {
@@ -113,6 +125,18 @@ pub(super) fn stored(declarations: &mut Declarations<'_>, text: &str) -> Result<
     if normal.starts_with("std::") {
         return template(declarations, text);
     }
+    if let Some(Definition::Enum(underlying)) = declarations.definitions.get(&normal) {
+        return match fundamental(underlying) {
+            Some("int" | "unsigned int") => {
+                let layout = Layout::of(size_of::<i32>(), size_of::<i32>());
+                Ok(Stored { type_name: normal, layout, kind: Kind::Enum })
+            }
+            _ => Err(Error::unsupported(format!(
+                "{normal}: ROOT streams an enum as an Int_t, which an enum of the type {underlying} is not: declare the \
+                 member as {underlying:?}"
+            ))),
+        };
+    }
     let layout = declarations.class(&normal)?;
     Ok(Stored { type_name: normal, layout, kind: Kind::Object })
 }
@@ -130,10 +154,18 @@ fn template(declarations: &mut Declarations<'_>, text: &str) -> Result<Stored> {
         return Err(Error::invalid_argument(format!("{text}: wrong template arguments")));
     }
     let all = arguments.iter().map(|one| declarations.stored(one)).collect::<Result<Vec<_>>>()?;
+    if let Some(one) = all.iter().find(|one| one.is_enum()) {
+        return Err(Error::unsupported(format!(
+            "{text}: nyssa streams an enum as a member, not in a container or a pair: use \"int\" instead of \
+             {}",
+            one.type_name
+        )));
+    }
     let names: Vec<String> = all.iter().map(|one| one.type_name.clone()).collect();
     let type_name = spelling::joined(&template, &names);
     let Some(&(_, size, map)) = known else {
         let layout = pair(declarations, &type_name, &all)?;
+        declarations.pairs.insert(type_name.clone());
         return Ok(Stored { type_name, layout, kind: Kind::Object });
     };
     let class = match &all[..] {
@@ -154,7 +186,8 @@ fn pair(declarations: &mut Declarations<'_>, name: &str, parts: &[Stored]) -> Re
     }
     let (mut layout, mut members) = (Layout::default(), Vec::new());
     for (member, part) in ["first", "second"].into_iter().zip(parts) {
-        members.push(Declared { element: element(member, part, &[]), array: None });
+        let element = element(member, part, &[]);
+        members.push(Declared { element, array: None, is_enum: false });
         layout.add(part.layout, 1);
     }
     let checksum = checksum::of_class(name, &members);
@@ -188,6 +221,7 @@ pub(super) fn member(
         sizes.into_iter().rev().fold(item, |item, size| spelling::joined("array", &[item, size]))
     });
     if !dimensions.is_empty() && !matches!(stored.kind, Kind::Number(_) | Kind::Object) {
+        // ROOT 6.40 writes nothing of an array of enums.
         return Err(Error::unsupported(format!(
             "{text}: nyssa streams arrays of numbers and of objects"
         )));
@@ -196,7 +230,8 @@ pub(super) fn member(
     let count = count.ok_or_else(|| Error::limit(format!("the array {text}")))?;
     let mut layout = Layout::default();
     layout.add(stored.layout, usize::try_from(count).unwrap_or(0));
-    Ok((Declared { element: element(name, &stored, &dimensions), array }, layout))
+    let is_enum = stored.is_enum();
+    Ok((Declared { element: element(name, &stored, &dimensions), array, is_enum }, layout))
 }
 
 /// Returns the element of a member with a type, in an array of these dimensions.
@@ -204,6 +239,7 @@ fn element(name: &str, stored: &Stored, dimensions: &[i32]) -> Element {
     let array = if dimensions.is_empty() { 0 } else { ARRAY };
     let (class, code) = match &stored.kind {
         Kind::Number(code) => ("TStreamerBasicType", code + array),
+        Kind::Enum => ("TStreamerBasicType", INT + array),
         Kind::Text => ("TStreamerSTLstring", CONTAINER),
         Kind::Container(_) => ("TStreamerSTL", CONTAINER),
         Kind::Object => ("TStreamerObjectAny", OBJECT + array),

@@ -12,6 +12,8 @@ mod checksum;
 mod element;
 mod spelling;
 
+use std::collections::HashSet;
+
 use crate::definitions::{Definition, Definitions, NO_VERSION};
 use crate::error::{Error, Result, ResultExt};
 use crate::streamer::info::{ClassInfo, Element, StreamerInfos};
@@ -28,13 +30,15 @@ const UNVERSIONED_BASE: i32 = -1;
 pub struct Declarations<'d> {
     definitions: &'d Definitions,
     classes: Vec<(ClassInfo, Layout)>,
+    /// The pairs that are more than the items of a map, which the interpreter of ROOT therefore knows.
+    pairs: HashSet<String>,
     depth: usize,
 }
 
 impl<'d> Declarations<'d> {
     /// Starts without classes.
     pub fn new(definitions: &'d Definitions) -> Self {
-        Self { definitions, classes: Vec::new(), depth: 0 }
+        Self { definitions, classes: Vec::new(), pairs: HashSet::new(), depth: 0 }
     }
 
     /// Declares all classes in a C++ type. Returns ROOT's name of the type: `vector<Jet>` for `std::vector<Jet>`.
@@ -43,12 +47,33 @@ impl<'d> Declarations<'d> {
     /// `InvalidArgument` for a text that is not a C++ type, for unknown names, and for a class that contains itself;
     /// `Unsupported` for types that nyssa does not stream.
     pub fn declare(&mut self, type_name: &str) -> Result<String> {
-        self.stored(type_name).map(|stored| stored.type_name)
+        let stored = self.stored(type_name)?;
+        match stored.is_enum() {
+            true => Err(Error::unsupported(format!(
+                "{type_name}: a branch of its own cannot be an enum, use \"int\""
+            ))),
+            false => Ok(stored.type_name),
+        }
     }
 
     /// Returns the streamer infos of all classes that were declared.
     pub fn infos(self) -> StreamerInfos {
-        StreamerInfos::new(self.classes.into_iter().map(|(info, _)| info).collect())
+        let Self { classes, pairs, .. } = self;
+        let info = |(mut info, _): (ClassInfo, Layout)| {
+            let is_made_up = match &info.elements[..] {
+                [first, second] if info.name.starts_with("pair<") => {
+                    let known = checksum::is_known_pair(&first.type_name, &second.type_name);
+                    !known && !pairs.contains(&info.name)
+                }
+                _ => false,
+            };
+            if is_made_up {
+                info.checksum = checksum::MADE_UP_PAIR;
+                info.elements.iter_mut().for_each(|one| one.title = "Emulation".to_owned());
+            }
+            info
+        };
+        StreamerInfos::new(classes.into_iter().map(info).collect())
     }
 
     /// Returns ROOT's name of a type, such as `vector<Jet>` for `std::vector<Jet>`, whatever its classes are.
@@ -104,7 +129,8 @@ impl<'d> Declarations<'d> {
         let (mut layout, mut elements) = (Layout::default(), Vec::new());
         for base in bases {
             let stored = self.stored(base).in_field(base)?;
-            elements.push(Declared { element: self.base(name, &stored)?, array: None });
+            let element = self.base(name, &stored)?;
+            elements.push(Declared { element, array: None, is_enum: false });
             layout.add(stored.layout, 1);
         }
         for (member, type_name) in members {
@@ -227,16 +253,37 @@ mod tests {
         }
     }
 
+    /// ROOT 6.40 gave the checksums of these pairs in files of classes with such members.
+    #[test]
+    fn pairs_of_maps_have_one_checksum() {
+        let all = Definitions::default();
+        let checksum = |types: &[&str], pair: &str| {
+            let mut declared = Declarations::new(&all);
+            types.iter().for_each(|name| drop(declared.declare(name).unwrap()));
+            declared.infos().class(pair, None).unwrap().checksum
+        };
+        let map = "std::map<short,float>";
+        assert_eq!(checksum(&[map], "pair<short,float>"), 190_822_226);
+        let vector = "std::vector<std::pair<short,float>>";
+        assert_eq!(checksum(&[map, vector], "pair<short,float>"), 827_613_628);
+        assert_eq!(checksum(&["std::map<int,int>"], "pair<int,int>"), 2_516_086_102);
+        let text = "std::map<std::string,std::string>";
+        assert_eq!(checksum(&[text], "pair<string,string>"), 1_339_676_482);
+    }
+
     #[test]
     fn what_cannot_be_streamed_is_refused() {
         let mut all = Definitions::default();
         all.define("Self", class(&[], &[("inner", "std::vector<Self>")])).unwrap();
         all.define("Empty", class(&[], &[])).unwrap();
         all.define("Color", Definition::Enum("short".to_owned())).unwrap();
+        all.define("Shape", Definition::Enum("int".to_owned())).unwrap();
         for (name, message) in [
             ("Self", "nested more than 60 deep: does a class contain itself?"),
             ("Empty", "class Empty has no members"),
-            ("Color", "a tree cannot hold Color"),
+            ("Color", "ROOT streams an enum as an Int_t, which an enum of the type short is not"),
+            ("Shape", "a branch of its own cannot be an enum"),
+            ("std::vector<Shape>", "as a member, not in a container or a pair"),
             ("Other", "type Other is not known, and no class of that name is defined"),
             ("float*", "float*: pointers and references cannot be written"),
             ("std::optional<int>", "std::optional<int>: nyssa does not stream this type in trees"),

@@ -121,3 +121,39 @@ pub(super) fn collect<'n>(node: &'n Node, names: &mut HashSet<&'n str>) {
         }
     }
 }
+
+/// Returns the reason why values of this node cannot be written into a basket, if there is one. A pointer would refer to
+/// a place in the basket that is not known yet.
+pub(in crate::streamer) fn not_in_baskets(node: &Node) -> Option<String> {
+    let class = |class: &Class| {
+        let mut steps = class.steps().iter();
+        steps.find_map(|step| {
+            let reason = not_in_baskets(&step.node)?;
+            // The innermost member says enough.
+            Some(if reason.contains("::") { reason } else { format!("{}: {reason}", step.place) })
+        })
+    };
+    match node {
+        Node::Number(..) | Node::Text | Node::CString | Node::TObject | Node::Bitset(_) => None,
+        Node::Symmetric(matrix) => class(&matrix.base),
+        Node::Object(inner) | Node::Members(inner, _) => class(inner),
+        Node::Array(_, item) | Node::Sequence(item) | Node::Container(item, _) => {
+            not_in_baskets(item)
+        }
+        Node::Counted(counted) => not_in_baskets(&counted.item),
+        Node::Map(pair) => not_in_baskets(&pair.key).or_else(|| not_in_baskets(&pair.value)),
+        Node::TRef | Node::TRefArray => Some("it refers to objects of other branches".to_owned()),
+        Node::Pointer(_) | Node::Collection(..) => {
+            Some("it is a pointer, or has pointers".to_owned())
+        }
+        Node::Unknown(name) => Some(format!("the file has no streamer info of class {name}")),
+        Node::Opaque(_)
+        | Node::RawObject(_)
+        | Node::Named(_)
+        | Node::Unreadable(_)
+        | Node::Seeks(_)
+        | Node::Embedded(_)
+        | Node::Skipped(..)
+        | Node::Bytes => Some("it is read as bytes only".to_owned()),
+    }
+}

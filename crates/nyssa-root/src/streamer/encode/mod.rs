@@ -18,6 +18,8 @@ mod source;
 use std::collections::HashSet;
 use std::ops::Range;
 
+pub(super) use class::not_in_baskets;
+
 use arrow_array::Array;
 
 use super::basic::Basic;

@@ -1,17 +1,21 @@
 //! Replaces bytes in an object. Bytes that depend on positions change with them: the byte counts of surrounding
 //! objects, and the references, which count from the start of the key.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::builtin::ARRAY_ITEMS;
-use super::emitter::{Edits, Emitter};
+use super::emitter::{Addition, Edits, Emitter, Spot};
 use super::in_payload;
 use crate::error::{Error, Result};
 use crate::streamer::builtin::ITEMS;
+use crate::streamer::draft::Apart;
 use crate::streamer::standalone::references_in;
-use crate::streamer::values::reader::Reader;
+use crate::streamer::values::reader::{Reader, Tag};
 use crate::streamer::values::view::ARRAY;
 use crate::streamer::values::{ClassTable, Numbers, Object, ObjectId, Value, number};
+use crate::streamer::wire::TAG_OFFSET;
+use crate::streamer::{StreamerInfos, Target};
 
 /// An object whose members can be changed. All other bytes stay the same.
 pub struct EditedObject {
@@ -25,6 +29,12 @@ pub struct EditedObject {
     references: Vec<usize>,
     /// The bytes that are replaced, by their first byte.
     edits: Edits,
+    /// The items that are added to arrays.
+    additions: Vec<Addition>,
+    /// The objects that pointers in these items lead to, by their labels.
+    labels: HashMap<usize, Spot>,
+    /// The places where the objects start that pointers lead to.
+    starts: HashMap<ObjectId, usize>,
     /// Whether all references are known, so that bytes can move.
     can_move: bool,
 }
@@ -62,12 +72,30 @@ impl EditedObject {
         let numbered = !reader.positions && reader.count > 2;
         let is_whole = !numbered && reader.cursor.remaining().is_empty();
         let Reader { object, counts, mut references, unknown, tags, .. } = reader;
+        let start = |(&tag, of): (&u32, &Tag)| match of {
+            Tag::Object(id) => {
+                Some((*id, tag.checked_sub(TAG_OFFSET + u32::from(keylen))? as usize))
+            }
+            Tag::Class(_) => None,
+        };
+        let starts = tags.iter().filter_map(start).collect();
         let found = references_in(&payload, keylen.into(), &unknown, tags.into_keys());
         let can_move = is_whole && found.is_ok();
         references.extend(found.unwrap_or_default());
         let object = Object { root: Some(root), ..object };
-        let edits = Edits::new();
-        Ok(Self { object, payload, keylen, counts, references, edits, can_move })
+        let (edits, additions, labels) = (Edits::new(), Vec::new(), HashMap::new());
+        Ok(Self {
+            object,
+            payload,
+            keylen,
+            counts,
+            references,
+            edits,
+            additions,
+            labels,
+            starts,
+            can_move,
+        })
     }
 
     /// Returns the object as it was read.
@@ -188,6 +216,55 @@ impl EditedObject {
         Ok(())
     }
 
+    /// Gives an object a label, so that pointers in items that are added can lead to it.
+    ///
+    /// # Errors
+    /// `Unsupported` if no pointer leads to the object.
+    pub fn label(&mut self, label: usize, id: ObjectId) -> Result<()> {
+        let start = self.starts.get(&id).copied();
+        let start = start.ok_or_else(|| Error::unsupported("no pointer leads to a part of it"))?;
+        self.labels.insert(label, Spot::Old(start));
+        Ok(())
+    }
+
+    /// Adds items to the end of an array of objects (`TObjArray`) that is a member of `id`. Pointers in them may lead to
+    /// all objects that have labels. `infos` describe the classes of new objects.
+    ///
+    /// # Errors
+    /// `Unsupported` if the member is no such array, or for classes that cannot be written; `LimitExceeded` for numbers
+    /// that do not fit.
+    pub fn add_items(
+        &mut self,
+        id: ObjectId,
+        member: &str,
+        items: &[Target],
+        infos: &StreamerInfos,
+    ) -> Result<()> {
+        let wrong = || Error::unsupported(format!("{member} is no array of objects"));
+        let Some(&Value::Object(array)) = self.object.view(id).get(member) else {
+            return Err(wrong());
+        };
+        let Some(Value::List(before)) = self.object.view(array).get(ITEMS) else {
+            return Err(wrong());
+        };
+        let count = before.len() + items.len();
+        let place = self.object.places.get(&(array.0, ARRAY_ITEMS - 1)).cloned();
+        let place = place.ok_or_else(wrong)?;
+        let around = self.counts.iter().filter(|(at, end)| *at < place.start && *end == place.end);
+        let inside = around.map(|(at, _)| *at).max().ok_or_else(wrong)?;
+        let labels = &self.labels;
+        let apart = Apart::of(items, infos, &|label| labels.contains_key(&label))?;
+        for (label, at) in apart.labels {
+            self.labels.insert(label, Spot::Added(self.additions.len(), at));
+        }
+        let count = u32::try_from(count).map_err(|_| Error::limit("the items of an array"))?;
+        let number = place.start..place.start + 4;
+        self.edits.insert(number.start, (number, count.to_be_bytes().to_vec()));
+        let (at, bytes, references) = (place.end, apart.bytes, apart.references);
+        self.additions.push(Addition { at, inside, bytes, references });
+        Ok(())
+    }
+
     /// Sets a number or an array of numbers in the form in which it is stored. [`Self::object`] shows the new value.
     ///
     /// # Errors
@@ -244,11 +321,11 @@ impl EditedObject {
     /// `Unsupported` if a reference leads to something that was replaced; `LimitExceeded` for an object of more than 1 GiB.
     pub fn finish(self, keylen: usize) -> Result<Vec<u8>> {
         let moved = |(range, bytes): &(Range<usize>, Vec<u8>)| range.len() != bytes.len();
-        if !self.can_move && (keylen != usize::from(self.keylen) || self.edits.values().any(moved))
-        {
+        let moves = keylen != usize::from(self.keylen) || self.edits.values().any(moved);
+        if !self.can_move && (moves || !self.additions.is_empty()) {
             return Err(Error::unsupported(UNREAD));
         }
-        let Self { payload, counts, references, edits, .. } = self;
+        let Self { payload, counts, references, edits, additions, labels, .. } = self;
         if !self.can_move {
             let mut payload = payload;
             for (range, bytes) in edits.into_values() {
@@ -258,6 +335,8 @@ impl EditedObject {
             }
             return Ok(payload);
         }
-        Emitter::new((&payload, self.keylen), &edits, counts, references).finish(keylen)
+        let additions = (&additions[..], &labels);
+        Emitter::new((&payload, self.keylen), (&edits, additions), counts, references)
+            .finish(keylen)
     }
 }

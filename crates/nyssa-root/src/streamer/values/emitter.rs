@@ -1,15 +1,37 @@
 //! Puts the bytes of a changed object together. What depends on positions changes with them: byte counts, and references.
 //! A class or an object that is described in bytes that are replaced is described where it is referred to next.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use crate::cursor::BYTE_COUNT;
 use crate::error::{Error, Result};
+use crate::streamer::draft::Reference;
 use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
 
 /// The bytes that are replaced, by their first byte.
 pub(super) type Edits = BTreeMap<usize, (Range<usize>, Vec<u8>)>;
+
+/// Items that are added to an array.
+#[derive(Debug)]
+pub(super) struct Addition {
+    /// The place behind the last item.
+    pub at: usize,
+    /// The place of the byte count of the array.
+    pub inside: usize,
+    pub bytes: Vec<u8>,
+    /// The places of references in the bytes, and what they refer to.
+    pub references: Vec<(usize, Reference)>,
+}
+
+/// The place of an object with a label.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Spot {
+    /// A place in the payload.
+    Old(usize),
+    /// The number of an addition, and the place in its bytes.
+    Added(usize, usize),
+}
 
 /// The largest depth of objects that are described in each other at another place.
 const MAX_DEPTH: usize = 64;
@@ -20,6 +42,10 @@ pub(super) struct Emitter<'a> {
     /// The size of the key before, in bytes.
     pub keylen: u16,
     pub edits: &'a Edits,
+    additions: &'a [Addition],
+    labels: &'a HashMap<usize, Spot>,
+    /// The new place of each addition.
+    added: HashMap<usize, usize>,
     /// The places of byte counts, and the ends of the bytes that they count, in order.
     pub counts: Vec<(usize, usize)>,
     /// The places of references, in order.
@@ -39,7 +65,7 @@ impl<'a> Emitter<'a> {
     /// places of references.
     pub(super) fn new(
         (payload, keylen): (&'a [u8], u16),
-        edits: &'a Edits,
+        (edits, (additions, labels)): (&'a Edits, (&'a [Addition], &'a HashMap<usize, Spot>)),
         mut counts: Vec<(usize, usize)>,
         mut references: Vec<usize>,
     ) -> Self {
@@ -51,6 +77,9 @@ impl<'a> Emitter<'a> {
             payload,
             keylen,
             edits,
+            additions,
+            labels,
+            added: HashMap::new(),
             counts,
             references,
             out: Vec::with_capacity(payload.len()),
@@ -74,12 +103,36 @@ impl<'a> Emitter<'a> {
         }
         for (at, tag) in std::mem::take(&mut self.tags) {
             let target = self.target(tag).and_then(|target| self.moved(target));
-            let new = target.ok_or_else(replaced)? + TAG_OFFSET as usize + keylen;
-            let new = u32::try_from(new).ok().filter(|new| new & CLASS == 0);
-            let new = new.ok_or_else(|| Error::limit("a reference beyond 2 GiB"))?;
-            put(&mut self.out, at, tag & CLASS | new);
+            self.refer(at, target.ok_or_else(replaced)?, tag & CLASS, keylen)?;
+        }
+        for (number, addition) in self.additions.iter().enumerate() {
+            let base = *self.added.get(&number).ok_or_else(replaced)?;
+            for (at, reference) in &addition.references {
+                let (target, mark) = match reference {
+                    Reference::Class(place) => (base + place, CLASS),
+                    Reference::Object(label) => (self.labelled(*label).ok_or_else(replaced)?, 0),
+                };
+                self.refer(base + at, target, mark, keylen)?;
+            }
         }
         Ok(self.out)
+    }
+
+    /// Sets the reference at a place of the output.
+    fn refer(&mut self, at: usize, target: usize, mark: u32, keylen: usize) -> Result<()> {
+        let new = u32::try_from(target + TAG_OFFSET as usize + keylen).ok();
+        let new = new.filter(|new| new & CLASS == 0);
+        let new = new.ok_or_else(|| Error::limit("a reference beyond 2 GiB"))?;
+        put(&mut self.out, at, mark | new);
+        Ok(())
+    }
+
+    /// Returns the new place of the object with a label.
+    fn labelled(&self, label: usize) -> Option<usize> {
+        match *self.labels.get(&label)? {
+            Spot::Old(place) => self.moved(place),
+            Spot::Added(number, place) => Some(self.added.get(&number)? + place),
+        }
     }
 
     /// Appends the bytes `range` with the edits in it.
@@ -93,11 +146,27 @@ impl<'a> Emitter<'a> {
             .peekable();
         let mut reference = self.references.partition_point(|&place| place < range.start);
         let mut count = self.counts.partition_point(|&(place, _)| place < range.start);
-        // The ends of the byte counts that are open, and their new places.
-        let mut open: Vec<(usize, usize)> = Vec::new();
+        let within =
+            |(_, one): &(usize, &Addition)| range.start <= one.inside && one.at <= range.end;
+        let additions = self.additions.iter().enumerate().filter(within);
+        let mut additions: Vec<(usize, &Addition)> = additions.collect();
+        additions.sort_by_key(|(_, addition)| addition.at);
+        let mut additions = additions.into_iter().peekable();
+        // The ends of the byte counts that are open, their new places, and their old places.
+        let mut open: Vec<(usize, usize, usize)> = Vec::new();
         let mut at = range.start;
         loop {
-            while let Some((_, place)) = open.pop_if(|(end, _)| *end <= at) {
+            // What is added comes behind the last item, and the array counts it.
+            while let Some((number, addition)) = additions.next_if(|(_, one)| one.at == at) {
+                while let Some((_, place, _)) =
+                    open.pop_if(|(end, _, old)| *end <= at && *old > addition.inside)
+                {
+                    self.counted.push((place, self.out.len()));
+                }
+                self.added.insert(number, self.out.len());
+                self.out.extend_from_slice(&addition.bytes);
+            }
+            while let Some((_, place, _)) = open.pop_if(|(end, ..)| *end <= at) {
                 self.counted.push((place, self.out.len()));
             }
             if at >= range.end {
@@ -121,7 +190,7 @@ impl<'a> Emitter<'a> {
                 if self.moved(at).is_some() {
                     return Err(replaced());
                 }
-                open.push((end, self.out.len()));
+                open.push((end, self.out.len(), at));
                 count += 1;
             }
             if self.references.get(reference) == Some(&at) {
@@ -132,7 +201,7 @@ impl<'a> Emitter<'a> {
             let edit = next_place(edits.peek().map(|(edit, _)| edit.start));
             let tag = next_place(self.references.get(reference).copied());
             let counted = next_place(self.counts.get(count).map(|(place, _)| *place));
-            let end = next_place(open.last().map(|(end, _)| *end));
+            let end = next_place(open.last().map(|(end, ..)| *end));
             let next = edit.min(tag).min(counted).min(end).min(range.end);
             self.copy(at..next)?;
             at = next;
