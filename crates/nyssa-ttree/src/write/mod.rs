@@ -30,6 +30,7 @@ mod branch;
 mod class_members;
 mod clusters;
 pub(crate) mod codec;
+mod codecs;
 mod columns;
 pub(crate) mod compress;
 mod conform;
@@ -58,6 +59,7 @@ mod target;
 mod tree_columns;
 mod unroll;
 mod vector;
+mod workers;
 mod writer;
 
 pub use basket::optimized_size;

@@ -67,6 +67,6 @@ impl TreeWriter {
             stored.branches.iter().map(|branch| tot_bytes(branch.bytes.0)).collect();
         filler.resume(stored.entries, start, &tot_bytes, zip_bytes);
         tree.resume(Before { key, tree: stored, embedded }, clusters, start);
-        Ok(Self::over(filler, tree))
+        Ok(Self::over(filler, tree, file))
     }
 }
