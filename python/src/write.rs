@@ -283,6 +283,17 @@ impl Writer {
         self.run(py, move |state| state.table(&name)?.rows.writer()?.extend(&arrays))
     }
 
+    /// Returns the time in seconds that calls of `extend` of an RNTuple or a TTree waited for other threads.
+    fn stalled(&self, py: Python<'_>, name: String) -> PyResult<f64> {
+        self.run(py, move |state| {
+            let stalled = match state.tree(&name) {
+                Ok(tree) => tree.rows.stalled(),
+                Err(_) => state.table(&name)?.rows.stalled(),
+            };
+            Ok(stalled.as_secs_f64())
+        })
+    }
+
     /// Adds fields with the types of `columns` to the RNTuple `name`. Earlier entries have zeros there. Returns
     /// the fields that rows have.
     fn add_fields(
@@ -294,9 +305,19 @@ impl Writer {
         let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
         self.run(py, move |state| {
             let table = state.table(&name)?;
-            let writer = table.rows.writer()?;
-            writer.extend_schema(|builder| add_fields(builder, &fields, &Classes::default()))?;
-            table.schema = Arc::new(writer.schema().clone());
+            let add =
+                |builder: &mut SchemaBuilder| add_fields(builder, &fields, &Classes::default());
+            table.schema = match table.rows.parallel() {
+                Some(writer) => {
+                    writer.extend_schema(add)?;
+                    writer.schema()
+                }
+                None => {
+                    let writer = table.rows.writer()?;
+                    writer.extend_schema(add)?;
+                    Arc::new(writer.schema().clone())
+                }
+            };
             Ok(row_fields(&table.schema))
         })
     }
@@ -315,8 +336,9 @@ impl Writer {
             let (options, context) = (state.options.clone(), state.context.clone());
             let table = state.table(&name)?;
             let schema = Schema::new(fields);
-            let main = table.rows.writer()?.writer_mut();
-            let writer = AttributeSetWriter::create(main, &set, &schema, options, &context)?;
+            let writer = table.rows.writer()?.with_writer(|main| {
+                AttributeSetWriter::create(main, &set, &schema, options, &context)
+            })?;
             table.sets.push((set, writer));
             Ok(())
         })
