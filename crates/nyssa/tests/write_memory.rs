@@ -206,7 +206,9 @@ fn rows_that_wait_keep_the_budget() {
         let occupied = Arc::new(std::sync::Mutex::new(occupied));
         for _ in 0..2 {
             let occupied = Arc::clone(&occupied);
-            threads.pool().spawn(move || drop(occupied.lock().unwrap().recv()));
+            threads.pool().spawn(move || {
+                let _ended = occupied.lock().unwrap().recv();
+            });
         }
         (0..5).for_each(|_| writer.extend(&few).unwrap());
         assert!(writer.stalled().is_zero());

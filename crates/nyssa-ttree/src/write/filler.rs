@@ -34,6 +34,8 @@ pub(super) struct Filler {
     zip_bytes: u64,
     /// Whether baskets get a new size when the first cluster ends.
     optimize: bool,
+    /// The threads that fill baskets.
+    filling: Workers,
     compressing: Compressing,
     /// Whether an error occurred in the middle of writing.
     failed: bool,
@@ -71,6 +73,7 @@ impl Filler {
             entries: 0,
             zip_bytes: 0,
             optimize,
+            filling: Workers::All,
             compressing,
             failed: false,
         }
@@ -98,9 +101,15 @@ impl Filler {
             entries: 0,
             zip_bytes: 0,
             optimize: self.optimize,
+            filling: Workers::Caller,
             compressing: Compressing { codecs, workers, ..self.compressing.clone() },
             failed: false,
         }
+    }
+
+    /// Fills baskets on the thread that calls, since the other threads compress meanwhile.
+    pub(super) fn fill_alone(&mut self) {
+        self.filling = Workers::Caller;
     }
 
     /// Returns the number of entries so far.
@@ -278,8 +287,8 @@ impl Filler {
             branch.fill(values, rows.clone()).in_field(&name)
         };
         let branches = &mut self.branches;
-        let Compressing { workers, context, .. } = &self.compressing;
-        let filled: Vec<Vec<Basket>> = match workers {
+        let context = &self.compressing.context;
+        let filled: Vec<Vec<Basket>> = match self.filling {
             Workers::Caller => branches.iter_mut().zip(values).map(fill).collect::<Result<_>>()?,
             Workers::All => context
                 .pool()

@@ -47,9 +47,12 @@ impl TreeWriter {
     }
 
     /// Continues with a filler and its tree in `file`.
-    pub(super) fn over(filler: Filler, tree: StoredTree, file: &SharedFile) -> Self {
+    pub(super) fn over(mut filler: Filler, tree: StoredTree, file: &SharedFile) -> Self {
         let (how, path) = (filler.compressing().clone(), tree.path().to_owned());
         let line = tree.options().background.then(|| file.line());
+        if line.is_some() {
+            filler.fill_alone();
+        }
         Self { filler, baskets: Baskets::new(tree, how, line), path }
     }
 

@@ -2,6 +2,7 @@
 //! reach the next call.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -10,6 +11,7 @@ use std::time::Duration;
 
 use arrow_array::cast::AsArray;
 use arrow_array::*;
+use nyssa_data::Dataset;
 use nyssa_io::Sink;
 use nyssa_rntuple::write::{
     AttributeSetWriter, Order, ParallelWriter, RNTupleWriteOptions, SharedFile, TableWriter,
@@ -106,12 +108,16 @@ fn noise(seed: u64) -> ArrayRef {
 /// Extends while all other threads are occupied. Nobody waits, and no stage of the work after the check of the rows runs.
 fn goes_on(context: &Context, mut extend: impl FnMut(&[ArrayRef]), stalled: impl Fn() -> Duration) {
     let release = occupied(context);
-    let profiler = nyssa_observe::profile::Profiler::start().unwrap();
+    let profiler = nyssa_observe::Profiler::start().unwrap();
     (0..40).for_each(|part| extend(&rows(100 * part)));
-    let stages = profiler.finish().stages;
-    let ran = |name: &str| stages.iter().any(|one| one.stage == name && one.calls > 0);
+    // Other tests run in other threads.
+    let own = std::thread::current().name().unwrap().to_owned();
+    let threads = profiler.finish().threads;
+    let threads = threads.iter().filter(|thread| thread.thread == own);
+    let stages: BTreeSet<&str> = threads.flat_map(|thread| thread.stages.keys().copied()).collect();
+    assert!(stages.contains("shred") || stages.contains("encode"), "{stages:?}");
     for stage in ["seal", "choose", "commit"] {
-        assert!(!ran(stage), "{stage} in the thread that fills");
+        assert!(!stages.contains(stage), "{stage} in the thread that fills");
     }
     assert_eq!(stalled(), Duration::ZERO);
     drop(release);
@@ -120,7 +126,7 @@ fn goes_on(context: &Context, mut extend: impl FnMut(&[ArrayRef]), stalled: impl
 #[test]
 fn extend_neither_compresses_nor_writes() {
     let context = context(2);
-    // The profiler sees the whole process, so these run one after the other.
+    // There is one profiler, so these run one after the other.
     let (file, handle) = file();
     let options = small_clusters();
     let writer = TableWriter::create(&file, "Events", &schema(), options.clone(), &context);
@@ -130,7 +136,7 @@ fn extend_neither_compresses_nor_writes() {
         |arrays| writer.borrow_mut().extend(arrays).unwrap(),
         || writer.borrow().stalled(),
     );
-    assert!(writer.into_inner().finish().unwrap().clusters > 10);
+    assert!(writer.into_inner().finish().unwrap().clusters > 1);
     let order = Order::Completion;
     let many = ParallelWriter::create(&file, "Many", &schema(), options, order, &context).unwrap();
     let rows_of = RefCell::new(many.context().unwrap());
@@ -140,7 +146,7 @@ fn extend_neither_compresses_nor_writes() {
         || rows_of.borrow().stalled(),
     );
     rows_of.into_inner().finish().unwrap();
-    assert!(many.finish().unwrap().clusters > 10);
+    assert!(many.finish().unwrap().clusters > 1);
     let tree = TreeWriter::create(&file, "tree", &schema(), small_tree(), &context).unwrap();
     let tree = RefCell::new(tree);
     goes_on(
@@ -213,11 +219,12 @@ fn the_bytes_do_not_depend_on_the_threads() {
 /// The exact error of the sink comes with the next call, and later calls say that the writing has ended.
 #[test]
 fn an_error_of_another_thread_comes_with_the_next_call() {
-    const FULL: &str = "cannot write small.root: no space left";
+    const FULL: &str = "cannot write small.root: no space left (file small.root)";
+    const FULL_AT_X: &str = "cannot write small.root: no space left (file small.root, field x)";
     let context = context(2);
     let schema = arrow_schema(&[("x", noise(0))]);
-    let is_full = |error: nyssa_root::Error| {
-        assert_eq!((error.kind(), error.to_string().as_str()), (Kind::Io, FULL));
+    let is = |message: &str, error: nyssa_root::Error| {
+        assert_eq!((error.kind(), error.to_string().as_str()), (Kind::Io, message));
     };
     let options = RNTupleWriteOptions {
         approx_zipped_cluster: 1 << 20,
@@ -234,7 +241,7 @@ fn an_error_of_another_thread_comes_with_the_next_call() {
     (0..12).for_each(|part| writer.extend(&[noise(part)]).unwrap());
     drop(release);
     file.line().settle();
-    is_full(writer.extend(&[noise(0)]).unwrap_err());
+    is(FULL, writer.extend(&[noise(0)]).unwrap_err());
     let ended = "an earlier error stopped the writing half-way: this RNTuple cannot be completed";
     assert_eq!(writer.extend(&[noise(0)]).unwrap_err().to_string(), ended);
     assert_eq!(writer.finish().unwrap_err().to_string(), ended);
@@ -246,7 +253,7 @@ fn an_error_of_another_thread_comes_with_the_next_call() {
     (0..12).for_each(|part| tree.extend(&[noise(part)]).unwrap());
     drop(release);
     file.line().settle();
-    is_full(tree.flush().unwrap_err());
+    is(FULL_AT_X, tree.flush().unwrap_err());
     let ended = "an earlier error ended the writing of this tree";
     assert_eq!(tree.extend(&[noise(0)]).unwrap_err().to_string(), ended);
 
@@ -257,7 +264,7 @@ fn an_error_of_another_thread_comes_with_the_next_call() {
     let release = occupied(&context);
     (0..12).for_each(|part| first.extend(&[noise(part)]).unwrap());
     drop(release);
-    is_full(first.finish().unwrap_err());
+    is(FULL, first.finish().unwrap_err());
     let others = format!("the RNTuple cannot be completed: {FULL}");
     assert_eq!(second.extend(&[noise(0)]).unwrap_err().to_string(), others);
     drop(second);
@@ -270,8 +277,8 @@ fn an_error_of_another_thread_comes_with_the_next_call() {
     let release = occupied(&context);
     (0..12).for_each(|part| first.extend(&[noise(part)]).unwrap());
     drop(release);
-    is_full(first.finish().unwrap_err());
-    let others = format!("the TTree cannot be completed: {FULL}");
+    is(FULL_AT_X, first.finish().unwrap_err());
+    let others = format!("the TTree cannot be completed: {FULL_AT_X}");
     assert_eq!(second.extend(&[noise(0)]).unwrap_err().to_string(), others);
 }
 
