@@ -63,10 +63,10 @@ impl<T: ClusterTarget + 'static> Filler<T> {
         self.background.is_broken()
     }
 
-    /// Returns the error that ended the work, once.
+    /// Checks that no error ended the work.
     ///
     /// # Errors
-    /// The error of earlier rows.
+    /// The error of earlier rows, once. After that, `InvalidArgument`.
     pub(super) fn check(&self) -> Result<()> {
         self.background.check()
     }

@@ -79,6 +79,16 @@ struct Status {
     broken: bool,
 }
 
+impl Status {
+    fn check(&mut self, ended: &str) -> Result<()> {
+        match self.failed.take() {
+            Some(error) => Err(error),
+            None if self.broken => Err(Error::invalid_argument(ended)),
+            None => Ok(()),
+        }
+    }
+}
+
 impl<W: Worker> Background<W> {
     /// Starts without work, which threads of `context` do in the order of `line`. Without a line, the caller does it.
     pub fn new(worker: W, context: &Context, line: Option<&Arc<Line>>, room: Room) -> Self {
@@ -103,12 +113,12 @@ impl<W: Worker> Background<W> {
         self.shared.status().broken
     }
 
-    /// Returns the error that ended the work, once.
+    /// Checks that no error ended the work.
     ///
     /// # Errors
-    /// The error of earlier work.
+    /// The error of earlier work, once. After that, `InvalidArgument`.
     pub fn check(&self) -> Result<()> {
-        self.shared.status().failed.take().map_or(Ok(()), Err)
+        self.shared.status().check(W::ENDED)
     }
 
     /// Waits until there is room for `bytes`, or all work is done. Returns whether there is room. There is never room if
@@ -131,12 +141,7 @@ impl<W: Worker> Background<W> {
     /// The error of earlier work. If the caller does the work, the error of this work.
     pub fn submit(&mut self, work: W::Work, bytes: u64) -> Result<()> {
         let mut status = self.shared.status();
-        if let Some(error) = status.failed.take() {
-            return Err(error);
-        }
-        if status.broken {
-            return Err(Error::invalid_argument(W::ENDED));
-        }
+        status.check(W::ENDED)?;
         status.pending += 1;
         status.bytes = status.bytes.saturating_add(bytes);
         // Little work waits for more, since it takes time to wake a thread.
@@ -171,9 +176,6 @@ impl<W: Worker> Background<W> {
     /// The error of earlier work, and of `access`.
     pub fn with<T>(&mut self, access: impl FnOnce(&mut W) -> Result<T>) -> Result<T> {
         self.drain()?;
-        if self.is_broken() {
-            return Err(Error::invalid_argument(W::ENDED));
-        }
         self.at_rest(access).unwrap_or_else(|| Err(Error::invalid_argument(W::ENDED)))
     }
 
@@ -196,7 +198,7 @@ impl<W: Worker> Background<W> {
     /// The error of earlier work.
     pub fn finish(mut self) -> Result<W> {
         self.drain()?;
-        let worker = if self.is_broken() { None } else { self.shared.worker().take() };
+        let worker = self.shared.worker().take();
         worker.ok_or_else(|| Error::invalid_argument(W::ENDED))
     }
 

@@ -35,10 +35,10 @@ impl<T: BasketTarget + 'static> Baskets<T> {
         self.background.is_broken()
     }
 
-    /// Returns the error that ended the work, once.
+    /// Checks that no error ended the work.
     ///
     /// # Errors
-    /// The error of earlier baskets.
+    /// The error of earlier baskets, once. After that, `InvalidArgument`.
     pub(super) fn check(&self) -> Result<()> {
         self.background.check()
     }
