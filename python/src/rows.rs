@@ -1,6 +1,7 @@
 //! Takes the entries of an RNTuple or a TTree that is being written.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use nyssa_rntuple::write::{self as rntuple, Order, TableWriter};
 use nyssa_root::{Context, Error, Result};
@@ -17,6 +18,8 @@ pub trait Writer: Sized {
     /// The name of what is written, in messages.
     const OBJECT: &'static str;
 
+    /// Returns the time that calls waited for other threads.
+    fn stalled(&self) -> Duration;
     /// Lets fill contexts give the entries from now on.
     fn into_parallel(self, order: Order, context: &Context) -> Result<Self::Parallel>;
     /// Writes what is left.
@@ -38,6 +41,10 @@ impl Writer for TableWriter {
     type Parallel = rntuple::ParallelWriter;
     type Written = rntuple::Writer;
     const OBJECT: &'static str = "RNTuple";
+
+    fn stalled(&self) -> Duration {
+        self.stalled()
+    }
 
     fn into_parallel(self, order: Order, context: &Context) -> Result<Self::Parallel> {
         self.into_parallel(order, context)
@@ -64,6 +71,10 @@ impl Writer for TreeWriter {
     type Parallel = ttree::ParallelWriter;
     type Written = TreeReport;
     const OBJECT: &'static str = "TTree";
+
+    fn stalled(&self) -> Duration {
+        self.stalled()
+    }
 
     fn into_parallel(self, order: Order, context: &Context) -> Result<Self::Parallel> {
         self.into_parallel(order, context)
@@ -112,6 +123,22 @@ impl<W: Writer> Rows<W> {
                 W::OBJECT
             ))),
             Self::Failed => Err(failed::<W>()),
+        }
+    }
+
+    /// Returns the time that calls of `extend` waited for other threads.
+    pub fn stalled(&self) -> Duration {
+        match self {
+            Self::One(writer) => writer.stalled(),
+            Self::Parallel(..) | Self::Failed => Duration::ZERO,
+        }
+    }
+
+    /// Returns the writer of fill contexts, if there are any.
+    pub fn parallel(&self) -> Option<&W::Parallel> {
+        match self {
+            Self::Parallel(writer, _) => Some(writer),
+            Self::One(_) | Self::Failed => None,
         }
     }
 

@@ -291,6 +291,17 @@ impl Writer {
         self.run(py, move |state| state.table(&name)?.rows.writer()?.extend(&arrays))
     }
 
+    /// Returns the time in seconds that calls of `extend` of an RNTuple or a TTree waited for other threads.
+    fn stalled(&self, py: Python<'_>, name: String) -> PyResult<f64> {
+        self.run(py, move |state| {
+            let stalled = match state.tree(&name) {
+                Ok(tree) => tree.rows.stalled(),
+                Err(_) => state.table(&name)?.rows.stalled(),
+            };
+            Ok(stalled.as_secs_f64())
+        })
+    }
+
     /// Adds fields with the types of `columns` to the RNTuple `name`. Earlier entries have zeros there, or, with `filled`,
     /// the values of the columns. Returns the fields that rows have.
     fn add_fields(
@@ -304,14 +315,22 @@ impl Writer {
         let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
         self.run(py, move |state| {
             let table = state.table(&name)?;
-            let writer = table.rows.writer()?;
             let extend =
                 |builder: &mut SchemaBuilder| add_fields(builder, &fields, &Classes::default());
-            match filled {
-                true => writer.fill_fields(extend, &arrays)?,
-                false => writer.extend_schema(extend)?,
-            }
-            table.schema = Arc::new(writer.schema().clone());
+            table.schema = match (filled, table.rows.parallel()) {
+                (false, Some(writer)) => {
+                    writer.extend_schema(extend)?;
+                    writer.schema()
+                }
+                _ => {
+                    let writer = table.rows.writer()?;
+                    match filled {
+                        true => writer.fill_fields(extend, &arrays)?,
+                        false => writer.extend_schema(extend)?,
+                    }
+                    Arc::new(writer.schema().clone())
+                }
+            };
             Ok(row_fields(&table.schema))
         })
     }
@@ -330,8 +349,9 @@ impl Writer {
             let (options, context) = (state.options.clone(), state.context.clone());
             let table = state.table(&name)?;
             let schema = Schema::new(fields);
-            let main = table.rows.writer()?.writer_mut();
-            let writer = AttributeSetWriter::create(main, &set, &schema, options, &context)?;
+            let writer = table.rows.writer()?.with_writer(|main| {
+                AttributeSetWriter::create(main, &set, &schema, options, &context)
+            })?;
             table.sets.push((set, writer));
             Ok(())
         })

@@ -33,6 +33,12 @@ pub(crate) mod effort {
     pub(crate) const OPTIMAL: [f64; 2] = [40.0e-9, 40.0e-9];
 }
 
+/// Filling.
+pub(crate) mod fill {
+    /// The number of bytes that wait before a thread is woken to work: less takes no longer than to wake it.
+    pub(crate) const WAKE_BYTES: u64 = 64 << 10;
+}
+
 /// Reading and writing files.
 pub(crate) mod container {
     /// The size of the first read of a file in bytes. It holds the header and, nearly always, the top directory record.

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
+use crate::fill::Line;
 use crate::rootfile::writer::RootFileWriter;
 use crate::streamer::info::StreamerList;
 use crate::streamer::{ObjectCopy, Refused};
@@ -13,7 +14,11 @@ use crate::streamer::{ObjectCopy, Refused};
 /// A ROOT file that several writers share. A clone is cheap, and every write takes one short lock. The file
 /// becomes visible with [`SharedFile::finish`].
 #[derive(Clone)]
-pub struct SharedFile(Arc<Mutex<State>>);
+pub struct SharedFile {
+    state: Arc<Mutex<State>>,
+    /// The work of its writers. It has one order, so that the file does not depend on the threads.
+    line: Arc<Line>,
+}
 
 struct State {
     /// The writer of the file. `None` when the file is finished.
@@ -36,7 +41,12 @@ impl SharedFile {
     pub fn new(file: RootFileWriter) -> Self {
         let (paths, open) = (HashSet::new(), HashSet::new());
         let state = State { file: Some(file), paths, open };
-        Self(Arc::new(Mutex::new(state)))
+        Self { state: Arc::new(Mutex::new(state)), line: Arc::default() }
+    }
+
+    /// Returns the line for work of a writer that other threads do.
+    pub fn line(&self) -> &Arc<Line> {
+        &self.line
     }
 
     /// Completes the file and makes it visible. Returns its size in bytes.
@@ -44,6 +54,7 @@ impl SharedFile {
     /// # Errors
     /// `InvalidArgument` when it was finished before or an object in it is still being written.
     pub fn finish(&self) -> Result<u64> {
+        self.line.settle();
         self.locked(|state| {
             if let Some(path) = state.open.iter().min() {
                 return Err(Error::invalid_argument(format!(
@@ -59,7 +70,7 @@ impl SharedFile {
     /// # Errors
     /// `InvalidArgument` when the file is finished; `Io` if the objects cannot be read or written.
     pub fn carry(&self, carry: &ObjectCopy) -> Result<Vec<Refused>> {
-        self.with(|file| carry.write(file))
+        self.in_order(|file| carry.write(file))
     }
 
     /// Adds streamer infos to the list of the file.
@@ -73,6 +84,12 @@ impl SharedFile {
     /// Runs `write` on the file.
     pub fn with<T>(&self, write: impl FnOnce(&mut RootFileWriter) -> Result<T>) -> Result<T> {
         self.locked(|state| write(state.file.as_mut().ok_or_else(finished)?))
+    }
+
+    /// Runs `write` on the file after the work of its writers.
+    fn in_order<T>(&self, write: impl FnOnce(&mut RootFileWriter) -> Result<T>) -> Result<T> {
+        self.line.settle();
+        self.with(write)
     }
 
     /// Reserves a path for an RNTuple or a TTree.
@@ -107,7 +124,7 @@ impl SharedFile {
     fn locked<T>(&self, run: impl FnOnce(&mut State) -> T) -> T {
         // If another thread panicked while it held the lock, at worst an unused gap is left, in a file that
         // this thread never commits.
-        run(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        run(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

@@ -23,6 +23,8 @@ pub(crate) mod read {
 pub(crate) mod write {
     /// The number of bytes that each thread takes from the rows at once.
     pub(crate) const STEP_PER_THREAD: usize = 2 << 20;
+    /// The number of bytes of baskets that wait before compression: about a cluster.
+    pub(crate) const WAITING_BASKETS: u64 = 64 << 20;
     /// Baskets with fewer bytes than this have the codec of the level. They take little time.
     pub(crate) const MIN_BYTES: usize = 4 << 10;
     /// The largest size of a sample in bytes. It has at most half of a basket.

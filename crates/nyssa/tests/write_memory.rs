@@ -189,6 +189,35 @@ fn the_budget_is_kept() {
     check("more memory", &few, 60, &options, 0);
     let slices = many.iter().map(|array| array.slice(0, 10)).collect::<Vec<_>>();
     check("many small calls", &slices, 300, &small, 1);
+    rows_that_wait_keep_the_budget();
+}
+
+/// Rows that wait for threads that have other work are in the budget, too. Then the caller does the work.
+fn rows_that_wait_keep_the_budget() {
+    let options = RNTupleWriteOptions { memory: 16 << 20, ..RNTupleWriteOptions::default() };
+    let few = (0..4).map(|seed| numbers(20_000, seed)).collect::<Vec<_>>();
+    let arrow = schema_of(&few);
+    let threads = Context::new(Some(2)).unwrap();
+    let peak = peak(|| {
+        let file = file();
+        let mut writer =
+            TableWriter::create(&file, "Events", &arrow, options.clone(), &threads).unwrap();
+        let (release, occupied) = std::sync::mpsc::channel::<()>();
+        let occupied = Arc::new(std::sync::Mutex::new(occupied));
+        for _ in 0..2 {
+            let occupied = Arc::clone(&occupied);
+            threads.pool().spawn(move || {
+                let _ended = occupied.lock().unwrap().recv();
+            });
+        }
+        (0..5).for_each(|_| writer.extend(&few).unwrap());
+        assert!(writer.stalled().is_zero());
+        drop(release);
+        (0..60).for_each(|_| writer.extend(&few).unwrap());
+        writer.finish().unwrap();
+        file.finish().unwrap();
+    });
+    assert!(peak <= options.memory, "{peak} bytes of {}", options.memory);
 }
 
 #[test]

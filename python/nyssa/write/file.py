@@ -221,7 +221,7 @@ class WritableFile:
         """
         self._check_free(name)
         options = TreeOptions.of(
-            title,
+            title=title,
             compression=compression,
             effort=effort,
             basket_size=basket_size,

@@ -25,13 +25,15 @@ class FillContext:
         self._core = core
         self._entries = 0
         self._stalled = 0.0
+        #: The number of fields that data need at least, or 0 if fields cannot come late.
+        self._known = writer._number_of_fields()
 
     @property
     def stalled(self) -> float:
         """Return the seconds that `extend` and `flush` of this context waited for others.
 
-        Of a TTree, other threads compress and write the baskets of a context. It waits if they are
-        more than 64 MiB behind. Of an RNTuple, it waits while complete clusters are written.
+        Other threads compress and write the entries of a context. It waits if they are too far
+        behind: by 64 MiB of a TTree, and of an RNTuple by as much as its part of `memory` holds.
         """
         now = self._core.stalled()
         self._stalled = self._stalled if now is None else now
@@ -46,10 +48,17 @@ class FillContext:
         """Add entries as `extend` of the writer does.
 
         Data that do not fit are refused, and none of their entries is added; this context and all
-        others can continue. After any other error the file is not written.
+        others can continue. After any other error, which may come from earlier entries, the file is
+        not written. Fields that `NTupleWriter.add_fields` added after this context was made may be
+        left out until its first data that have them.
         """
-        columns = self._writer._columns(data)
+        if self._known:
+            columns = self._writer._first_columns(data, self._known)
+        else:
+            columns = self._writer._columns(data)
         self._core.extend(columns)
+        if self._known:
+            self._known = max(self._known, len(columns))
         self._entries += len(columns[0]) if columns else 0
 
     def flush(self) -> None:

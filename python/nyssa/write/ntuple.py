@@ -32,9 +32,11 @@ class NTupleWriter(DatasetWriter):
 
         `data` has all fields, in any order: an awkward array of records, a dict of arrays (awkward;
         NumPy of one or more dimensions; strings; pandas; Arrow), a structured NumPy array, a pandas
-        or polars data frame, or an Arrow table. The data are copied, and written to disk when a
-        cluster is full. Projected fields may replace the fields that they show, as in
-        ``extend(events.arrays())`` for a converted file; the fields of one collection must agree.
+        or polars data frame, or an Arrow table. The data are copied. Other threads compress them,
+        and write them when a cluster is full: an error of the disk may come at a later call, and
+        `stalled` has the seconds that calls waited. Projected fields may replace the fields that
+        they show, as in ``extend(events.arrays())`` for a converted file; the fields of one
+        collection must agree.
 
         Values are converted to the type of the field: integers of any width if every value fits,
         doubles are rounded to ``float``. Lists of Python objects may also have `None` for optional
@@ -53,8 +55,8 @@ class NTupleWriter(DatasetWriter):
     def fill_context(self) -> FillContext:
         """Return a context with which one thread adds entries, in parallel with other threads.
 
-        Each thread has its own context and calls `FillContext.extend`; encoding and compression run
-        in these threads at the same time. The option `fill_contexts` of `recreate` is the maximum
+        Each thread has its own context and calls `FillContext.extend`; the threads of the file
+        encode and compress. The option `fill_contexts` of `recreate` is the maximum
         number of contexts, and `fill_order` sets the order of the entries. Entries that were added
         before with `extend` come first; after this call, only contexts can add entries.
 
@@ -62,7 +64,7 @@ class NTupleWriter(DatasetWriter):
         ------
         nyssa.ArgumentError
             (a `ValueError`) for more contexts than `fill_contexts`; in the order ``"round-robin"``
-            also when entries of another context have been written.
+            also when another context has entries.
         """
         return FillContext(self, self._open().fill_context(self.name))
 
@@ -82,6 +84,10 @@ class NTupleWriter(DatasetWriter):
 
         After this call `extend` also needs the new fields.
 
+        Fields can be added while fill contexts write. Each context sees them from its first data on
+        that have them, where its open cluster ends. Until then its data may leave them out: these
+        entries read as zeros and empty lists, too. Contexts that are made later need all fields.
+
         Raises
         ------
         nyssa.ArgumentError
@@ -89,7 +95,8 @@ class NTupleWriter(DatasetWriter):
             than the RNTuple has entries, or there are data for an RNTuple that is new or has new
             entries.
         nyssa.UnsupportedError
-            (a `NotImplementedError`) for a type that RNTuple does not have.
+            (a `NotImplementedError`) for a type that RNTuple does not have; with fill contexts also
+            for a column type of `field_options` that cannot hold zero.
         """
         columns = from_types.empty(types_or_data)
         filled = columns is None
@@ -123,12 +130,19 @@ class NTupleWriter(DatasetWriter):
         self._open().extend(self.name, columns)
         self._entries += len(columns[0]) if columns else 0
 
+    def _number_of_fields(self) -> int:
+        return len(self._stored)
+
     def _columns(self, data: object) -> list[_core.Array]:
-        """Return data as columns in the order of the fields."""
+        return self._first_columns(data, len(self._stored))
+
+    def _first_columns(self, data: object, known: int) -> list[_core.Array]:
         given = {one.name: one for one in from_data.columns(data, forms=self._forms)}
-        if set(given) != set(self._stored):
+        # Late fields are the last ones.
+        names = self._stored[: max(known, len(given))]
+        if set(given) != set(names):
             return self._open().rows(self.name, list(given.values()))
-        return [given[name] for name in self._stored]
+        return [given[name] for name in names]
 
     def _has(self, fields: list[_core.RowField]) -> None:
         """Store which fields rows may have, and which of them have the data."""

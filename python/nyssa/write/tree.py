@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from nyssa import _core
-from nyssa.arguments.by_glob import BranchOptions
-from nyssa.arguments.by_glob import branch_options as by_branch
+from nyssa.arguments.by_glob import BranchOptions, branch_options
 from nyssa.arguments.checks import checked
 from nyssa.arguments.sizes import auto_flush_of, bytes_of
 from nyssa.arrays import forms, from_data, from_types
@@ -18,6 +18,28 @@ from nyssa.write.writer import DatasetWriter
 __all__ = ["TreeWriter"]
 
 
+def _patterns(given: Sequence[str] | None) -> list[str]:
+    return [given] if isinstance(given, str) else list(given or ())
+
+
+def _pairs(given: Mapping[str, str] | None) -> list[tuple[str, str]]:
+    return list((given or {}).items())
+
+
+#: The options that have another form in the core, with the function that makes it.
+_FORMS: dict[str, Callable[[Any], Any]] = {
+    "compression": lambda given: None if given is None else str(given),
+    "basket_size": lambda given: None if given is None else bytes_of(given, "basket_size"),
+    "auto_flush": lambda given: None if given is None else auto_flush_of(given),
+    "counters": _pairs,
+    "leaf_lists": _patterns,
+    "vectors": _patterns,
+    "branch_options": branch_options,
+    "aliases": _pairs,
+    "user_info": _pairs,
+}
+
+
 @dataclass(frozen=True)
 class TreeOptions:
     """The options of `WritableFile.mktree`, as the core takes them.
@@ -25,59 +47,26 @@ class TreeOptions:
     `None` stands for the default of the core.
     """
 
-    title: str = ""
-    compression: str | None = None
-    effort: str | None = None
-    basket_size: int | None = None
-    auto_flush: int | None = None
-    optimize_baskets: bool = True
-    counters: list[tuple[str, str]] | None = None
-    leaf_lists: list[str] | None = None
-    vectors: list[str] | None = None
-    branch_options: list[tuple[str, list[tuple[str, str]]]] | None = None
-    aliases: list[tuple[str, str]] | None = None
-    user_info: list[tuple[str, str]] | None = None
-    split_level: int | None = None
+    title: str
+    compression: str | None
+    effort: str | None
+    basket_size: int | None
+    auto_flush: int | None
+    optimize_baskets: bool
+    counters: list[tuple[str, str]]
+    leaf_lists: list[str]
+    vectors: list[str]
+    branch_options: list[tuple[str, list[tuple[str, str]]]]
+    aliases: list[tuple[str, str]]
+    user_info: list[tuple[str, str]]
+    split_level: int | None
 
     # The options are those that users give, which are checked here and by the core: `Any`.
     @classmethod
-    def of(
-        cls,
-        title: str,
-        *,
-        compression: int | str | None,
-        effort: str | None,
-        basket_size: int | str | None,
-        auto_flush: int | str | None,
-        optimize_baskets: bool,
-        counters: Mapping[str, str] | None,
-        leaf_lists: Sequence[str] | None,
-        vectors: Sequence[str] | None,
-        branch_options: BranchOptions | None,
-        aliases: Mapping[str, str] | None,
-        user_info: Mapping[str, str] | None,
-        split_level: int | None,
-    ) -> TreeOptions:
+    def of(cls, **given: Any) -> TreeOptions:
         """Return the options of what users give."""
-        return cls(
-            title=title,
-            compression=None if compression is None else str(compression),
-            effort=effort,
-            basket_size=None if basket_size is None else bytes_of(basket_size, "basket_size"),
-            auto_flush=None if auto_flush is None else auto_flush_of(auto_flush),
-            optimize_baskets=optimize_baskets,
-            counters=list((counters or {}).items()),
-            leaf_lists=_patterns(leaf_lists),
-            vectors=_patterns(vectors),
-            branch_options=by_branch(branch_options),
-            aliases=list((aliases or {}).items()),
-            user_info=list((user_info or {}).items()),
-            split_level=split_level,
-        )
-
-
-def _patterns(given: Sequence[str] | None) -> list[str]:
-    return [given] if isinstance(given, str) else list(given or ())
+        formed = {name: form(given[name]) for name, form in _FORMS.items()}
+        return cls(**{**given, **formed})
 
 
 class TreeWriter(DatasetWriter):
@@ -102,8 +91,10 @@ class TreeWriter(DatasetWriter):
         `data` has all columns, in any order, in the forms that `NTupleWriter.extend` takes: an
         awkward array of records, a dict of arrays, a structured NumPy array, a pandas or polars
         data frame, or an Arrow table. Counters of lists may be left out, and records ``Jet`` may
-        stand for branches ``Jet_pt``. Baskets are written when they are full, not for each call, so
-        that the file does not depend on how many entries a call has.
+        stand for branches ``Jet_pt``. The data are copied. Baskets are written when they are full,
+        not for each call, so that the file does not depend on how many entries a call has. Other
+        threads compress and write them: an error of the disk may come at a later call, and
+        `stalled` has the seconds that calls waited.
 
         Values are converted to the type of the branch: integers of any width if every value fits,
         doubles are rounded to ``float``.
@@ -166,7 +157,7 @@ class TreeWriter(DatasetWriter):
             (a `NotImplementedError`) for types that a tree cannot hold.
         """
         options = TreeOptions.of(
-            "",
+            title="",
             compression=compression,
             effort=effort,
             basket_size=basket_size,
@@ -211,7 +202,7 @@ class TreeWriter(DatasetWriter):
         ------
         nyssa.ArgumentError
             (a `ValueError`) for more contexts than `fill_contexts`; in the order ``"round-robin"``
-            also when entries of another context have been written.
+            also when another context has entries.
         """
         return FillContext(self, self._open().fill_context(self.name))
 

@@ -23,8 +23,24 @@ class DatasetWriter:
         """Return the number of entries so far."""
         return self._entries
 
+    @property
+    def stalled(self) -> float:
+        """Return the seconds that calls waited for the threads that compress and write.
+
+        Entries that are added by fill contexts do not count: see `FillContext.stalled`.
+        """
+        return self._open().stalled(self.name)
+
+    def _number_of_fields(self) -> int:
+        """Return the number of columns that data have now, or 0 if it cannot change."""
+        return 0
+
     def _columns(self, data: object) -> list[_core.Array]:
         """Return data as columns in the order of the dataset."""
+        raise NotImplementedError
+
+    def _first_columns(self, data: object, known: int) -> list[_core.Array]:
+        """Return data as columns, of which those after the first `known` ones may be missing."""
         raise NotImplementedError
 
     def __repr__(self) -> str:

@@ -51,7 +51,7 @@ pub(super) fn recluster(
         ..storage.write_options(output)
     };
     let mut table = TableWriter::with_schema(file, name, target.schema, write_options, context)?;
-    table.writer_mut().set_extra_types(unified.extra_types.clone())?;
+    table.with_writer(|writer| writer.set_extra_types(unified.extra_types.clone()))?;
     let step = step(all_inputs, memory / merge::READ_DIVISOR);
     let quiet = context.quiet();
     let largest = LargestPart::new(memory, Copies::Once);
@@ -77,8 +77,8 @@ pub(super) fn recluster(
         Ok(())
     })?;
     table.flush()?;
-    let mut notes = note(table.short_clusters(), options);
-    notes.extend(attributes::carry(all_inputs, file, table.writer_mut(), context)?);
+    let mut notes = note(table.short_clusters()?, options);
+    notes.extend(table.with_writer(|writer| attributes::carry(all_inputs, file, writer, context))?);
     Ok((table.finish()?, notes, largest))
 }
 

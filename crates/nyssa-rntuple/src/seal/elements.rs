@@ -27,6 +27,45 @@ impl Elements {
         Self::Bytes { values, width: 1 }
     }
 
+    /// Copies elements that borrow an array.
+    pub(crate) fn own(&mut self) {
+        match self {
+            // Nobody else has a buffer that a conversion made.
+            Self::Bytes { values, .. } if values.strong_count() > 1 => {
+                *values = Buffer::from_slice_ref(values.as_slice());
+            }
+            Self::Bits(bits) => {
+                let bytes = Buffer::from_slice_ref(bits.sliced().as_slice());
+                *bits = BooleanBuffer::new(bytes, 0, bits.len());
+            }
+            Self::Offsets(Offsets::Small(offsets)) => *offsets = offsets.to_vec().into(),
+            Self::Offsets(Offsets::Large(offsets)) => *offsets = offsets.to_vec().into(),
+            Self::Bytes { .. } | Self::Tags(_) => {}
+        }
+    }
+
+    /// Returns a range of the elements. Elements outside the array are left out.
+    pub(crate) fn cut(&self, range: Range<usize>) -> Self {
+        let end = range.end.min(self.len());
+        let (start, count) = (range.start.min(end), end.saturating_sub(range.start));
+        match self {
+            Self::Bytes { values, width } => {
+                let values = values.slice_with_length(start * width, count * width);
+                Self::Bytes { values, width: *width }
+            }
+            Self::Bits(bits) => Self::Bits(bits.slice(start, count)),
+            Self::Offsets(Offsets::Small(offsets)) => {
+                let count = (count + 1).min(offsets.len() - start);
+                Self::Offsets(Offsets::Small(offsets.slice(start, count)))
+            }
+            Self::Offsets(Offsets::Large(offsets)) => {
+                let count = (count + 1).min(offsets.len() - start);
+                Self::Offsets(Offsets::Large(offsets.slice(start, count)))
+            }
+            Self::Tags(tags) => Self::Tags(tags[start..end].to_vec()),
+        }
+    }
+
     /// Returns the number of elements.
     pub(crate) fn len(&self) -> usize {
         match self {

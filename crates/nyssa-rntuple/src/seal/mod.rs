@@ -13,6 +13,7 @@ mod column;
 mod column_data;
 mod elements;
 mod numbers;
+mod rows;
 mod scratch;
 mod sealer;
 mod settings;
@@ -25,6 +26,7 @@ pub(crate) use column::{ColumnPlan, columns};
 pub use column::{seal_field, seal_offsets};
 pub(crate) use column_data::ColumnData;
 pub(crate) use elements::Elements;
+pub(crate) use rows::Rows;
 pub use scratch::Scratch;
 pub use sealer::Sealer;
 pub use settings::{

@@ -36,7 +36,7 @@ use crate::encoding::{ColumnType, Native};
 use crate::schema::{ColumnId, Field, FieldId, Schema, Structure};
 
 /// The elements of one column.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Shred {
     pub(crate) column: ColumnId,
     pub(crate) elements: Elements,

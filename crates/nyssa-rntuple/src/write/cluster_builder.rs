@@ -11,10 +11,9 @@ mod sealing;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef};
 use nyssa_root::Context;
 use nyssa_root::effort::{Chooser, Goal};
-use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::error::Result;
 
 use super::budget::Budget;
 use super::cluster_target::{ClusterPage, ClusterTarget, FinishedColumn, SealedCluster};
@@ -22,7 +21,7 @@ use super::workers::Workers;
 use super::{RNTupleWriteOptions, cluster_of};
 use crate::choose::default_type;
 use crate::schema::{ColumnId, FieldId, Schema};
-use crate::seal::{ColumnData, ColumnPlan, SealSettings, Shred, shred};
+use crate::seal::{ColumnData, ColumnPlan, Rows, SealSettings, Shred};
 
 /// A builder of clusters, one after the other.
 pub(super) struct ClusterBuilder {
@@ -49,8 +48,6 @@ pub(super) struct ClusterBuilder {
     totals: (u64, u64),
     /// An estimate of these numbers for the first cluster. It is used until this cluster ends.
     estimate: Option<(u64, u64)>,
-    /// Whether an error left the builder in the middle of a cluster.
-    broken: bool,
 }
 
 /// One column of the open cluster.
@@ -116,11 +113,7 @@ impl ClusterBuilder {
             // Unbuffered pages are stored at once, so the sizes of their columns in a cluster cannot be compared.
             column.own_type |= !options.buffered;
         }
-        let fields = schema
-            .top_level()
-            .filter(|(_, field)| field.source.is_none())
-            .map(|(id, _)| id)
-            .collect();
+        let fields = row_fields(&schema);
         let columns = schema.columns.iter().map(|_| OpenColumn::default()).collect();
         let chooser = options.encodings.chooser(options.compression, options.effort);
         if chooser.as_ref().is_some_and(|chooser| chooser.goal() == Goal::Size) {
@@ -152,7 +145,6 @@ impl ClusterBuilder {
             committed: 0,
             totals: (0, 0),
             estimate: None,
-            broken: false,
         })
     }
 
@@ -183,16 +175,6 @@ impl ClusterBuilder {
         self
     }
 
-    /// Returns the options.
-    pub(super) fn options(&self) -> Arc<RNTupleWriteOptions> {
-        Arc::clone(&self.options)
-    }
-
-    /// Returns the number of entries that were appended.
-    pub(super) fn entries(&self) -> u64 {
-        self.committed + self.entries
-    }
-
     /// Returns the number of clusters that ended early because memory was short.
     pub(super) fn short(&self) -> u64 {
         self.short
@@ -203,71 +185,44 @@ impl ClusterBuilder {
         self.entries
     }
 
-    /// Appends rows: one array of the same length for each top-level field that is not projected, in order.
-    /// Elements that are not sealed are copied, so the arrays may change after the call.
-    ///
-    /// # Errors
-    /// `InvalidArgument` for arrays that do not fit the schema or have nulls. Then no row of this call is
-    /// appended. After any other error the builder accepts no more rows ([`ClusterBuilder::is_broken`]).
-    pub(super) fn extend(
-        &mut self,
-        arrays: &[ArrayRef],
-        cluster_target: &mut dyn ClusterTarget,
-    ) -> Result<()> {
-        self.check_whole()?;
-        // All arrays are checked before any element is stored, so that an error leaves no incomplete row.
-        let rows = self.check(arrays)?;
-        let (all, bytes) = self.shred(arrays, 0..rows)?;
-        // The flag also stays set if this panics.
-        self.broken = true;
-        self.fill(arrays, rows, all, bytes, cluster_target)?;
-        self.broken = false;
-        Ok(())
+    /// Returns the number of bytes of open and sealed pages.
+    pub(super) fn held(&self) -> u64 {
+        self.open_bytes() + self.sealed
+    }
+
+    /// Returns the memory of open and sealed pages, and the size of the rows that are converted together, in bytes.
+    pub(super) fn memory(&self) -> (u64, u64) {
+        (self.budget.pages, self.budget.batch)
     }
 
     /// Ends the cluster if it has entries.
     ///
     /// # Errors
-    /// Returns an error if sealing or the target fails. After an error the builder accepts no more rows.
+    /// Returns an error if sealing or the target fails. After an error the builder must not be used.
     pub(super) fn flush(&mut self, cluster_target: &mut dyn ClusterTarget) -> Result<()> {
-        self.check_whole()?;
-        self.broken = true;
-        self.end_cluster(cluster_target)?;
-        self.broken = false;
-        Ok(())
+        self.end_cluster(cluster_target)
     }
 
-    /// Returns whether an error left the builder in the middle of a cluster.
-    pub(super) fn is_broken(&self) -> bool {
-        self.broken
-    }
-
-    fn check_whole(&self) -> Result<()> {
-        if !self.broken {
-            return Ok(());
-        }
-        Err(Error::invalid_argument(
-            "an earlier error stopped the writing half-way: this RNTuple cannot be completed",
-        ))
-    }
-
-    fn fill(
+    /// Appends rows. Elements that are not sealed are copied.
+    ///
+    /// # Errors
+    /// Returns an error if sealing or the target fails. After an error the builder must not be used.
+    pub(super) fn append(
         &mut self,
-        arrays: &[ArrayRef],
-        rows: usize,
-        all: Vec<Shred>,
-        bytes: u64,
+        all: &Rows,
         cluster_target: &mut dyn ClusterTarget,
     ) -> Result<()> {
+        let rows = all.count();
+        let bytes = self.packed_size(all.shreds());
         let row_bytes = bytes / (rows as u64).max(1);
-        let mut whole = Some((all, bytes));
+        let mut whole = Some(bytes);
         let mut start = 0;
         while start < rows {
             let room = self.target().saturating_sub(self.unzipped);
             let batch = room.min(self.budget.batch);
             let (shreds, bytes, end) = match whole.take() {
-                Some((shreds, bytes)) if bytes <= batch => (shreds, bytes, rows),
-                _ => self.cut(arrays, start..rows, row_bytes, batch)?,
+                Some(bytes) if bytes <= batch => (all.shreds().to_vec(), bytes, rows),
+                _ => self.cut(all, start..rows, row_bytes, batch),
             };
             if end == start {
                 // The next row does not fit, unless a better estimate makes the cluster larger.
@@ -342,62 +297,41 @@ impl ClusterBuilder {
         cluster_target.commit(SealedCluster { entries, columns, bytes })
     }
 
-    fn check(&self, arrays: &[ArrayRef]) -> Result<usize> {
-        if arrays.len() != self.fields.len() {
-            return Err(Error::invalid_argument(format!(
-                "{} arrays for {} fields",
-                arrays.len(),
-                self.fields.len()
-            )));
-        }
-        let rows = arrays.first().map_or(0, |array| array.len());
-        for (array, &field) in arrays.iter().zip(&self.fields) {
-            if array.len() != rows {
-                return Err(Error::invalid_argument(format!(
-                    "{} rows where the first field has {rows}",
-                    array.len()
-                )))
-                .in_field(&self.schema.path(field));
-            }
-        }
-        Ok(rows)
-    }
-
-    /// Converts some rows to elements. Returns them and their packed size in bytes.
-    fn shred(&self, arrays: &[ArrayRef], rows: Range<usize>) -> Result<(Vec<Shred>, u64)> {
-        let mut all = Vec::with_capacity(self.columns.len());
-        for (array, &field) in arrays.iter().zip(&self.fields) {
-            let array = array.slice(rows.start, rows.len());
-            all.append(&mut shred(&self.schema, field, &array, &self.settings)?);
-        }
+    /// Returns the packed size of elements, in bytes.
+    fn packed_size(&self, shreds: &[Shred]) -> u64 {
         let bits = |shred: &Shred| u64::from(self.schema.column(shred.column).bits);
-        let bits = all.iter().map(|shred| shred.elements.len() as u64 * bits(shred)).sum::<u64>();
-        Ok((all, bits / 8))
+        shreds.iter().map(|shred| shred.elements.len() as u64 * bits(shred)).sum::<u64>() / 8
     }
 
-    /// Converts as many of `rows` as fit in `room` bytes. Returns their elements, their size, and the row after
+    /// Returns the number of bytes of open pages.
+    fn open_bytes(&self) -> u64 {
+        self.columns.iter().map(|column| column.data.grown() as u64).sum()
+    }
+
+    /// Takes as many of `rows` as fit in `room` bytes. Returns their elements, their size, and the row after
     /// them. If not even one row fits, returns no rows; but an empty cluster always gets one row. `row_bytes`
     /// is the average size of a row.
     fn cut(
         &self,
-        arrays: &[ArrayRef],
+        all: &Rows,
         rows: Range<usize>,
         row_bytes: u64,
         room: u64,
-    ) -> Result<(Vec<Shred>, u64, usize)> {
-        // The first attempt is a little too long, so that the cluster converts no row that belongs to the next
-        // cluster.
+    ) -> (Vec<Shred>, u64, usize) {
+        // The first attempt is a little too long, so that few are needed.
         let likely = room / row_bytes.max(1);
         let first = usize::try_from(likely.saturating_add(likely / 4 + 1)).unwrap_or(usize::MAX);
         let mut count = rows.len().min(first);
         // Every attempt drops at least a quarter of the rows.
         loop {
-            let (shreds, bytes) = self.shred(arrays, rows.start..rows.start + count)?;
+            let range = rows.start..rows.start + count;
+            let shreds = all.cut(&self.schema, &self.fields, range.clone());
+            let bytes = self.packed_size(&shreds);
             if bytes <= room || (count == 1 && self.entries == 0) {
-                return Ok((shreds, bytes, rows.start + count));
+                return (shreds, bytes, range.end);
             }
             if count == 1 {
-                return Ok((Vec::new(), 0, rows.start));
+                return (Vec::new(), 0, rows.start);
             }
             let proportional = u128::from(room) * count as u128 / u128::from(bytes.max(1));
             let proportional = usize::try_from(proportional).unwrap_or(count);
@@ -433,6 +367,11 @@ impl ClusterBuilder {
     fn own(&mut self) {
         self.workers.each(&mut self.columns, |column| column.data.own());
     }
+}
+
+/// Returns the fields of rows: the top-level fields that are not projected.
+pub(super) fn row_fields(schema: &Schema) -> Vec<FieldId> {
+    schema.top_level().filter(|(_, field)| field.source.is_none()).map(|(id, _)| id).collect()
 }
 
 /// Plans how each column is sealed.

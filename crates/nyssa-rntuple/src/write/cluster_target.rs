@@ -1,6 +1,6 @@
 //! Defines the target of the pages and clusters that a cluster builder makes.
 
-use nyssa_root::error::Result;
+use nyssa_root::error::{Error, Result};
 use nyssa_root::fill::Buffers;
 
 use crate::encoding::ColumnType;
@@ -67,7 +67,10 @@ impl Buffers for SealedCluster {
 }
 
 /// The receiver of the pages and clusters of a cluster builder.
-pub(super) trait ClusterTarget {
+pub(super) trait ClusterTarget: Send {
+    /// Hears of an error that ended the work of the builder.
+    fn failed(&mut self, _: &Error) {}
+
     /// Commits a complete cluster.
     ///
     /// # Errors

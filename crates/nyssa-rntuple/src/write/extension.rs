@@ -129,7 +129,7 @@ fn representation_start(
 }
 
 /// Returns the index of a column in its representation.
-fn slot(schema: &Schema, index: usize) -> usize {
+pub(super) fn slot(schema: &Schema, index: usize) -> usize {
     let column = &schema.columns[index];
     let mut same = schema.field(column.field).columns.iter();
     let place = same.position(|id| id.0 as usize == index).unwrap_or(0);

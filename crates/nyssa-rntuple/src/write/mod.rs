@@ -6,7 +6,7 @@
 //! ```
 //!
 //! [`crate::seal::seal_field`] is a pure function, which any thread can call. [`Writer`] stores sealed columns in the
-//! given order. [`TableWriter`] does both, with threads and a memory budget. [`ParallelWriter`] accepts rows
+//! given order. [`TableWriter`] lets other threads do both, within a memory budget. [`ParallelWriter`] accepts rows
 //! from many threads at once. [`crate::choose`] chooses how columns are stored.
 
 mod attributes;
@@ -17,6 +17,7 @@ mod cluster_builder;
 mod cluster_target;
 mod estimate;
 mod extension;
+mod filler;
 mod finished_set;
 mod known_pages;
 mod limits;

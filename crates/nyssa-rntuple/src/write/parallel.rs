@@ -1,10 +1,10 @@
 //! Lets many threads fill one RNTuple.
 //!
-//! Each thread has its own [`FillContext`], in which rows are buffered, encoded and compressed without a lock.
-//! A complete cluster is committed under one short lock, while its sealed pages are written to the file.
+//! Each thread has its own [`FillContext`], which takes rows without a lock. Threads of the pool encode and compress them
+//! (`filler.rs`). A complete cluster is committed under one short lock, while its sealed pages are written to the file.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::Schema as ArrowSchema;
@@ -14,11 +14,12 @@ use nyssa_root::fill::{Order, Place, Turns, TurnsOptions, TurnsWriter};
 
 use super::cluster_builder::ClusterBuilder;
 use super::cluster_target::{ClusterPage, ClusterTarget, SealedCluster};
+use super::filler::{Filler, RowShredder};
 use super::{RNTupleWriteOptions, SharedFile, WriteReport, Writer};
 use crate::choose::set_requested_types;
 use crate::heuristics::write;
 use crate::page::SealedPage;
-use crate::schema::Schema;
+use crate::schema::{Schema, SchemaBuilder};
 use crate::seal::SealSettings;
 
 /// The writer of one RNTuple from many threads.
@@ -49,13 +50,54 @@ pub struct ParallelWriter {
 
 /// The state that the contexts share.
 struct Shared {
-    schema: Arc<Schema>,
-    settings: SealSettings,
+    /// The schemas that rows may have: the first one, and one for each time that fields were added.
+    schemas: Mutex<Vec<RowSchema>>,
     options: Arc<RNTupleWriteOptions>,
     context: Context,
     /// The maximum number of contexts.
     max_contexts: usize,
     turns: Arc<Turns<Writer>>,
+}
+
+/// A schema of rows.
+#[derive(Clone)]
+struct RowSchema {
+    schema: Arc<Schema>,
+    settings: SealSettings,
+}
+
+impl RowSchema {
+    fn of(writer: &Writer) -> Self {
+        let schema = Arc::new(writer.schema().clone());
+        Self { schema, settings: writer.seal_settings(writer.options()) }
+    }
+
+    fn rows(&self) -> RowShredder {
+        RowShredder::new(&self.schema, &self.settings)
+    }
+}
+
+impl Shared {
+    fn schemas(&self) -> MutexGuard<'_, Vec<RowSchema>> {
+        self.schemas.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the newest schema for which `fits` is true.
+    fn schema(&self, fits: impl Fn(&RowSchema) -> bool) -> Result<RowSchema> {
+        let found = self.schemas().iter().rev().find(|schema| fits(schema)).cloned();
+        found.ok_or_else(|| Error::invalid_argument("there is no such schema"))
+    }
+
+    /// Makes the builder of a context.
+    fn builder(&self, RowSchema { schema, settings }: &RowSchema) -> Result<ClusterBuilder> {
+        // In a fixed order, half of the memory is for queued clusters and for the cluster that leaves the queue.
+        let builders = match self.turns.order() {
+            Order::Completion => self.max_contexts,
+            Order::RoundRobin => 2 * self.max_contexts,
+        };
+        let (schema, options) = (Arc::clone(schema), Arc::clone(&self.options));
+        ClusterBuilder::new(schema, settings.clone(), options, builders, &self.context, false)
+    }
 }
 
 impl TurnsWriter for Writer {
@@ -69,8 +111,8 @@ impl TurnsWriter for Writer {
 }
 
 impl ParallelWriter {
-    /// Starts the RNTuple `path` in `file` for rows of `arrow`. The contexts seal on the threads that fill
-    /// them. `context` gives the default number of fill contexts, and can stop all of them.
+    /// Starts the RNTuple `path` in `file` for rows of `arrow`. Threads of `context` encode and compress them. It gives the
+    /// default number of fill contexts, and can stop all of them.
     ///
     /// # Errors
     /// `Unsupported` for Arrow types that have no C++ type; `InvalidArgument` for options, names or a schema that
@@ -106,20 +148,18 @@ impl ParallelWriter {
 
     /// Continues with a writer that has no open cluster.
     pub(super) fn over(writer: Writer, order: Order, context: &Context) -> Result<Self> {
-        let (schema, options) = (writer.schema().clone(), writer.options().clone());
+        let (schema, options) = (RowSchema::of(&writer), writer.options().clone());
         if order == Order::RoundRobin && !options.buffered {
             return Err(Error::invalid_argument(
                 "unbuffered pages are written as they come, so a fixed order of clusters needs \
                  buffered writing",
             ));
         }
-        let settings = writer.seal_settings(&options);
         let max_contexts = options.contexts.unwrap_or_else(|| context.threads());
         let memory = options.memory / write::WAITING_DIVISOR;
         let turns = Turns::new(writer, TurnsOptions { order, max_contexts, memory });
         let shared = Shared {
-            settings,
-            schema: Arc::new(schema),
+            schemas: Mutex::new(vec![schema]),
             options: Arc::new(options),
             context: context.clone(),
             max_contexts,
@@ -128,9 +168,33 @@ impl ParallelWriter {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Returns the schema, with its column types before any sample has chosen other types.
-    pub fn schema(&self) -> &Schema {
-        &self.shared.schema
+    /// Returns the newest schema, with its column types before any sample has chosen other types.
+    pub fn schema(&self) -> Arc<Schema> {
+        let schemas = self.shared.schemas();
+        schemas.last().map(|newest| Arc::clone(&newest.schema)).unwrap_or_default()
+    }
+
+    /// Adds fields while contexts fill. A context sees them from the first call of [`FillContext::extend`] on that has
+    /// arrays for them; its open cluster ends there. Its rows before, and the rows of contexts that never have such a call,
+    /// have zeros, empty collections and invalid variants in these fields. New contexts see all fields.
+    ///
+    /// In clusters that are written before this call, the new columns are deferred columns (specification, "Column
+    /// Description"). In clusters that come later without the fields, they have pages of zeros.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when a written field or column has changed, for new members of fields other than top-level
+    /// untyped records, and for a schema that cannot be written; `Unsupported` for column types without a zero.
+    pub fn extend_schema<T>(
+        &self,
+        extend: impl FnOnce(&mut SchemaBuilder) -> Result<T>,
+    ) -> Result<T> {
+        let mut schemas = self.shared.schemas();
+        let (value, schema) = self.shared.turns.with(|writer| {
+            let value = writer.extend_for_rows(extend, Writer::check_defaults)?;
+            Ok((value, RowSchema::of(writer)))
+        })?;
+        schemas.push(schema);
+        Ok(value)
     }
 
     /// Makes a new context, for one thread.
@@ -161,28 +225,19 @@ impl ParallelWriter {
     /// ```
     ///
     /// # Errors
-    /// `InvalidArgument` for more contexts than [`RNTupleWriteOptions::contexts`], and in a fixed order after
-    /// clusters were written; `LimitExceeded` when the memory of a context is too small.
+    /// `InvalidArgument` for more contexts than [`RNTupleWriteOptions::contexts`], and in a fixed order after rows
+    /// were added; `LimitExceeded` when the memory of a context is too small.
     pub fn context(&self) -> Result<FillContext> {
         let shared = &self.shared;
-        // In a fixed order, half of the memory is for queued clusters and for the cluster that leaves the queue.
-        let builders = match shared.turns.order() {
-            Order::Completion => shared.max_contexts,
-            Order::RoundRobin => 2 * shared.max_contexts,
-        };
-        let cluster_builder = ClusterBuilder::new(
-            Arc::clone(&shared.schema),
-            shared.settings.clone(),
-            Arc::clone(&shared.options),
-            builders,
-            &shared.context,
-            false,
-        )?;
+        let schema = shared.schema(|_| true)?;
+        let cluster_builder = shared.builder(&schema)?;
         let place = shared.turns.place()?;
-        Ok(FillContext {
-            cluster_builder,
-            port: ContextTarget { shared: Arc::clone(shared), place, stalled: Duration::ZERO },
-        })
+        let target = ContextTarget { place };
+        // Contexts work beside one another.
+        let line = Some(&Arc::default());
+        let filler =
+            Filler::new(schema.rows(), (cluster_builder, 0), target, &shared.context, line);
+        Ok(FillContext { filler, shared: Arc::clone(shared) })
     }
 
     /// Returns the number of entries in committed clusters.
@@ -233,32 +288,55 @@ impl ParallelWriter {
 /// # }
 /// ```
 pub struct FillContext {
-    cluster_builder: ClusterBuilder,
-    port: ContextTarget,
+    filler: Filler<ContextTarget>,
+    shared: Arc<Shared>,
 }
 
 impl FillContext {
-    /// Returns the schema.
+    /// Returns the schema of the rows.
     pub fn schema(&self) -> &Schema {
-        &self.port.shared.schema
+        self.filler.rows().schema()
     }
 
     /// Returns the number of entries that were added to this context.
     pub fn entries(&self) -> u64 {
-        self.cluster_builder.entries()
+        self.filler.entries()
     }
 
-    /// Appends rows: one array of the same length for each top-level field that is not projected, in order.
-    /// Rows that are not written yet are copied, so the arrays may change after the call.
+    /// Appends rows: one array of the same length for each top-level field that is not projected, in order. Fields that were
+    /// added since an earlier call may be left out, until a call has them.
+    ///
+    /// Rows that are not written yet are copied, so the arrays may change after the call. Other threads encode, compress
+    /// and write them. The call waits if they have no memory for more rows.
     ///
     /// # Errors
     /// `InvalidArgument` for arrays that do not fit the schema or have nulls. Then no row of this call is added, and
-    /// all contexts can continue. After any other error (`Cancelled`, a failed sink) all contexts refuse more rows,
-    /// and [`ParallelWriter::finish`] fails.
+    /// all contexts can continue. After any other error (`Cancelled`, a failed sink), which may come from earlier rows, all
+    /// contexts refuse more rows, and [`ParallelWriter::finish`] fails.
     pub fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()> {
-        self.port.shared.turns.check()?;
-        let taken = self.cluster_builder.extend(arrays, &mut self.port);
-        self.note(taken)
+        self.begin()?;
+        if arrays.len() > self.filler.rows().fields() {
+            let fits = |schema: &RowSchema| schema.rows().fields() == arrays.len();
+            if let Ok(schema) = self.shared.schema(fits) {
+                self.follow(&schema)?;
+            }
+        }
+        self.filler.extend(arrays)
+    }
+
+    /// Sees all fields that were added until now ([`ParallelWriter::extend_schema`]): later rows must have them. The open
+    /// cluster ends. Only new members of records need this call; for new top-level fields, [`FillContext::extend`] does it.
+    ///
+    /// # Errors
+    /// The error of earlier rows; `LimitExceeded` when the memory of a context is too small.
+    pub fn see_new_fields(&mut self) -> Result<()> {
+        self.begin()?;
+        let schema = self.shared.schema(|_| true)?;
+        self.follow(&schema)
+    }
+
+    fn follow(&mut self, schema: &RowSchema) -> Result<()> {
+        self.filler.follow(schema.rows(), self.shared.builder(schema)?)
     }
 
     /// Appends the rows of a batch. Its columns are in the order of the schema.
@@ -270,19 +348,18 @@ impl FillContext {
         self.extend(batch.columns())
     }
 
-    /// Returns the time that this context waited while complete clusters were written, of others and its own.
+    /// Returns the time that this context waited until other threads had compressed and written enough of its rows.
     pub fn stalled(&self) -> Duration {
-        self.port.stalled
+        self.filler.stalled()
     }
 
-    /// Ends the open cluster and commits it.
+    /// Ends the open cluster. Other threads commit it.
     ///
     /// # Errors
-    /// Returns an error if sealing fails or the sink cannot be written. The error stops all contexts.
+    /// The error of earlier rows, which stops all contexts.
     pub fn flush(&mut self) -> Result<()> {
-        self.port.shared.turns.check()?;
-        let taken = self.cluster_builder.flush(&mut self.port);
-        self.note(taken)
+        self.begin()?;
+        self.filler.flush()
     }
 
     /// Commits the open cluster and ends the context.
@@ -291,7 +368,7 @@ impl FillContext {
     /// Returns an error if sealing fails or the sink cannot be written. The error stops all contexts.
     pub fn finish(mut self) -> Result<()> {
         self.flush()?;
-        self.port.place.leave()
+        self.filler.with(|_, target| target.place.leave())
     }
 
     /// Ends the context and drops the entries of the open cluster. Returns their number.
@@ -299,43 +376,39 @@ impl FillContext {
     /// # Errors
     /// `InvalidArgument` after an error.
     pub fn discard(mut self) -> Result<u64> {
-        let lost = self.cluster_builder.open_entries();
-        self.port.shared.turns.check()?;
-        self.port.place.leave().map(|()| lost)
+        self.begin()?;
+        self.filler.with(|builder, target| {
+            target.place.leave()?;
+            Ok(builder.open_entries())
+        })
     }
 
-    fn note(&mut self, taken: Result<()>) -> Result<()> {
-        if let Err(error) = &taken
-            && self.cluster_builder.is_broken()
-        {
-            self.port.shared.turns.fail(error.to_string());
-        }
-        taken
+    /// Checks that neither this context nor another has failed.
+    fn begin(&self) -> Result<()> {
+        self.filler.check()?;
+        self.shared.turns.begin_rows()
     }
 }
 
 impl Drop for FillContext {
     fn drop(&mut self) {
-        let (lost, broken) =
-            (self.cluster_builder.open_entries(), self.cluster_builder.is_broken());
-        self.port.place.abandon(lost, broken);
+        let broken = self.filler.is_broken();
+        self.filler.at_rest(|builder, target| target.place.abandon(builder.open_entries(), broken));
     }
 }
 
 /// The target of the clusters of one context.
 struct ContextTarget {
-    shared: Arc<Shared>,
     place: Place<Writer>,
-    /// The time that the context waited for its turn to write, and wrote.
-    stalled: Duration,
 }
 
 impl ClusterTarget for ContextTarget {
+    fn failed(&mut self, error: &Error) {
+        self.place.turns().fail(error.to_string());
+    }
+
     fn commit(&mut self, cluster: SealedCluster) -> Result<()> {
-        let start = Instant::now();
-        let committed = self.place.commit(cluster);
-        self.stalled += start.elapsed();
-        committed
+        self.place.commit(cluster)
     }
 
     fn store(&mut self, pages: Vec<SealedPage>) -> Result<Vec<ClusterPage>> {

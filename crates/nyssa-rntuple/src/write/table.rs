@@ -1,19 +1,22 @@
 //! Writes tables as an RNTuple. Pages are sealed on many threads.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::Schema as ArrowSchema;
 use nyssa_root::Context;
 use nyssa_root::error::Result;
-use nyssa_root::fill::Order;
+use nyssa_root::fill::{Line, Order};
 
 use super::cluster_builder::ClusterBuilder;
+use super::filler::{Filler, RowShredder};
 use super::{Existing, ParallelWriter, RNTupleWriteOptions, SharedFile, WriteReport, Writer};
 use crate::choose::set_requested_types;
 use crate::schema::{Schema, SchemaBuilder};
 
-/// A writer of rows of Arrow arrays as one RNTuple.
+/// A writer of rows of Arrow arrays as one RNTuple. Threads of its context encode, compress and write, so that
+/// [`TableWriter::extend`] goes on at once; with one thread, the caller does.
 ///
 /// ```
 /// # fn main() -> nyssa::Result<()> {
@@ -34,8 +37,8 @@ use crate::schema::{Schema, SchemaBuilder};
 /// # }
 /// ```
 pub struct TableWriter {
-    writer: Writer,
-    cluster_builder: ClusterBuilder,
+    filler: Filler<Writer>,
+    options: Arc<RNTupleWriteOptions>,
     context: Context,
 }
 
@@ -69,7 +72,8 @@ impl TableWriter {
         context: &Context,
     ) -> Result<Self> {
         set_requested_types(&mut schema, &options.fields, options.compression, 0)?;
-        Self::over(Writer::attach(file, path, schema, options.clone())?, options, context)
+        let writer = Writer::attach(file, path, schema, options.clone())?;
+        Self::over(writer, options, context, Some(file.line()))
     }
 
     /// Makes the writer that adds to an existing RNTuple. Rows have its top-level fields in order, without projected
@@ -84,18 +88,24 @@ impl TableWriter {
         options: RNTupleWriteOptions,
         context: &Context,
     ) -> Result<Self> {
-        Self::over(Writer::resume(file, existing, options.clone())?, options, context)
+        let writer = Writer::resume(file, existing, options.clone())?;
+        Self::over(writer, options, context, Some(file.line()))
     }
 
-    /// Makes the writer from a writer that has no clusters yet.
+    /// Makes the writer from a writer that has no clusters yet. Threads work in the order of `line`, or the caller without
+    /// a line.
     pub(super) fn over(
         writer: Writer,
         options: RNTupleWriteOptions,
         context: &Context,
+        line: Option<&Arc<Line>>,
     ) -> Result<Self> {
-        let cluster_builder = cluster_builder(&writer, Arc::new(options), context)?;
-        let cluster_builder = cluster_builder.starting_at(writer.report().entries);
-        Ok(Self { writer, cluster_builder, context: context.clone() })
+        let options = Arc::new(options);
+        let (rows, builder) = cluster_builder(&writer, &options, context)?;
+        let entries = writer.report().entries;
+        let builder = (builder.starting_at(entries), entries);
+        let filler = Filler::new(rows, builder, writer, context, line);
+        Ok(Self { filler, options, context: context.clone() })
     }
 
     /// Extends the schema. Later rows have all old and new fields, in the order of the schema. Buffered rows
@@ -109,16 +119,12 @@ impl TableWriter {
         extend: impl FnOnce(&mut SchemaBuilder) -> Result<T>,
     ) -> Result<T> {
         self.flush()?;
-        let options = self.cluster_builder.options();
-        let first = self.schema().columns.len();
-        let value = self.writer.extend_schema(|builder| {
-            let value = extend(builder)?;
-            let schema = builder.schema_mut();
-            set_requested_types(schema, &options.fields, options.compression, first)?;
-            Ok(value)
+        let (options, context) = (Arc::clone(&self.options), self.context.clone());
+        let (value, (rows, builder)) = self.filler.with(|_, writer| {
+            let value = writer.extend_for_rows(extend, |_, _| Ok(()))?;
+            Ok((value, cluster_builder(writer, &options, &context)?))
         })?;
-        let next = cluster_builder(&self.writer, self.cluster_builder.options(), &self.context)?;
-        self.cluster_builder = next.following(&self.cluster_builder);
+        self.filler.follow(rows, builder)?;
         Ok(value)
     }
 
@@ -136,22 +142,23 @@ impl TableWriter {
         arrays: &[ArrayRef],
     ) -> Result<()> {
         self.flush()?;
-        let options = self.cluster_builder.options();
-        let first = self.schema().columns.len();
-        let extend = |builder: &mut SchemaBuilder| {
-            extend(builder)?;
-            let schema = builder.schema_mut();
-            set_requested_types(schema, &options.fields, options.compression, first)
-        };
-        self.writer.fill_fields(extend, arrays, &self.context)?;
-        let next = cluster_builder(&self.writer, self.cluster_builder.options(), &self.context)?;
-        self.cluster_builder = next.following(&self.cluster_builder);
-        Ok(())
+        let (options, context) = (Arc::clone(&self.options), self.context.clone());
+        let (rows, builder) = self.filler.with(|_, writer| {
+            let first = writer.schema().columns.len();
+            let extend = |builder: &mut SchemaBuilder| {
+                extend(builder)?;
+                let schema = builder.schema_mut();
+                set_requested_types(schema, &options.fields, options.compression, first)
+            };
+            writer.fill_fields(extend, arrays, &context)?;
+            cluster_builder(writer, &options, &context)
+        })?;
+        self.filler.follow(rows, builder)
     }
 
-    /// Returns the schema.
+    /// Returns the schema of the rows.
     pub fn schema(&self) -> &Schema {
-        self.writer.schema()
+        self.filler.rows().schema()
     }
 
     /// Returns the number of entries, including the entries of an existing RNTuple.
@@ -174,17 +181,18 @@ impl TableWriter {
     /// # }
     /// ```
     pub fn entries(&self) -> u64 {
-        self.cluster_builder.entries()
+        self.filler.entries()
     }
 
     /// Appends rows: one array of the same length for each top-level field that is not projected, in order.
-    /// Rows that are not written yet are copied, so the arrays may change after the call.
+    /// Rows that are not written yet are copied, so the arrays may change after the call. Other threads encode, compress
+    /// and write them. The call waits if they have no memory for more rows.
     ///
     /// # Errors
     /// `InvalidArgument` for arrays that do not fit the schema or have nulls; then no row of this call is written.
-    /// `Cancelled`; an error if the sink cannot be written.
+    /// `Cancelled`; an error if the sink cannot be written, which may come from earlier rows.
     pub fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()> {
-        self.cluster_builder.extend(arrays, &mut self.writer)
+        self.filler.extend(arrays)
     }
 
     /// Appends the rows of a batch. Its columns are in the order of the schema.
@@ -214,7 +222,7 @@ impl TableWriter {
         self.extend(batch.columns())
     }
 
-    /// Ends the open cluster and writes it. It is only needed for cluster boundaries at certain entries; without it
+    /// Ends the open cluster. Other threads write it. It is only needed for cluster boundaries at certain entries; without it
     /// the options determine them.
     ///
     /// ```
@@ -239,7 +247,12 @@ impl TableWriter {
     /// # Errors
     /// `Cancelled`; an error if the sink cannot be written.
     pub fn flush(&mut self) -> Result<()> {
-        self.cluster_builder.flush(&mut self.writer)
+        self.filler.flush()
+    }
+
+    /// Returns the time that calls waited until other threads had compressed and written enough rows.
+    pub fn stalled(&self) -> Duration {
+        self.filler.stalled()
     }
 
     /// Writes the open cluster and continues with many threads, each with its own context.
@@ -247,9 +260,8 @@ impl TableWriter {
     /// # Errors
     /// `InvalidArgument` for unbuffered writing in a fixed order; `LimitExceeded` when there is not enough memory;
     /// `Cancelled`; an error if the sink cannot be written.
-    pub fn into_parallel(mut self, order: Order, context: &Context) -> Result<ParallelWriter> {
-        self.flush()?;
-        ParallelWriter::over(self.writer, order, context)
+    pub fn into_parallel(self, order: Order, context: &Context) -> Result<ParallelWriter> {
+        ParallelWriter::over(self.into_writer()?, order, context)
     }
 
     /// Writes the open cluster and completes the RNTuple. The file must be finished separately.
@@ -257,38 +269,44 @@ impl TableWriter {
     /// # Errors
     /// `InvalidArgument` when an attribute has a range that is not in the RNTuple; `Cancelled`; an error if the sink
     /// cannot be written.
-    pub fn finish(mut self) -> Result<WriteReport> {
-        self.flush()?;
-        self.writer.finish()
+    pub fn finish(self) -> Result<WriteReport> {
+        self.into_writer()?.finish()
     }
 
-    /// Returns the number of clusters that ended early because memory was short.
-    pub fn short_clusters(&self) -> u64 {
-        self.cluster_builder.short()
+    /// Returns the number of clusters that ended early because memory was short, when all rows are in pages.
+    ///
+    /// # Errors
+    /// The error of earlier rows.
+    pub fn short_clusters(&mut self) -> Result<u64> {
+        self.filler.with(|builder, _| Ok(builder.short()))
     }
 
-    /// Returns the writer of clusters.
-    pub fn writer_mut(&mut self) -> &mut Writer {
-        &mut self.writer
+    /// Runs `access` on the writer of clusters, when no other thread uses it.
+    ///
+    /// # Errors
+    /// The error of earlier rows, and of `access`.
+    pub fn with_writer<T>(&mut self, access: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {
+        self.filler.with(|_, writer| access(writer))
     }
 
     /// Writes the open cluster and returns the writer, which must be finished.
     ///
     /// # Errors
     /// `Cancelled`; an error if the sink cannot be written.
-    pub fn into_writer(mut self) -> Result<Writer> {
-        self.flush()?;
-        Ok(self.writer)
+    pub fn into_writer(self) -> Result<Writer> {
+        self.filler.finish()
     }
 }
 
-/// Makes a cluster builder for the rows of a writer, with all the memory.
+/// Makes the parts that take the rows of a writer, with all the memory.
 fn cluster_builder(
     writer: &Writer,
-    options: Arc<RNTupleWriteOptions>,
+    options: &Arc<RNTupleWriteOptions>,
     context: &Context,
-) -> Result<ClusterBuilder> {
+) -> Result<(RowShredder, ClusterBuilder)> {
     let schema = Arc::new(writer.schema().clone());
-    let settings = writer.seal_settings(&options);
-    ClusterBuilder::new(schema, settings, options, 1, context, true)
+    let settings = writer.seal_settings(options);
+    let rows = RowShredder::new(&schema, &settings);
+    let builder = ClusterBuilder::new(schema, settings, Arc::clone(options), 1, context, true)?;
+    Ok((rows, builder))
 }

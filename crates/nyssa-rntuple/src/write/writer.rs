@@ -12,7 +12,7 @@ use super::extension::{self, Progress};
 use super::known_pages::KnownPages;
 use super::open_cluster::{AddedColumn, OpenCluster, complete};
 use super::{FinishedSet, RNTupleWriteOptions, SharedFile, WriteReport};
-use crate::choose::not_written;
+use crate::choose::{not_written, set_requested_types};
 use crate::format::{
     Anchor, ClusterGroup, EnvelopePosition, ExtraType, Footer, FormatVersion, Header, PageList,
     SchemaDescription,
@@ -26,6 +26,7 @@ use crate::schema::{EnvelopeLink, Locator};
 use crate::seal::SealSettings;
 
 mod cluster_target;
+mod defaults;
 mod fill_fields;
 mod pages;
 mod represent;
@@ -262,6 +263,23 @@ impl Writer {
         Ok(value)
     }
 
+    /// Extends the schema as [`Writer::extend_schema`] does, with the column types that the options request. `check` gets the
+    /// new schema, and the index of the first new column.
+    pub(super) fn extend_for_rows<T>(
+        &mut self,
+        extend: impl FnOnce(&mut SchemaBuilder) -> Result<T>,
+        check: impl FnOnce(&Schema, usize) -> Result<()>,
+    ) -> Result<T> {
+        let (fields, compression) = (self.options.fields.clone(), self.options.compression);
+        let first = self.schema.columns.len();
+        self.extend_schema(|builder| {
+            let value = extend(builder)?;
+            set_requested_types(builder.schema_mut(), &fields, compression, first)?;
+            check(builder.schema(), first)?;
+            Ok(value)
+        })
+    }
+
     /// Adds a representation of a field for later clusters. Each cluster has the columns of one representation.
     /// Returns the ids of the columns.
     ///
@@ -441,6 +459,7 @@ impl Writer {
 
     /// Writes everything except the anchor, which is returned.
     fn write_footer(&mut self) -> Result<Anchor> {
+        self.file.line().settle();
         let _stage = nyssa_observe::stage!("commit");
         if self.open.is_some() {
             return Err(Error::invalid_argument("a cluster is still open: commit it first"));

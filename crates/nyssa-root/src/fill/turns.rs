@@ -49,7 +49,7 @@ struct State<W: TurnsWriter> {
     turn: usize,
     /// The clusters that wait for their turn.
     queue: Queue,
-    /// Whether a cluster was committed.
+    /// Whether rows were added.
     begun: bool,
 }
 
@@ -82,7 +82,7 @@ impl<W: TurnsWriter> Turns<W> {
     /// Adds a context.
     ///
     /// # Errors
-    /// `InvalidArgument` for more contexts than allowed, and in a fixed order after clusters were written.
+    /// `InvalidArgument` for more contexts than allowed, and in a fixed order after rows were added.
     pub fn place(self: &Arc<Self>) -> Result<Place<W>> {
         let mut state = self.state();
         state.check()?;
@@ -96,7 +96,7 @@ impl<W: TurnsWriter> Turns<W> {
         }
         if self.order == Order::RoundRobin && state.begun {
             return Err(Error::invalid_argument(
-                "in a fixed order all fill contexts have to be made before clusters are written",
+                "in a fixed order all fill contexts have to be made before rows are added",
             ));
         }
         state.contexts.push(ContextState { finished: false, waiting: VecDeque::new() });
@@ -111,6 +111,16 @@ impl<W: TurnsWriter> Turns<W> {
     /// `InvalidArgument` after an error and after the end.
     pub fn check(&self) -> Result<()> {
         self.state().check()
+    }
+
+    /// Checks that the object can still be filled, and notes that rows are added.
+    ///
+    /// # Errors
+    /// `InvalidArgument` after an error and after the end.
+    pub fn begin_rows(&self) -> Result<()> {
+        let mut state = self.state();
+        state.begun = true;
+        state.check()
     }
 
     /// Stops all contexts with an error.
@@ -171,7 +181,6 @@ impl<W: TurnsWriter> Place<W> {
     pub fn commit(&mut self, cluster: W::Cluster) -> Result<()> {
         let mut state = self.turns.state();
         state.check()?;
-        state.begun = true;
         if self.turns.order == Order::Completion {
             return state.write(cluster);
         }

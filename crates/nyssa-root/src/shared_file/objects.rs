@@ -25,7 +25,7 @@ impl SharedFile {
         let (dir, name) = self.place(path)?;
         let class = object.class();
         let (known, all) = (StreamerInfos::of_objects()?, StreamerList::of_objects()?);
-        self.with(|file| {
+        self.in_order(|file| {
             // A damaged list is found before the object is written.
             file.add_streamer_infos(&StreamerList::default())?;
             let mut infos = StreamerList::default();
@@ -49,7 +49,7 @@ impl SharedFile {
     /// be found; an error if reading or writing fails.
     pub fn copy_object(&self, path: &str, file: &RootFile, key: &KeyEntry) -> Result<()> {
         let (dir, name) = self.place(path)?;
-        self.with(|out| ObjectCopy::copy_object(file, key, out, dir, name))
+        self.in_order(|out| ObjectCopy::copy_object(file, key, out, dir, name))
     }
 
     /// Checks that the file describes the classes in values of these C++ types with the same members as `infos`.
@@ -73,7 +73,7 @@ impl SharedFile {
     /// # Errors
     /// `InvalidArgument` if an object has the name of a directory, or the file is finished.
     pub fn make_directory(&self, path: &str) -> Result<()> {
-        self.with(|file| file.make_directory_at(path))
+        self.in_order(|file| file.make_directory_at(path))
     }
 
     /// Creates a directory with the title and the date of a directory of another file, and the directories above it. A directory that exists
@@ -87,7 +87,7 @@ impl SharedFile {
             return Err(Error::invalid_argument(format!("{} is no directory", key.path)));
         }
         let path = path.trim_matches('/');
-        self.with(|file| match path {
+        self.in_order(|file| match path {
             "" => file.make_directory_at(path),
             _ => file.make_titled_directory(path, key.title.as_ref(), key.datime),
         })
@@ -111,7 +111,7 @@ impl SharedFile {
         };
         self.check_not_open(path)?;
         let (dir, name) = split(path);
-        self.with(|file| file.delete(dir, name, cycle))
+        self.in_order(|file| file.delete(dir, name, cycle))
     }
 
     /// Splits the path of a new object into directory and name.

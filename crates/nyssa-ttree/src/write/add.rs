@@ -9,10 +9,9 @@ use arrow_schema::Schema;
 use nyssa_root::error::{Error, Result, ResultExt};
 
 use super::columns::{self, BranchValues, Values};
-use super::filler::Filler;
 use super::form::Content;
 use super::numbers::at_entry;
-use super::options::{AutoFlush, BranchSettings, TreeWriteOptions};
+use super::options::{BranchSettings, TreeWriteOptions};
 use super::plan::Plan;
 use super::start::describe;
 use super::writer::TreeWriter;
@@ -34,6 +33,7 @@ impl TreeWriter {
         counts: &mut dyn FnMut(&str) -> Result<OffsetBuffer<i64>>,
     ) -> Result<()> {
         self.filler.check()?;
+        self.baskets.check()?;
         options.validate()?;
         check_lengths(schema, arrays, self.entries(), self.path())?;
         if schema.fields().is_empty() {
@@ -48,9 +48,10 @@ impl TreeWriter {
         counters.dedup();
         let new = new_part(&plan, &old, &counters);
         let mut values = columns::split(&new, arrays)?;
+        let before = self.baskets.with(|tree| Ok(tree.entries_before()))?;
         for &counter in &counters {
             let name = &plan.branches[counter].name;
-            if self.tree.entries_before() != Some(self.entries()) {
+            if before != Some(self.entries()) {
                 return Err(Error::invalid_argument(format!(
                     "the lists would be counted by {name:?}, to which this program has added entries: add the branches \
                      before the entries, or name another counter"
@@ -61,23 +62,23 @@ impl TreeWriter {
             self.filler.set_maximum(counter, largest);
             values[counter] = BranchValues { items: None, values: Values::Nothing };
         }
-        describe(self.tree.file(), &plan)?;
+        self.baskets.with(|tree| describe(tree.file(), &plan))?;
         let settings = plan.branches.iter().map(|form| options.settings_of(&form.name));
         let settings: Vec<BranchSettings> = settings.collect();
-        let context = self.filler.context().clone();
-        let kind = (AutoFlush::Never, false);
-        let mut filler = Filler::new(new, (self.tree.name(), &settings), kind, &context);
-        self.tree.add_branches(&plan.branches, &settings, options);
         let rows = arrays.first().map_or(0, |array| array.len());
         let row = |entry: u64| usize::try_from(entry).unwrap_or(rows).min(rows);
-        let complete = self.tree.clusters().ranges();
-        let complete: Vec<_> = complete.map(|one| row(one.start)..row(one.end)).collect();
+        let (name, complete) = self.baskets.with(|tree| {
+            tree.add_branches(&plan.branches, &settings, options);
+            let complete = tree.clusters().ranges().map(|one| row(one.start)..row(one.end));
+            Ok((tree.name().to_owned(), complete.collect::<Vec<_>>()))
+        })?;
+        let mut filler = self.filler.adding(new, (&name, &settings));
         let open = row(self.entries() - self.filler.open_entries())..rows;
-        let tree = &mut self.tree;
+        let baskets = &mut self.baskets;
         let filled =
-            filler.fill_clusters(&mut values, complete.into_iter(), rows, tree).and_then(|()| {
+            filler.fill_clusters(&mut values, complete.into_iter(), rows, baskets).and_then(|()| {
                 filler.forget_bytes();
-                filler.fill_clusters(&mut values, std::iter::once(open), rows, tree)
+                filler.fill_clusters(&mut values, std::iter::once(open), rows, baskets)
             });
         self.filler.adopt(plan, filler);
         filled

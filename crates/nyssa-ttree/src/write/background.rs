@@ -1,33 +1,117 @@
-//! Compresses the baskets of a fill context on the threads of the pool, and commits its clusters in their order, so that
-//! the thread that fills goes on at once.
-//!
-//! ```text
-//! extend ── full baskets, ends of clusters ──► queue ──► compress ──► cluster ──► commit
-//!            (waits if the queue is full)        (one thread of the pool at a time)
-//! ```
-//!
-//! A caller that has to wait while no thread of the pool is free does the work itself, so that no threads can wait for
-//! one another.
+//! Compresses the baskets of a filler on other threads ([`Background`]), and stores them in their order.
 
-use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
-use nyssa_root::Context;
 use nyssa_root::error::{Error, Result};
-use nyssa_root::fill::Place;
+use nyssa_root::fill::{Background, Line, Room, Worker};
 
-use super::compress::{CompressedPayload, Compressors};
-use super::in_order::{self, Done, Full, Workers};
-use super::stored::StoredTree;
-use super::target::{BranchState, CompressedBasket, CompressedCluster};
+use super::compress::CompressedPayload;
+use super::in_order::{self, Compressing, Done, Full};
+use super::target::{BasketTarget, BranchState, CompressedBasket};
+use crate::heuristics::write;
 
-/// The number of bytes of baskets that wait before compression. The queue takes one basket of any size.
-const ROOM: usize = 64 << 20;
+/// The baskets of one filler.
+pub(super) struct Baskets<T: BasketTarget + 'static> {
+    background: Background<Storing<T>>,
+}
 
-/// Work of a context, in its order.
-pub(super) enum Work {
+impl<T: BasketTarget + 'static> Baskets<T> {
+    /// Starts without baskets. Threads work in the order of `line`, or the caller without a line.
+    pub(super) fn new(target: T, how: Compressing, line: Option<&Arc<Line>>) -> Self {
+        let context = how.context.clone();
+        let room = Room { limit: write::WAITING_BASKETS, least: 0 };
+        let background = Background::new(Storing { target, how }, &context, line, room);
+        Self { background }
+    }
+
+    /// Returns the time that the filler waited until others had compressed enough.
+    pub(super) fn stalled(&self) -> Duration {
+        self.background.stalled()
+    }
+
+    /// Returns whether an error ended the work.
+    pub(super) fn is_broken(&self) -> bool {
+        self.background.is_broken()
+    }
+
+    /// Checks that no error ended the work.
+    ///
+    /// # Errors
+    /// The error of earlier baskets, once. After that, `InvalidArgument`.
+    pub(super) fn check(&self) -> Result<()> {
+        self.background.check()
+    }
+
+    /// Takes full baskets, in the order in which they became full. Baskets of any size may wait if no others do.
+    ///
+    /// # Errors
+    /// The error of earlier baskets.
+    pub(super) fn take_full(&mut self, full: Vec<Full>) -> Result<()> {
+        if full.is_empty() {
+            return Ok(());
+        }
+        let bytes = full.iter().map(|one| one.basket.len_with_offsets() as u64).sum();
+        self.background.has_room(bytes);
+        self.background.submit(Work::Full(full), bytes)
+    }
+
+    /// Takes the next compressed basket.
+    ///
+    /// # Errors
+    /// The error of earlier baskets.
+    pub(super) fn store(&mut self, basket: CompressedBasket) -> Result<()> {
+        let bytes = basket.payload.len() as u64;
+        self.background.has_room(bytes);
+        self.background.submit(Work::Done(basket), bytes)
+    }
+
+    /// Ends a cluster before the entry `end`, counted by the filler. `branches` contains the state of each branch.
+    ///
+    /// # Errors
+    /// The error of earlier baskets.
+    pub(super) fn end_cluster(&mut self, end: u64, branches: Vec<BranchState>) -> Result<()> {
+        self.background.submit(Work::End(end, branches), 0)
+    }
+
+    /// Waits until all baskets are stored.
+    ///
+    /// # Errors
+    /// The error of earlier baskets.
+    pub(super) fn drain(&mut self) -> Result<()> {
+        self.background.drain()
+    }
+
+    /// Runs `access` on the target when all baskets are stored.
+    ///
+    /// # Errors
+    /// The error of earlier baskets, and of `access`.
+    pub(super) fn with<R>(&mut self, access: impl FnOnce(&mut T) -> Result<R>) -> Result<R> {
+        self.background.with(|storing| access(&mut storing.target))
+    }
+
+    /// Runs `access` on the target when all baskets are stored or have failed.
+    pub(super) fn at_rest<R>(&self, access: impl FnOnce(&mut T) -> R) -> Option<R> {
+        self.background.at_rest(|storing| access(&mut storing.target))
+    }
+
+    /// Returns the target when all baskets are stored.
+    ///
+    /// # Errors
+    /// The error of earlier baskets.
+    pub(super) fn finish(self) -> Result<T> {
+        Ok(self.background.finish()?.target)
+    }
+}
+
+/// The part that works in the background.
+struct Storing<T> {
+    target: T,
+    how: Compressing,
+}
+
+/// A piece of its work.
+enum Work {
     /// Baskets to compress.
     Full(Vec<Full>),
     /// A compressed basket.
@@ -36,203 +120,50 @@ pub(super) enum Work {
     End(u64, Vec<BranchState>),
 }
 
-impl Work {
-    fn bytes(&self) -> usize {
-        match self {
-            Self::Full(baskets) => baskets.iter().map(|one| one.basket.len_with_offsets()).sum(),
-            Self::Done(basket) => basket.payload.len(),
-            Self::End(..) => 0,
-        }
-    }
-}
+impl<T: BasketTarget + 'static> Worker for Storing<T> {
+    type Work = Work;
 
-/// The work of a context that other threads do.
-pub(super) struct Background {
-    shared: Arc<Shared>,
-    context: Context,
-    /// The time that the context waited for room in the queue.
-    stalled: Duration,
-}
+    const ENDED: &'static str = "an earlier error ended the writing of this tree";
 
-struct Shared {
-    queue: Mutex<Queue>,
-    /// Tells that the queue has changed.
-    changed: Condvar,
-    cluster: Mutex<OpenCluster>,
-    compressors: Arc<Compressors>,
-    context: Context,
-}
-
-#[derive(Default)]
-struct Queue {
-    work: VecDeque<Work>,
-    bytes: usize,
-    /// Whether a thread works.
-    active: bool,
-    /// Whether a thread of the pool was asked to work, and has not begun.
-    asked: bool,
-    failed: Option<Error>,
-}
-
-/// The cluster whose baskets are compressed.
-struct OpenCluster {
-    place: Place<StoredTree>,
-    /// Its first entry, counted by the context.
-    first: u64,
-    baskets: Vec<CompressedBasket>,
-}
-
-impl Background {
-    /// Starts without work. `place` takes the clusters.
-    pub(super) fn new(
-        place: Place<StoredTree>,
-        compressors: &Arc<Compressors>,
-        context: &Context,
-    ) -> Self {
-        let cluster = OpenCluster { place, first: 0, baskets: Vec::new() };
-        let shared = Shared {
-            queue: Mutex::default(),
-            changed: Condvar::new(),
-            cluster: Mutex::new(cluster),
-            compressors: Arc::clone(compressors),
-            context: context.clone(),
+    fn run(&mut self, work: Work) -> Result<()> {
+        let Self { target, how } = self;
+        let mut store = |basket| {
+            if let Some(free) = target.store(basket)? {
+                how.compressors.recycle(free);
+            }
+            Ok(())
         };
-        Self { shared: Arc::new(shared), context: context.clone(), stalled: Duration::ZERO }
-    }
-
-    /// Returns the time that the context waited until others had compressed enough.
-    pub(super) fn stalled(&self) -> Duration {
-        self.stalled
-    }
-
-    /// Hands over work. It waits if too much is in the queue.
-    ///
-    /// # Errors
-    /// Returns the error of earlier work.
-    pub(super) fn submit(&mut self, work: Work) -> Result<()> {
-        let bytes = work.bytes();
-        let room = |queue: &Queue| queue.work.is_empty() || queue.bytes + bytes <= ROOM;
-        if !room(&self.shared.queue()) {
-            let start = Instant::now();
-            self.shared.wait(room);
-            self.stalled += start.elapsed();
-        }
-        let mut queue = self.shared.queue();
-        if let Some(error) = queue.failed.take() {
-            return Err(error);
-        }
-        queue.bytes += bytes;
-        queue.work.push_back(work);
-        if !queue.active && !queue.asked {
-            queue.asked = true;
-            let shared = Arc::clone(&self.shared);
-            self.context.pool().spawn(move || {
-                shared.queue().asked = false;
-                shared.work(|queue| queue.work.is_empty());
-            });
-        }
-        Ok(())
-    }
-
-    /// Waits until all work is done.
-    ///
-    /// # Errors
-    /// Returns the error of earlier work.
-    pub(super) fn drain(&self) -> Result<()> {
-        self.shared.wait(|queue| queue.work.is_empty() && !queue.active);
-        self.shared.queue().failed.take().map_or(Ok(()), Err)
-    }
-
-    /// Runs `work` on the place of the context, when no thread works.
-    pub(super) fn with_place<T>(&self, work: impl FnOnce(&mut Place<StoredTree>) -> T) -> T {
-        work(&mut self.shared.cluster().place)
-    }
-}
-
-impl Shared {
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn cluster(&self) -> MutexGuard<'_, OpenCluster> {
-        self.cluster.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits for another thread, or works itself, until the queue is as `enough` asks.
-    fn wait(&self, enough: impl Fn(&Queue) -> bool) {
-        loop {
-            let queue = self.queue();
-            if enough(&queue) {
-                return;
-            }
-            if queue.active {
-                drop(self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner));
-            } else {
-                drop(queue);
-                self.work(&enough);
-            }
-        }
-    }
-
-    /// Does the work in the queue in its order, until the queue is as `enough` asks. Does nothing if another thread works.
-    fn work(&self, enough: impl Fn(&Queue) -> bool) {
-        let mut queue = self.queue();
-        if queue.active {
-            return;
-        }
-        queue.active = true;
-        while let Some(work) = queue.work.pop_front() {
-            queue.bytes -= work.bytes();
-            drop(queue);
-            let done = catch_unwind(AssertUnwindSafe(|| self.take(work)));
-            queue = self.queue();
-            let panicked = |_| Err(Error::invalid_argument("a thread that compressed panicked"));
-            if let Err(error) = done.unwrap_or_else(panicked) {
-                queue.work.clear();
-                queue.bytes = 0;
-                self.cluster().place.turns().fail(error.to_string());
-                queue.failed.get_or_insert(error);
-            }
-            self.changed.notify_all();
-            if enough(&queue) {
-                break;
-            }
-        }
-        queue.active = false;
-        self.changed.notify_all();
-    }
-
-    fn take(&self, work: Work) -> Result<()> {
         match work {
-            Work::Full(full) => {
-                let mut baskets = Vec::with_capacity(full.len());
-                let workers = (Workers::Caller, &self.context);
-                in_order::compress_all(full, workers, &self.compressors, |done| {
-                    baskets.push(basket(done));
-                    Ok(())
-                })?;
-                self.cluster().baskets.extend(baskets);
-                Ok(())
-            }
-            Work::Done(basket) => {
-                self.cluster().baskets.push(basket);
-                Ok(())
-            }
+            Work::Full(full) => in_order::compress_all(full, how, |done| store(done.stored())),
+            Work::Done(basket) => store(basket),
             Work::End(end, branches) => {
-                let mut cluster = self.cluster();
-                let (first, baskets) = (cluster.first, std::mem::take(&mut cluster.baskets));
-                cluster.first = end;
-                let entries = end - first;
-                cluster.place.commit(CompressedCluster { first, entries, baskets, branches })
+                how.codecs.lock().unwrap_or_else(PoisonError::into_inner).end_cluster();
+                target.end_cluster(end, branches)
             }
         }
     }
+
+    fn failed(&mut self, error: &Error) {
+        self.target.failed(error);
+    }
 }
 
-/// Returns the stored form of a basket.
-fn basket(done: Done) -> CompressedBasket {
-    let Done { branch, basket, result } = done;
-    let CompressedPayload { header, compressed, objlen } = result;
-    let payload = compressed.unwrap_or(basket.data);
-    CompressedBasket { branch, first: basket.first, header, payload, objlen }
+impl Done {
+    /// Returns the stored form of the basket. The memory that it does not need is used for the next baskets.
+    pub(super) fn stored(self) -> CompressedBasket {
+        let Self { branch, basket, result, spare } = self;
+        let CompressedPayload { header, compressed, objlen } = result;
+        let mut spare = spare.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(ends) = basket.ends {
+            spare.put_ends(ends);
+        }
+        let payload = match compressed {
+            Some(payload) => {
+                spare.put_entries(basket.data);
+                payload
+            }
+            None => basket.data,
+        };
+        CompressedBasket { branch, first: basket.first, header, payload, objlen }
+    }
 }

@@ -1,13 +1,13 @@
 //! Fills the baskets of one branch.
 
 use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nyssa_root::error::{Error, Result};
 use nyssa_root::rootfile::encode;
 use nyssa_root::rootfile::writer::RootFileWriter;
 
 use super::basket::{Basket, Capacity, optimized_size};
-use super::codec::BranchCodec;
 use super::columns::{BranchValues, Values};
 use super::compress::{HEADER, MAX_PAYLOAD};
 use super::form::{BranchForm, Content};
@@ -20,13 +20,13 @@ use super::target::BranchState;
 #[derive(Debug)]
 pub(super) struct BranchFiller {
     pub form: BranchForm,
-    pub codec: BranchCodec,
     /// The size of a basket with its key, in bytes.
     pub basket_size: usize,
     /// The size of the key of a basket, in bytes.
     pub keylen: usize,
     open: Basket,
-    pub spare: Spare,
+    /// The memory for baskets. Those that compress give it back.
+    pub spare: Arc<Mutex<Spare>>,
     /// The number of bytes of all finished baskets with their keys, before compression.
     pub tot_bytes: u64,
     /// The largest count or the length of the longest string.
@@ -36,13 +36,11 @@ pub(super) struct BranchFiller {
 impl BranchFiller {
     /// Starts a branch of the tree `tree`.
     pub(super) fn new(form: BranchForm, tree: &str, settings: BranchSettings) -> Self {
-        let BranchSettings { compression, effort, basket_size } = settings;
         Self {
-            codec: BranchCodec::new(compression, effort),
-            basket_size,
+            basket_size: settings.basket_size,
             keylen: RootFileWriter::basket_keylen(&form.name, tree, HEADER),
             open: Basket::new(0, form.is_variable()),
-            spare: Spare::default(),
+            spare: Arc::default(),
             tot_bytes: 0,
             maximum: 0,
             form,
@@ -51,13 +49,10 @@ impl BranchFiller {
 
     /// Restarts without entries. The size of baskets stays.
     pub(super) fn fork(&self) -> Self {
-        let mut codec = self.codec.clone();
-        codec.forget();
         Self {
-            codec,
             form: self.form.clone(),
             open: Basket::new(0, self.form.is_variable()),
-            spare: Spare::default(),
+            spare: Arc::default(),
             tot_bytes: 0,
             maximum: 0,
             ..*self
@@ -250,16 +245,21 @@ impl BranchFiller {
     fn take(&mut self) -> Basket {
         let full = self.open.take();
         // A basket has about the size of the previous basket.
-        self.spare.set_room(full.len_with_offsets());
+        self.spare().set_room(full.len_with_offsets());
         full
     }
 
     /// Gives the open basket memory before its first entry. By then, the memory of earlier baskets may be free.
     fn begin(&mut self) {
         if self.open.entries == 0 && self.open.data.capacity() == 0 {
-            self.open.data = self.spare.entries();
-            self.open.ends = self.open.ends.is_some().then(|| self.spare.ends());
+            let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+            self.open.data = spare.entries();
+            self.open.ends = self.open.ends.is_some().then(|| spare.ends());
         }
+    }
+
+    fn spare(&self) -> MutexGuard<'_, Spare> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Continues with an empty basket that starts with the entry `first`.
@@ -277,8 +277,9 @@ impl BranchFiller {
     /// had `entries`.
     pub(super) fn optimize(&mut self, entries: u64) {
         self.basket_size = optimized_size(self.tot_bytes, entries, self.form.is_variable());
-        self.spare.clear();
-        self.spare.set_room(self.basket_size);
+        let mut spare = self.spare();
+        spare.clear();
+        spare.set_room(self.basket_size);
     }
 }
 

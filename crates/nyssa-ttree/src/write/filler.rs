@@ -1,7 +1,7 @@
-//! Fills the branches of a tree, and passes on compressed baskets and the ends of clusters.
+//! Fills the branches of a tree, and passes on full baskets and the ends of clusters.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::ArrayRef;
 use nyssa_root::Context;
@@ -10,16 +10,18 @@ use nyssa_root::effort::Effort;
 use nyssa_root::error::{Error, Result, ResultExt};
 use rayon::prelude::*;
 
+use super::background::Baskets;
 use super::basket::Basket;
 use super::branch::BranchFiller;
 use super::clusters::Clusters;
 use super::codec::BranchCodec;
+use super::codecs::Codecs;
 use super::columns::{self, BranchValues, Values};
-use super::compress::{CompressedPayload, Compressors};
-use super::in_order::{self, Done, Full, Workers};
+use super::in_order::{self, Compressing, Done, Full};
 use super::options::{AutoFlush, BranchSettings};
 use super::plan::Plan;
-use super::target::{BasketTarget, BranchState, CompressedBasket};
+use super::target::{BasketTarget, BranchState};
+use super::workers::Workers;
 use crate::heuristics::write;
 
 /// The open baskets of a tree.
@@ -28,15 +30,13 @@ pub(super) struct Filler {
     branches: Vec<BranchFiller>,
     clusters: Clusters,
     entries: u64,
-    /// The number of bytes of all finished baskets with their keys.
+    /// The number of bytes of the baskets of the first cluster with their keys.
     zip_bytes: u64,
     /// Whether baskets get a new size when the first cluster ends.
     optimize: bool,
-    /// The number of complete clusters.
-    complete: u64,
-    compressors: Arc<Compressors>,
-    context: Context,
-    workers: Workers,
+    /// The threads that fill baskets.
+    filling: Workers,
+    compressing: Compressing,
     /// Whether an error occurred in the middle of writing.
     failed: bool,
 }
@@ -59,6 +59,13 @@ impl Filler {
         context: &Context,
     ) -> Self {
         let forms = plan.branches.iter().cloned().zip(settings);
+        let codecs = settings.iter().map(|own| BranchCodec::new(own.compression, own.effort));
+        let compressing = Compressing {
+            codecs: Arc::new(Mutex::new(Codecs::new(codecs))),
+            compressors: Arc::default(),
+            workers: Workers::All,
+            context: context.clone(),
+        };
         Self {
             branches: forms.map(|(form, &own)| BranchFiller::new(form, name, own)).collect(),
             plan: Arc::new(plan),
@@ -66,10 +73,8 @@ impl Filler {
             entries: 0,
             zip_bytes: 0,
             optimize,
-            complete: 0,
-            compressors: Arc::default(),
-            context: context.clone(),
-            workers: Workers::All,
+            filling: Workers::All,
+            compressing,
             failed: false,
         }
     }
@@ -85,6 +90,19 @@ impl Filler {
         branches.for_each(|(branch, &bytes)| branch.resume(entries, bytes));
     }
 
+    /// Starts a filler for the branches that `plan` has beside the branches of this filler, without entries. Both compress
+    /// in the same way.
+    pub(super) fn adding(&self, plan: Plan, (name, settings): (&str, &[BranchSettings])) -> Self {
+        // The bytes of its baskets are counted, and end no cluster.
+        let kind = (AutoFlush::Bytes(u64::MAX), false);
+        let context = &self.compressing.context;
+        let mut filler = Self::new(plan, (name, settings), kind, context);
+        self.codecs().take_more(filler.codecs().clone());
+        filler.compressing = self.compressing.clone();
+        filler.filling = self.filling;
+        filler
+    }
+
     /// Fills the rows of each of `clusters` into baskets of their own. `rows` is the number of all rows.
     ///
     /// # Errors
@@ -94,18 +112,19 @@ impl Filler {
         values: &mut Vec<BranchValues>,
         clusters: impl Iterator<Item = Range<usize>>,
         rows: usize,
-        target: &mut impl BasketTarget,
+        target: &mut Baskets<impl BasketTarget>,
     ) -> Result<()> {
         let bytes = values.iter().zip(&self.branches).map(|(one, branch)| size(one, branch)).sum();
         let step = self.rows_of_step(rows, bytes);
         self.guarded(|filler| {
             for Range { mut start, end } in clusters {
                 while start < end {
-                    filler.context.check()?;
+                    filler.compressing.context.check()?;
                     let next = end.min(start.saturating_add(step));
                     start = filler.append(values, start..next, rows, target)?;
                 }
-                filler.flush_baskets(target)?;
+                let open = filler.take_open();
+                filler.compress(open, filler.clusters.bytes(), target)?;
             }
             Ok(())
         })
@@ -138,6 +157,8 @@ impl Filler {
 
     /// Restarts without entries, for a thread that fills on its own. The sizes of baskets and clusters stay.
     pub(super) fn fork(&self) -> Self {
+        let codecs = Arc::new(Mutex::new(self.codecs().fork()));
+        let workers = Workers::Caller;
         Self {
             branches: self.branches.iter().map(BranchFiller::fork).collect(),
             plan: Arc::clone(&self.plan),
@@ -145,12 +166,15 @@ impl Filler {
             entries: 0,
             zip_bytes: 0,
             optimize: self.optimize,
-            complete: 0,
-            compressors: Arc::clone(&self.compressors),
-            context: self.context.clone(),
-            workers: Workers::Caller,
+            filling: Workers::Caller,
+            compressing: Compressing { codecs, workers, ..self.compressing.clone() },
             failed: false,
         }
+    }
+
+    /// Fills baskets on the thread that calls, since the other threads compress meanwhile.
+    pub(super) fn fill_alone(&mut self) {
+        self.filling = Workers::Caller;
     }
 
     /// Returns the number of entries so far.
@@ -163,14 +187,13 @@ impl Filler {
         self.entries - self.clusters.start
     }
 
-    /// Returns the compressors, which forks share.
-    pub(super) fn compressors(&self) -> &Arc<Compressors> {
-        &self.compressors
+    /// Returns the way in which the baskets are compressed.
+    pub(super) fn compressing(&self) -> &Compressing {
+        &self.compressing
     }
 
-    /// Returns the context, whose threads compress.
-    pub(super) fn context(&self) -> &Context {
-        &self.context
+    fn codecs(&self) -> MutexGuard<'_, Codecs> {
+        self.compressing.codecs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the columns of rows, in their order.
@@ -193,9 +216,10 @@ impl Filler {
     /// # Errors
     /// `NotFound` for a branch that the tree does not have.
     pub(super) fn set_compression(&mut self, branch: &str, compression: Compression) -> Result<()> {
-        let found = self.branches.iter_mut().find(|one| one.form.name == branch);
+        let found = self.branches.iter().position(|one| one.form.name == branch);
         let missing = || Error::not_found(format!("the tree has no branch {branch:?}"));
-        found.ok_or_else(missing)?.codec = BranchCodec::new(compression, Effort::Full);
+        let at = found.ok_or_else(missing)?;
+        self.codecs().set(at, BranchCodec::new(compression, Effort::Full));
         Ok(())
     }
 
@@ -212,7 +236,7 @@ impl Filler {
     pub(super) fn extend(
         &mut self,
         arrays: Vec<ArrayRef>,
-        target: &mut impl BasketTarget,
+        target: &mut Baskets<impl BasketTarget>,
     ) -> Result<()> {
         self.check()?;
         let rows = arrays.first().map_or(0, |array| array.len());
@@ -223,7 +247,7 @@ impl Filler {
         self.guarded(|filler| {
             let mut row = 0;
             while row < rows {
-                filler.context.check()?;
+                filler.compressing.context.check()?;
                 let end = rows.min(row.saturating_add(step));
                 row = filler.append(&mut values, row..end, rows, target)?;
             }
@@ -235,7 +259,7 @@ impl Filler {
     ///
     /// # Errors
     /// Returns an error if the target fails.
-    pub(super) fn flush(&mut self, target: &mut impl BasketTarget) -> Result<()> {
+    pub(super) fn flush(&mut self, target: &mut Baskets<impl BasketTarget>) -> Result<()> {
         self.check()?;
         if self.open_entries() == 0 {
             return Ok(());
@@ -251,7 +275,7 @@ impl Filler {
     ///
     /// # Errors
     /// Returns an error if the target fails.
-    pub(super) fn finish(&mut self, target: &mut impl BasketTarget) -> Result<()> {
+    pub(super) fn finish(&mut self, target: &mut Baskets<impl BasketTarget>) -> Result<()> {
         if self.clusters.are_automatic() || self.clusters.start > 0 {
             return self.flush(target);
         }
@@ -279,8 +303,8 @@ impl Filler {
 
     /// Returns the number of rows to take at once, so that the baskets in flight have a limited size.
     fn rows_of_step(&self, rows: usize, bytes: usize) -> usize {
-        let threads = match self.workers {
-            Workers::All => self.context.threads(),
+        let threads = match self.compressing.workers {
+            Workers::All => self.compressing.context.threads(),
             Workers::Caller => 1,
         };
         (write::STEP_PER_THREAD * threads / (bytes / rows.max(1)).max(1)).max(1)
@@ -292,7 +316,7 @@ impl Filler {
         values: &mut Vec<BranchValues>,
         Range { start: row, end }: Range<usize>,
         all: usize,
-        target: &mut impl BasketTarget,
+        target: &mut Baskets<impl BasketTarget>,
     ) -> Result<usize> {
         let start = self.entries;
         let left = self.clusters.end().map_or(u64::MAX, |end| end.saturating_sub(start));
@@ -328,10 +352,10 @@ impl Filler {
             branch.fill(values, rows.clone()).in_field(&name)
         };
         let branches = &mut self.branches;
-        let filled: Vec<Vec<Basket>> = match self.workers {
+        let context = &self.compressing.context;
+        let filled: Vec<Vec<Basket>> = match self.filling {
             Workers::Caller => branches.iter_mut().zip(values).map(fill).collect::<Result<_>>()?,
-            Workers::All => self
-                .context
+            Workers::All => context
                 .pool()
                 .install(|| branches.par_iter_mut().zip(values).map(fill).collect::<Result<_>>())?,
         };
@@ -343,66 +367,42 @@ impl Filler {
         Ok(full)
     }
 
-    /// Chooses the codecs of branches without a codec, by the first basket that is large enough. The choice does not
-    /// depend on the number of baskets that come at once.
-    fn choose_codecs(&mut self, full: &[(usize, Basket)]) -> Result<()> {
-        let mut first: Vec<Option<&Basket>> = vec![None; self.branches.len()];
-        for (at, basket) in full {
-            if first[*at].is_none() && self.branches[*at].codec.wants(basket) {
-                first[*at] = Some(basket);
-            }
-        }
-        let chosen = self.branches.iter_mut().zip(first);
-        let chosen: Vec<_> =
-            chosen.filter_map(|(branch, basket)| Some((branch, basket?))).collect();
-        let choose = |(branch, basket): (&mut BranchFiller, &Basket)| {
-            let _stage = nyssa_observe::stage!("choose", column = branch.form.name.as_str());
-            branch.codec.choose(basket).in_field(&branch.form.name)
-        };
-        match self.workers {
-            Workers::Caller => chosen.into_iter().try_for_each(choose),
-            Workers::All => {
-                self.context.pool().install(|| chosen.into_par_iter().try_for_each(choose))
-            }
-        }
-    }
-
-    /// Compresses baskets and passes them on, in their order. Returns the first cluster, if its baskets now have more
-    /// than `limit` compressed bytes. The baskets after its end are not passed on.
+    /// Passes on full baskets, in their order. With a `limit`, they are compressed first. Returns the first cluster, if its
+    /// baskets now have more than `limit` compressed bytes. The baskets after its end are not passed on.
     fn compress(
         &mut self,
         full: Vec<(usize, Basket)>,
         limit: Option<u64>,
-        target: &mut impl BasketTarget,
+        target: &mut Baskets<impl BasketTarget>,
     ) -> Result<Option<Cut>> {
-        self.choose_codecs(&full)?;
-        let with_codecs = |(at, basket): (usize, Basket)| {
+        let branch_of = |(at, basket): (usize, Basket)| {
             let branch = &self.branches[at];
             let (name, keylen) = (branch.form.name.clone(), branch.keylen);
-            Full { branch: at, name, keylen, codecs: branch.codec.of(&basket), basket }
+            Full { branch: at, name, keylen, basket, spare: Arc::clone(&branch.spare) }
         };
-        let mut full: Vec<Full> = full.into_iter().map(with_codecs).collect();
-        if limit.is_none() {
-            let sizes: Vec<_> =
-                full.iter().map(|one| (one.branch, one.basket.len_with_offsets())).collect();
-            full = target.take_full(full)?;
-            if full.is_empty() {
-                for (at, objlen) in sizes {
-                    let branch = &mut self.branches[at];
-                    branch.tot_bytes += (branch.keylen + objlen) as u64;
-                }
-                return Ok(None);
+        let full: Vec<Full> = full.into_iter().map(branch_of).collect();
+        let Some(limit) = limit else {
+            for one in &full {
+                let branch = &mut self.branches[one.branch];
+                branch.tot_bytes += (branch.keylen + one.basket.len_with_offsets()) as u64;
             }
+            target.take_full(full)?;
+            return Ok(None);
+        };
+        if full.is_empty() {
+            return Ok(None);
         }
-        let (compressors, context) = (Arc::clone(&self.compressors), self.context.clone());
+        // Baskets before these may still need a codec.
+        target.drain()?;
+        let compressing = self.compressing.clone();
         let mut cut: Option<Cut> = None;
-        in_order::compress_all(full, (self.workers, &context), &compressors, |done| {
+        in_order::compress_all(full, &compressing, |done| {
             let end = done.basket.end();
             match &mut cut {
                 Some(cut) if end > cut.end => cut.behind.push((done.branch, done.basket)),
                 _ => self.store(done, target)?,
             }
-            if cut.is_none() && limit.is_some_and(|limit| self.zip_bytes > limit) {
+            if cut.is_none() && self.zip_bytes > limit {
                 cut = Some(Cut { end, behind: Vec::new() });
             }
             Ok(())
@@ -411,10 +411,10 @@ impl Filler {
     }
 
     /// Ends the first cluster. The entries after it are dropped: their rows come again.
-    fn cut(&mut self, cut: Cut, target: &mut impl BasketTarget) -> Result<()> {
+    fn cut(&mut self, cut: Cut, target: &mut Baskets<impl BasketTarget>) -> Result<()> {
         let Cut { end, behind } = cut;
         let open = self.take_open();
-        self.branches.iter_mut().for_each(|branch| branch.codec.forget_behind(end));
+        self.codecs().forget_behind(end);
         let cut = behind.into_iter().chain(open).filter_map(|(at, mut basket)| {
             (basket.first < end && basket.truncate(end)).then_some((at, basket))
         });
@@ -427,36 +427,15 @@ impl Filler {
         self.end_full_cluster(end, target)
     }
 
-    /// Passes on a compressed basket.
-    fn store(&mut self, done: Done, target: &mut impl BasketTarget) -> Result<()> {
-        let Done { branch: at, basket, result } = done;
-        let branch = &mut self.branches[at];
-        branch.tot_bytes += (branch.keylen + result.objlen) as u64;
-        self.zip_bytes += (branch.keylen + result.stored()) as u64;
-        let CompressedPayload { header, compressed, objlen } = result;
-        if let Some(ends) = basket.ends {
-            branch.spare.put_ends(ends);
-        }
-        let payload = match compressed {
-            Some(payload) => {
-                branch.spare.put_entries(basket.data);
-                payload
-            }
-            None => basket.data,
-        };
-        let compressed =
-            CompressedBasket { branch: at, first: basket.first, header, payload, objlen };
-        if let Some(free) = target.store(compressed)? {
-            // A payload that is not smaller consists of the entries.
-            match free.payload.len() == free.objlen {
-                true => self.branches[at].spare.put_entries(free.payload),
-                false => self.compressors.recycle(free.payload),
-            }
-        }
-        Ok(())
+    /// Passes on a compressed basket of the first cluster.
+    fn store(&mut self, done: Done, target: &mut Baskets<impl BasketTarget>) -> Result<()> {
+        let branch = &mut self.branches[done.branch];
+        branch.tot_bytes += (branch.keylen + done.result.objlen) as u64;
+        self.zip_bytes += (branch.keylen + done.result.stored()) as u64;
+        target.store(done.stored())
     }
 
-    fn flush_baskets(&mut self, target: &mut impl BasketTarget) -> Result<()> {
+    fn flush_baskets(&mut self, target: &mut Baskets<impl BasketTarget>) -> Result<()> {
         let open = self.take_open();
         self.compress(open, None, target).map(drop)
     }
@@ -468,7 +447,11 @@ impl Filler {
     }
 
     /// Ends a cluster whose size the options give.
-    fn end_full_cluster(&mut self, end: u64, target: &mut impl BasketTarget) -> Result<()> {
+    fn end_full_cluster(
+        &mut self,
+        end: u64,
+        target: &mut Baskets<impl BasketTarget>,
+    ) -> Result<()> {
         if self.optimize {
             let entries = end - self.clusters.start;
             self.branches.iter_mut().for_each(|branch| branch.optimize(entries));
@@ -476,14 +459,8 @@ impl Filler {
         self.end_cluster(end, target)
     }
 
-    fn end_cluster(&mut self, end: u64, target: &mut impl BasketTarget) -> Result<()> {
+    fn end_cluster(&mut self, end: u64, target: &mut Baskets<impl BasketTarget>) -> Result<()> {
         self.optimize = false;
-        self.complete += 1;
-        // Later data may differ, and the size of baskets changes. The choice is made again in clusters 2, 3, 5, 9,
-        // ....
-        if self.complete.is_power_of_two() {
-            self.branches.iter_mut().for_each(|branch| branch.codec.forget());
-        }
         self.clusters.start = end;
         target.end_cluster(end, self.states())
     }

@@ -1,7 +1,7 @@
 //! Compresses baskets on many threads, and passes them on in their order as soon as they are ready.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use nyssa_root::Context;
 use nyssa_root::error::{Result, ResultExt};
@@ -9,15 +9,18 @@ use nyssa_root::pipeline::{Next, Pipeline, Plan, Threads};
 
 use super::basket::Basket;
 use super::codec::BasketCodecs;
+use super::codecs::Codecs;
 use super::compress::{CompressedPayload, Compressors};
+use super::spare::Spare;
+use super::workers::Workers;
 
-/// The threads that fill and compress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Workers {
-    /// All threads of the context.
-    All,
-    /// The calling thread.
-    Caller,
+/// The way in which the baskets of a filler are compressed.
+#[derive(Clone)]
+pub(super) struct Compressing {
+    pub codecs: Arc<Mutex<Codecs>>,
+    pub compressors: Arc<Compressors>,
+    pub workers: Workers,
+    pub context: Context,
 }
 
 /// A full basket of a branch.
@@ -29,7 +32,8 @@ pub(super) struct Full {
     /// The size of the key of a basket, in bytes.
     pub keylen: usize,
     pub basket: Basket,
-    pub codecs: BasketCodecs,
+    /// The memory for the next baskets of the branch.
+    pub spare: Arc<Mutex<Spare>>,
 }
 
 /// A compressed basket with its branch.
@@ -38,26 +42,42 @@ pub(super) struct Done {
     pub branch: usize,
     pub basket: Basket,
     pub result: CompressedPayload,
+    /// The memory for the next baskets of the branch.
+    pub spare: Arc<Mutex<Spare>>,
 }
 
-/// Compresses baskets, and calls `store` for each in their order, from one thread at a time.
+/// Chooses the codecs of branches that need one, compresses baskets, and calls `store` for each in their order, from one
+/// thread at a time.
 ///
 /// # Errors
 /// `LimitExceeded` for baskets of more than 1 GiB; `Cancelled`; an error if `store` fails.
 pub(super) fn compress_all(
     baskets: Vec<Full>,
-    (workers, context): (Workers, &Context),
-    compressors: &Compressors,
+    how: &Compressing,
     mut store: impl FnMut(Done) -> Result<()> + Send,
 ) -> Result<()> {
-    let compress = |full: Full| {
-        let Full { branch, name, keylen, mut basket, codecs } = full;
+    let Compressing { codecs, compressors, workers, context } = how;
+    let baskets: Vec<(Full, BasketCodecs)> = {
+        let mut codecs = codecs.lock().unwrap_or_else(PoisonError::into_inner);
+        let full = baskets.iter().map(|one| (one.branch, one.name.as_str(), &one.basket));
+        codecs.choose(full, *workers, context)?;
+        let with_codecs = |full: Full| {
+            let own = codecs.of(full.branch, &full.basket);
+            (full, own)
+        };
+        baskets.into_iter().map(with_codecs).collect()
+    };
+    let compress = |(full, codecs): (Full, BasketCodecs)| {
+        let Full { branch, name, keylen, mut basket, spare } = full;
         let _stage = nyssa_observe::stage!("seal", column = name.as_str());
         let result = compressors.compress(&mut basket, keylen, &codecs).in_field(&name)?;
-        Ok(Done { branch, basket, result })
+        Ok(Done { branch, basket, result, spare })
     };
-    if workers == Workers::Caller || baskets.len() < 2 {
-        return baskets.into_iter().try_for_each(|full| store(compress(full)?));
+    if *workers == Workers::Caller || baskets.len() < 2 {
+        return baskets.into_iter().try_for_each(|full| {
+            context.check()?;
+            store(compress(full)?)
+        });
     }
     let plan = EachOnce(0..baskets.len());
     let baskets: Vec<_> = baskets.into_iter().map(|full| Mutex::new(Some(full))).collect();

@@ -31,6 +31,7 @@ mod branch;
 mod class_members;
 mod clusters;
 pub(crate) mod codec;
+mod codecs;
 mod columns;
 pub(crate) mod compress;
 mod conform;
@@ -59,6 +60,7 @@ mod target;
 mod tree_columns;
 mod unroll;
 mod vector;
+mod workers;
 mod writer;
 
 pub use basket::optimized_size;

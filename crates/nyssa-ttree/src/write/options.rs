@@ -108,6 +108,9 @@ pub struct TreeWriteOptions {
     /// The maximum number of fill contexts of a [`super::ParallelWriter`]. `None` is the number of threads of its
     /// context.
     pub contexts: Option<usize>,
+    /// Whether other threads compress and write while [`super::TreeWriter::extend`] goes on. Otherwise full baskets are
+    /// written when `extend` returns, so that no more of them are in memory.
+    pub background: bool,
 }
 
 /// The options of the branches that a glob matches.
@@ -209,6 +212,7 @@ impl Default for TreeWriteOptions {
             user_info: Vec::new(),
             parts: None,
             contexts: None,
+            background: true,
         }
     }
 }

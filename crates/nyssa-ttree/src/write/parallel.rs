@@ -10,18 +10,17 @@ use std::time::Duration;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::Schema;
 use nyssa_root::Context;
-use nyssa_root::error::Result;
+use nyssa_root::error::{Error, Result};
 use nyssa_root::fill::{Order, Place, Turns, TurnsOptions};
 use nyssa_root::shared_file::SharedFile;
 
-use super::background::{Background, Work};
+use super::background::Baskets;
 use super::filler::Filler;
-use super::in_order::Full;
 use super::options::TreeWriteOptions;
 use super::report::TreeReport;
 use super::start::start;
 use super::stored::StoredTree;
-use super::target::{BasketTarget, BranchState, CompressedBasket};
+use super::target::{BasketTarget, BranchState, CompressedBasket, CompressedCluster};
 use crate::heuristics::write;
 
 /// The writer of one tree from many threads.
@@ -32,7 +31,8 @@ pub struct ParallelWriter {
 }
 
 impl ParallelWriter {
-    /// Starts the tree `path` in `file` for rows with the columns of `schema`. Threads of `context` compress. It gives the default number of fill contexts, and can stop all of them.
+    /// Starts the tree `path` in `file` for rows with the columns of `schema`. Threads of `context` compress. It gives the
+    /// default number of fill contexts, and can stop all of them.
     ///
     /// # Errors
     /// `InvalidArgument` for options and names that cannot be written, and when the file already has that path;
@@ -59,14 +59,16 @@ impl ParallelWriter {
     /// Makes a new context, for one thread.
     ///
     /// # Errors
-    /// `InvalidArgument` for more contexts than [`TreeWriteOptions::contexts`], and in a fixed order after clusters
-    /// were written.
+    /// `InvalidArgument` for more contexts than [`TreeWriteOptions::contexts`], and in a fixed order after rows were
+    /// added.
     pub fn context(&self) -> Result<FillContext> {
         let place = self.turns.place()?;
         let filler = self.filler.fork();
-        let background = Background::new(place, filler.compressors(), filler.context());
-        let turns = Arc::clone(&self.turns);
-        Ok(FillContext { filler, target: ContextTarget { background }, turns })
+        let target = OpenCluster { place, first: 0, baskets: Vec::new() };
+        // Contexts work beside one another.
+        let how = filler.compressing().clone();
+        let baskets = Baskets::new(target, how, Some(&Arc::default()));
+        Ok(FillContext { filler, baskets, turns: Arc::clone(&self.turns) })
     }
 
     /// Returns the number of entries in committed clusters.
@@ -91,7 +93,7 @@ impl ParallelWriter {
 /// error.
 pub struct FillContext {
     filler: Filler,
-    target: ContextTarget,
+    baskets: Baskets<OpenCluster>,
     turns: Arc<Turns<StoredTree>>,
 }
 
@@ -103,7 +105,7 @@ impl FillContext {
 
     /// Returns the time that this context waited until other threads had compressed and written enough of its baskets.
     pub fn stalled(&self) -> Duration {
-        self.target.background.stalled()
+        self.baskets.stalled()
     }
 
     /// Appends rows: one array of the same length for each column of the schema, in order. Rows that are not written
@@ -111,11 +113,11 @@ impl FillContext {
     ///
     /// # Errors
     /// `InvalidArgument` for arrays that do not fit. Then no row of this call is added, and all contexts can
-    /// continue. After any other error (`Cancelled`, a failed sink) all contexts refuse more rows, and
-    /// [`ParallelWriter::finish`] fails.
+    /// continue. After any other error (`Cancelled`, a failed sink), which may come from earlier rows, all
+    /// contexts refuse more rows, and [`ParallelWriter::finish`] fails.
     pub fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()> {
-        self.turns.check()?;
-        let taken = self.filler.extend(arrays.to_vec(), &mut self.target);
+        self.begin()?;
+        let taken = self.filler.extend(arrays.to_vec(), &mut self.baskets);
         self.note(taken)
     }
 
@@ -133,8 +135,8 @@ impl FillContext {
     /// # Errors
     /// Returns an error if the sink cannot be written. The error stops all contexts.
     pub fn flush(&mut self) -> Result<()> {
-        self.turns.check()?;
-        let taken = self.filler.flush(&mut self.target);
+        self.begin()?;
+        let taken = self.filler.flush(&mut self.baskets);
         self.note(taken)
     }
 
@@ -144,19 +146,23 @@ impl FillContext {
     /// Returns an error if the sink cannot be written. The error stops all contexts.
     pub fn finish(mut self) -> Result<()> {
         self.flush()?;
-        self.target.background.drain()?;
-        self.target.background.with_place(Place::leave)
+        self.baskets.with(|cluster| cluster.place.leave())
     }
 
     /// Ends the context and drops the entries of the open cluster. Returns their number.
     ///
     /// # Errors
     /// `InvalidArgument` after an error.
-    pub fn discard(self) -> Result<u64> {
+    pub fn discard(mut self) -> Result<u64> {
         let lost = self.filler.open_entries();
-        self.turns.check()?;
-        self.target.background.drain()?;
-        self.target.background.with_place(Place::leave).map(|()| lost)
+        self.begin()?;
+        self.baskets.with(|cluster| cluster.place.leave()).map(|()| lost)
+    }
+
+    /// Checks that neither this context nor another has failed.
+    fn begin(&self) -> Result<()> {
+        self.baskets.check()?;
+        self.turns.begin_rows()
     }
 
     fn note(&mut self, taken: Result<()>) -> Result<()> {
@@ -171,32 +177,34 @@ impl FillContext {
 
 impl Drop for FillContext {
     fn drop(&mut self) {
-        let (lost, broken) = (self.filler.open_entries(), self.filler.is_broken());
+        let broken = self.filler.is_broken() || self.baskets.is_broken();
+        let lost = self.filler.open_entries();
         // The turns hold an error, which `finish` of the tree returns.
-        let _ = self.target.background.drain();
-        self.target.background.with_place(|place| place.abandon(lost, broken));
+        self.baskets.at_rest(|cluster| cluster.place.abandon(lost, broken));
     }
 }
 
-/// The target of the baskets of one context. Other threads compress them.
-struct ContextTarget {
-    background: Background,
+/// The open cluster of one context.
+struct OpenCluster {
+    place: Place<StoredTree>,
+    /// Its first entry, counted by the context.
+    first: u64,
+    baskets: Vec<CompressedBasket>,
 }
 
-impl BasketTarget for ContextTarget {
-    fn store(&mut self, basket: CompressedBasket) -> Result<Option<CompressedBasket>> {
-        self.background.submit(Work::Done(basket))?;
+impl BasketTarget for OpenCluster {
+    fn store(&mut self, basket: CompressedBasket) -> Result<Option<Vec<u8>>> {
+        self.baskets.push(basket);
         Ok(None)
     }
 
-    fn take_full(&mut self, full: Vec<Full>) -> Result<Vec<Full>> {
-        if !full.is_empty() {
-            self.background.submit(Work::Full(full))?;
-        }
-        Ok(Vec::new())
+    fn failed(&mut self, error: &Error) {
+        self.place.turns().fail(error.to_string());
     }
 
     fn end_cluster(&mut self, end: u64, branches: Vec<BranchState>) -> Result<()> {
-        self.background.submit(Work::End(end, branches))
+        let (first, baskets) = (self.first, std::mem::take(&mut self.baskets));
+        self.first = end;
+        self.place.commit(CompressedCluster { first, entries: end - first, baskets, branches })
     }
 }

@@ -68,6 +68,6 @@ impl TreeWriter {
         filler.resume(stored.entries, start, &tot_bytes, zip_bytes);
         tree.resume(Before { key, tree: stored, embedded }, clusters, start);
         let refused = refused.map(|error| error.at(|place| place.object = Some(path)));
-        Ok(Self::over(filler, tree).refusing(refused))
+        Ok(Self::over(filler, tree, file).refusing(refused))
     }
 }

@@ -172,6 +172,7 @@ impl StoredTree {
     /// # Errors
     /// `LimitExceeded` for a tree whose metadata have more than 1 GiB; an error if the sink cannot be written.
     pub(super) fn finish(mut self, nominal: i64) -> Result<TreeReport> {
+        self.file.line().settle();
         self.clusters.auto_flush = nominal;
         let report = match self.before.take() {
             Some(before) => {
@@ -216,9 +217,9 @@ impl StoredTree {
 
 /// The baskets of one filler come in order, and their entry numbers are entry numbers of the tree.
 impl BasketTarget for StoredTree {
-    fn store(&mut self, basket: CompressedBasket) -> Result<Option<CompressedBasket>> {
+    fn store(&mut self, basket: CompressedBasket) -> Result<Option<Vec<u8>>> {
         self.write(std::slice::from_ref(&basket), 0)?;
-        Ok(Some(basket))
+        Ok(Some(basket.payload))
     }
 
     fn end_cluster(&mut self, end: u64, branches: Vec<BranchState>) -> Result<()> {

@@ -1,10 +1,9 @@
 //! Defines the receiver of the baskets of filled branches.
 
-use nyssa_root::error::Result;
+use nyssa_root::error::{Error, Result};
 use nyssa_root::fill::Buffers;
 
 use super::compress::HEADER;
-use super::in_order::Full;
 
 /// A complete basket.
 #[derive(Debug)]
@@ -29,23 +28,17 @@ pub(super) struct BranchState {
     pub maximum: i64,
 }
 
-/// The receiver of baskets.
+/// The receiver of compressed baskets.
 pub(super) trait BasketTarget: Send {
-    /// Takes the next basket, in the order in which the baskets became full. Returns the basket if its memory is free
+    /// Takes the next basket, in the order in which the baskets became full. Returns the memory of its payload if it is free
     /// again.
     ///
     /// # Errors
     /// Returns an error if the sink cannot be written.
-    fn store(&mut self, basket: CompressedBasket) -> Result<Option<CompressedBasket>>;
+    fn store(&mut self, basket: CompressedBasket) -> Result<Option<Vec<u8>>>;
 
-    /// Takes full baskets that other threads compress, in the order in which they became full. Returns them if the caller
-    /// has to compress them.
-    ///
-    /// # Errors
-    /// Returns an error if earlier work of other threads failed.
-    fn take_full(&mut self, full: Vec<Full>) -> Result<Vec<Full>> {
-        Ok(full)
-    }
+    /// Hears of an error that ended the work.
+    fn failed(&mut self, _: &Error) {}
 
     /// Ends a cluster before the entry `end`, counted by the filler of the baskets. All its baskets are stored.
     /// `branches` contains the state of each branch.

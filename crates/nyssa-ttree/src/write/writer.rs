@@ -1,5 +1,7 @@
 //! Writes a tree from rows that come one after the other.
 
+use std::time::Duration;
+
 use arrow_array::ArrayRef;
 use arrow_schema::Schema;
 use nyssa_root::Context;
@@ -8,6 +10,7 @@ use nyssa_root::error::{Error, Result};
 use nyssa_root::fill::Order;
 use nyssa_root::shared_file::SharedFile;
 
+use super::background::Baskets;
 use super::filler::Filler;
 use super::options::TreeWriteOptions;
 use super::parallel::ParallelWriter;
@@ -16,10 +19,14 @@ use super::start::start;
 use super::stored::StoredTree;
 use super::tree_columns::TreeColumns;
 
-/// Writes rows of Arrow arrays as one tree.
+/// Writes rows of Arrow arrays as one tree. Threads of its context compress and write, so that [`TreeWriter::extend`] goes
+/// on at once; with one thread, the caller does. Only the baskets of the first cluster are compressed by `extend`, if their
+/// compressed size says where this cluster ends ([`AutoFlush::Bytes`](super::AutoFlush)).
 pub struct TreeWriter {
     pub(super) filler: Filler,
-    pub(super) tree: StoredTree,
+    pub(super) baskets: Baskets<StoredTree>,
+    /// The path in the file.
+    path: String,
     /// The reason why an existing tree takes no entries.
     refused: Option<Error>,
 }
@@ -38,12 +45,17 @@ impl TreeWriter {
         context: &Context,
     ) -> Result<Self> {
         let (filler, tree) = start(file, path, schema, options, context)?;
-        Ok(Self::over(filler, tree))
+        Ok(Self::over(filler, tree, file))
     }
 
-    /// Continues with a filler and its tree.
-    pub(super) fn over(filler: Filler, tree: StoredTree) -> Self {
-        Self { filler, tree, refused: None }
+    /// Continues with a filler and its tree in `file`.
+    pub(super) fn over(mut filler: Filler, tree: StoredTree, file: &SharedFile) -> Self {
+        let (how, path) = (filler.compressing().clone(), tree.path().to_owned());
+        let line = tree.options().background.then(|| file.line());
+        if line.is_some() {
+            filler.fill_alone();
+        }
+        Self { filler, baskets: Baskets::new(tree, how, line), path, refused: None }
     }
 
     /// Sets the reason why the tree takes no entries.
@@ -63,7 +75,7 @@ impl TreeWriter {
 
     /// Returns the path of the tree, with the cycle if it is a tree that exists.
     pub fn object(&self) -> String {
-        match self.tree.cycle() {
+        match self.baskets.at_rest(|tree| tree.cycle()).flatten() {
             Some(cycle) => format!("{};{cycle}", self.path()),
             None => self.path().to_owned(),
         }
@@ -71,7 +83,7 @@ impl TreeWriter {
 
     /// Returns the path in the file.
     pub fn path(&self) -> &str {
-        self.tree.path()
+        &self.path
     }
 
     /// Returns the number of entries so far.
@@ -81,14 +93,21 @@ impl TreeWriter {
 
     /// Returns the columns of the rows.
     pub fn columns(&self) -> TreeColumns {
-        TreeColumns::new(self.tree.path(), self.filler.plan())
+        TreeColumns::new(&self.path, self.filler.plan())
     }
 
-    /// Appends rows: one array of the same length for each column of the schema, in order. Full baskets are written.
+    /// Returns the time that calls waited until other threads had compressed and written enough baskets.
+    pub fn stalled(&self) -> Duration {
+        self.baskets.stalled()
+    }
+
+    /// Appends rows: one array of the same length for each column of the schema, in order. Other threads write full
+    /// baskets. The call waits if they have too many.
     ///
     /// # Errors
     /// `InvalidArgument` for arrays that do not fit; then no row of this call is written. `Unsupported` for an existing
-    /// tree with a branch that cannot be filled. `Cancelled`; an error if the sink cannot be written.
+    /// tree with a branch that cannot be filled. `Cancelled`; an error if the sink cannot be written, which may come from
+    /// earlier rows.
     pub fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()> {
         self.take(arrays.to_vec())
     }
@@ -101,25 +120,30 @@ impl TreeWriter {
     /// tree with a branch that cannot be filled. `Cancelled`; an error if the sink cannot be written.
     pub fn take(&mut self, arrays: Vec<ArrayRef>) -> Result<()> {
         self.check_entries()?;
-        self.filler.extend(arrays, &mut self.tree)
+        self.baskets.check()?;
+        self.filler.extend(arrays, &mut self.baskets)
     }
 
-    /// Ends the open cluster: all open baskets are written. Without this call, the options define where clusters end.
+    /// Ends the open cluster: other threads write all open baskets. Without this call, the options define where clusters end.
     ///
     /// # Errors
     /// Returns an error if the sink cannot be written.
     pub fn flush(&mut self) -> Result<()> {
-        self.filler.flush(&mut self.tree)
+        self.baskets.check()?;
+        self.filler.flush(&mut self.baskets)
     }
 
     /// Compresses the next baskets of a branch in another way, with exactly this level.
     ///
     /// # Errors
-    /// `NotFound` for a branch that the tree does not have.
+    /// `NotFound` for a branch that the tree does not have; the error of earlier rows.
     pub fn set_compression(&mut self, branch: &str, compression: Compression) -> Result<()> {
-        self.filler.set_compression(branch, compression)?;
-        self.tree.set_compression(branch, compression);
-        Ok(())
+        let filler = &mut self.filler;
+        self.baskets.with(|tree| {
+            filler.set_compression(branch, compression)?;
+            tree.set_compression(branch, compression);
+            Ok(())
+        })
     }
 
     /// Ends the open cluster, and lets many threads continue, each with its own rows.
@@ -129,7 +153,7 @@ impl TreeWriter {
     pub fn into_parallel(mut self, order: Order, context: &Context) -> Result<ParallelWriter> {
         self.check_entries()?;
         self.flush()?;
-        Ok(ParallelWriter::over(self.filler, self.tree, order, context))
+        Ok(ParallelWriter::over(self.filler, self.baskets.finish()?, order, context))
     }
 
     /// Writes the open baskets and the tree itself. The file must be finished separately.
@@ -137,8 +161,9 @@ impl TreeWriter {
     /// # Errors
     /// `LimitExceeded` for a tree whose metadata have more than 1 GiB; an error if the sink cannot be written.
     pub fn finish(mut self) -> Result<TreeReport> {
-        self.filler.finish(&mut self.tree)?;
-        self.tree.set_end(self.filler.entries(), self.filler.states());
-        self.tree.finish(self.filler.nominal())
+        self.filler.finish(&mut self.baskets)?;
+        let mut tree = self.baskets.finish()?;
+        tree.set_end(self.filler.entries(), self.filler.states());
+        tree.finish(self.filler.nominal())
     }
 }

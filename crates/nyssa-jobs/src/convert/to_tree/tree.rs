@@ -134,7 +134,9 @@ impl<'a> Tree<'a> {
 
     fn write_to(&self, output: &Output) -> Result<ConvertReport> {
         let start = Instant::now();
-        let (schema, options) = (self.map.schema(), self.tree_options.clone());
+        // The next step is read meanwhile in any case, and full baskets that wait would need more memory.
+        let options = TreeWriteOptions { background: false, ..self.tree_options.clone() };
+        let schema = self.map.schema();
         let mut writer =
             TreeWriter::create(&output.file, self.path(), &schema, options, self.context)?;
         let fields = schema.fields().iter();

@@ -42,16 +42,13 @@ impl ClusterBuilder {
 
     /// Seals open pages early if memory is short. Returns `true` when the cluster should end instead.
     pub(super) fn make_room(&mut self, cluster_target: &mut dyn ClusterTarget) -> Result<bool> {
-        let open = |cluster_builder: &Self| {
-            cluster_builder.columns.iter().map(|c| c.data.grown() as u64).sum::<u64>()
-        };
         let limit = |cluster_builder: &Self| {
             cluster_builder
                 .budget
                 .open_pages
                 .min(cluster_builder.budget.pages.saturating_sub(cluster_builder.sealed))
         };
-        let held = open(self);
+        let held = self.open_bytes();
         if held <= limit(self) {
             return Ok(false);
         }

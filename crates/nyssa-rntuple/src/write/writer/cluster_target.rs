@@ -8,6 +8,7 @@ use crate::write::cluster_target::{ClusterPage, ClusterTarget, FinishedColumn, S
 
 impl ClusterTarget for Writer {
     fn commit(&mut self, mut cluster: SealedCluster) -> Result<()> {
+        let given: Vec<_> = cluster.columns.iter().map(|column| column.column).collect();
         self.represent(&mut cluster.columns)?;
         self.begin_cluster(cluster.entries)?;
         for column in cluster.columns {
@@ -19,6 +20,7 @@ impl ClusterTarget for Writer {
             let pages = pages.collect();
             self.put_stored(StoredColumn { column, elements, last_offset, compression, pages })?;
         }
+        self.put_defaults(cluster.entries, &given)?;
         self.commit_cluster()
     }
 

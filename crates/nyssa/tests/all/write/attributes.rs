@@ -17,17 +17,14 @@ fn the_footer_links_an_anchor_that_no_directory_lists() {
     let mut main =
         TableWriter::create(&file, "Events", &schema, options.clone(), &context).unwrap();
     let attributes = arrow_schema(&[("run", numbers.clone())]);
-    let mut set = AttributeSetWriter::create(
-        main.writer_mut(),
-        "meta",
-        &attributes,
-        options.clone(),
-        &context,
-    )
-    .unwrap();
+    let mut set = main
+        .with_writer(|main| {
+            AttributeSetWriter::create(main, "meta", &attributes, options.clone(), &context)
+        })
+        .unwrap();
     main.extend(std::slice::from_ref(&numbers)).unwrap();
     set.extend(vec![0, 1].into(), vec![2, 0].into(), &[numbers]).unwrap();
-    main.writer_mut().link(set.finish().unwrap()).unwrap();
+    main.with_writer(|main| main.link(set.finish()?)).unwrap();
     main.finish().unwrap();
     file.finish().unwrap();
     let bytes = handle.take();

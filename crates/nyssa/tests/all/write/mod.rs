@@ -4,8 +4,10 @@
 
 mod attributes;
 mod auto;
+mod background;
 mod clusters;
 mod errors;
+mod late_fields;
 mod merge;
 mod parallel;
 mod representations;
