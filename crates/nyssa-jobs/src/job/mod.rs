@@ -24,10 +24,11 @@ pub(crate) mod output;
 pub(crate) mod report;
 pub(crate) mod run;
 mod storage;
-pub(crate) mod stored_trees;
+pub(crate) mod trees;
 
 pub use entry_range::EntryRange;
 pub use identity::{MadeOf, identity};
 pub use options::{DEFAULT_MEMORY, OutputOptions};
 pub use report::{ProcessUsage, Reencoded, Written};
 pub use storage::StorageOptions;
+pub use trees::BasketOptions;

@@ -26,9 +26,9 @@ mod target;
 mod tree;
 mod with_rules;
 
+pub use crate::job::BasketOptions;
 pub use job::{rewrite, rewrite_all};
 pub(crate) use ntuple::NTuple;
 pub use options::{EntryCut, RewriteOptions};
 pub use report::{FieldReport, RewriteReport};
 pub use target::OutputSchema;
-pub use tree::BasketOptions;

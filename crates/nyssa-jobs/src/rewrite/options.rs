@@ -5,8 +5,7 @@ use nyssa_data::cut::Cut;
 use nyssa_data::view::ReadRule;
 use nyssa_root::error::{Error, Result};
 
-use super::tree::BasketOptions;
-use crate::job::{EntryRange, OutputOptions, StorageOptions};
+use crate::job::{BasketOptions, EntryRange, OutputOptions, StorageOptions};
 
 /// The selection of the entries that are written.
 #[derive(Clone, Debug)]

@@ -16,7 +16,7 @@ use nyssa_root::compression;
 use nyssa_root::cursor::Cursor;
 use nyssa_root::error::{Error, Result};
 
-use crate::model::Basket;
+use crate::model::{Basket, place_in_file};
 
 /// The number that ROOT adds to the version of a key with 64-bit offsets.
 const LARGE_KEY: i16 = 1000;
@@ -54,7 +54,7 @@ impl Expected {
     pub fn of(basket: &Basket) -> Self {
         Self {
             bytes: basket.bytes,
-            seek: basket.embedded.is_none().then_some(basket.seek),
+            seek: basket.embedded.is_none().then(|| place_in_file(basket.seek)),
             entries: basket.entries,
             unpacked: false,
         }
@@ -404,6 +404,11 @@ impl<'a> Contents<'a> {
         let places = self.written_at.unwrap_or_default();
         let count = (places.len() / 4) as u32;
         if places.is_empty() { Vec::new() } else { [&count.to_be_bytes(), places].concat() }
+    }
+
+    /// Returns whether only the counter of the branch says where its entries begin.
+    pub(crate) fn is_counted(&self) -> bool {
+        self.counted
     }
 
     /// Returns whether the basket says that its entries were moved.

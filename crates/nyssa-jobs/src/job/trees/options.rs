@@ -62,23 +62,23 @@ impl BasketOptions {
     }
 
     /// Returns where clusters end, if that is given.
-    pub(super) fn auto_flush(&self) -> Option<AutoFlush> {
+    pub(crate) fn auto_flush(&self) -> Option<AutoFlush> {
         self.auto_flush.map(AutoFlush::from)
     }
 
     /// Returns the size of the baskets of a branch, if it is given.
-    pub(super) fn basket_size_of(&self, branch: &StoredBranch) -> Option<usize> {
+    pub(crate) fn basket_size_of(&self, branch: &StoredBranch) -> Option<usize> {
         let own = self.last(branch, |options| options.basket_size);
         own.or_else(|| self.basket_size.map(to_size))
     }
 
     /// Returns the compression of a branch, if it is given for the branch.
-    pub(super) fn compression_of(&self, branch: &StoredBranch) -> Option<Compression> {
+    pub(crate) fn compression_of(&self, branch: &StoredBranch) -> Option<Compression> {
         self.last(branch, |options| options.compression)
     }
 
     /// Returns the title of a branch, if it is given.
-    pub(super) fn title_of(&self, branch: &StoredBranch) -> Option<&str> {
+    pub(crate) fn title_of(&self, branch: &StoredBranch) -> Option<&str> {
         self.last(branch, |options| options.title.as_deref())
     }
 
