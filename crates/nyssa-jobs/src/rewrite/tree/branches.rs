@@ -54,7 +54,9 @@ pub(super) fn select(
 /// Returns the paths of the branches of which no part is left out. Together they have all values that are written.
 pub(super) fn whole(tree: &StoredTree, kept: &[bool]) -> Vec<String> {
     let branches = &tree.branches;
-    let mut is_whole = kept.to_vec();
+    // Objects that are split the old way are no column, but their members are.
+    let mut is_whole: Vec<bool> =
+        branches.iter().zip(kept).map(|(branch, kept)| *kept && !branch.is_old_clones()).collect();
     for at in (0..branches.len()).rev() {
         if let Some(parent) = branches[at].parent.filter(|_| !is_whole[at]) {
             is_whole[parent] = false;
