@@ -47,7 +47,7 @@ def nyssa(job: str, source: str, output: str, compression: int, threads: int) ->
         options |= {"compression": compression, "basket_size": BASKET}
     else:
         options |= {"cut": CUT}
-    nyssa.rewrite(f"{source}:{TREE}", output, entry_stop=10, threads=threads)
+    nyssa.rewrite(f"{source}:{TREE}", output, entry_stop=10, threads=threads, force=True)
     start = clock()
     nyssa.rewrite(f"{source}:{TREE}", output, **options)
     return since(start)

@@ -477,7 +477,8 @@ def test_tables_of_references_that_differ(root: Root, tmp_path: Path) -> None:
     void nyssa_rare_order(TString path, bool swap) {
        TFile f(path, "RECREATE"); TTree t("t", ""); TRef one, two; auto p = &one, q = &two;
        auto a = new TClonesArray("TNamed", 4), b = new TClonesArray("TNamed", 4);
-       for (int i = 0; i < 2; i++) i == swap ? t.Branch("a", &a, 1000, 0) : t.Branch("b", &b, 1000, 0);
+       for (bool i : {false, true})
+          i == swap ? t.Branch("a", &a, 1000, 0) : t.Branch("b", &b, 1000, 0);
        t.Branch("p", &p, 1000, 0); t.Branch("q", &q, 1000, 0); t.BranchRef();
        for (int i = 0; i < 2; i++) {
           a->Clear("C"); b->Clear("C");
