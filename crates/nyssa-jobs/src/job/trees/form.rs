@@ -66,18 +66,15 @@ impl Fate {
             return Ok(Self::Moved);
         }
         if branch.may_lack_offsets() {
-            match other {
-                // Other baskets would get offsets.
-                Some((other, _)) if keeps_baskets => return Ok(Self::Resealed(other)),
-                _ if tree.counted(at).is_some() => {}
-                _ if all => return Ok(Self::as_stored(branch, options)),
-                _ => {
-                    return Err(Error::unsupported(
-                        "its baskets may have no offsets (kGenerateOffsetMap), and it is no array of numbers that one counter \
-                         counts, so that its entries cannot be taken apart: take all entries, or leave the branch out",
-                    ));
-                }
-            }
+            // ROOT 6.40 reads other values if such a branch has baskets with offsets.
+            return match other {
+                Some((other, _)) if keeps_baskets => Ok(Self::Resealed(other)),
+                _ if all => Ok(Self::as_stored(branch, options)),
+                _ => Err(Error::unsupported(
+                    "its baskets may have no offsets (kGenerateOffsetMap), so that its entries cannot be taken apart: take \
+                     all entries, or leave the branch out",
+                )),
+            };
         }
         let kept = stored_compression(branch).unwrap_or(Compression::DEFAULT);
         let (compression, effort) = wanted.unwrap_or((kept, Effort::Full));
