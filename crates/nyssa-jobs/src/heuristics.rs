@@ -84,8 +84,19 @@ pub(crate) mod rewrite {
     pub(crate) const SLICE_ENTRIES: usize = 4096;
 }
 
-/// Rewriting TTrees.
+/// Writing TTrees again.
 pub(crate) mod tree {
+    /// The number of groups whose baskets are fetched at the same time: the group that is packed, and the next group.
+    pub(crate) const GROUPS_FETCHED: u64 = 2;
+    /// The number of branches of which the first baskets are read at once for samples: few requests, and little memory.
+    pub(crate) const SAMPLES_AT_ONCE: usize = 256;
+    /// The number of stored bytes of inputs of a merge that are packed together. Baskets end where such a part ends, so that
+    /// small files share their baskets.
+    pub(crate) const JOINED_BYTES: u64 = 256 << 20;
+    /// The largest number of inputs that are packed together: each of them is open.
+    pub(crate) const JOINED_INPUTS: usize = 64;
+    /// The largest number of bytes of baskets inside the trees that are packed together: they are in memory.
+    pub(crate) const JOINED_EMBEDDED: u64 = 64 << 20;
     /// The number of stored bytes of the clusters that are written together. Small clusters share a group, so that a task is
     /// more than the work of starting it; readers find a cluster within this distance.
     pub(crate) const GROUP_BYTES: f64 = 8e6;

@@ -143,7 +143,7 @@ impl Update {
 
     fn existing(&self, key: KeyEntry) -> Result<ExistingTree> {
         let model = load(&self.old, &key)?;
-        let stored = StoredTree::read(&self.old, &key)?;
+        let stored = StoredTree::read_to_append(&self.old, &key)?;
         let mut embedded = Vec::new();
         for (at, branch) in stored.branches.iter().enumerate() {
             for (number, basket) in branch.baskets.iter().enumerate() {

@@ -9,7 +9,8 @@ from typing import Literal, overload
 from typing_extensions import Unpack
 
 from nyssa import _core
-from nyssa.arguments.sizes import Size, threads_of
+from nyssa.arguments.by_glob import BranchOptions
+from nyssa.arguments.sizes import AutoFlush, Size, threads_of
 from nyssa.errors import ArgumentError
 from nyssa.jobs import job
 from nyssa.jobs.reports import MergeReport
@@ -31,6 +32,9 @@ class AllKeywords(MergeKeywords, total=False):
 
     recluster: Size | None
     append: bool
+    basket_size: Size | None
+    auto_flush: AutoFlush | None
+    branch_options: BranchOptions | None
 
 
 @overload
@@ -44,6 +48,9 @@ def merge(
     skip_unsupported: bool = False,
     skip_bad: bool = False,
     append: bool = False,
+    basket_size: Size | None = None,
+    auto_flush: AutoFlush | None = None,
+    branch_options: BranchOptions | None = None,
     condense: None = None,
     threads: int | None = None,
     progress: Callable[[int, int], object] | bool = False,
@@ -62,6 +69,9 @@ def merge(
     skip_unsupported: bool = False,
     skip_bad: bool = False,
     append: bool = False,
+    basket_size: Size | None = None,
+    auto_flush: AutoFlush | None = None,
+    branch_options: BranchOptions | None = None,
     condense: int,
     threads: int | None = None,
     progress: Callable[[int, int], object] | bool = False,
@@ -80,6 +90,9 @@ def merge(
     skip_unsupported: bool = False,
     skip_bad: bool = False,
     append: bool = False,
+    basket_size: Size | None = None,
+    auto_flush: AutoFlush | None = None,
+    branch_options: BranchOptions | None = None,
     condense: int | None = None,
     threads: int | None = None,
     progress: Callable[[int, int], object] | bool = False,
@@ -105,8 +118,11 @@ def merge(
     `encoding`, `field_options` and `page_size` may not be given.
 
     TTrees are merged as ``hadd -ff`` does: their baskets are copied as they are. Their branches
-    must be equal in all inputs. `mode`, `recluster` and `checksums` are for RNTuples only. `verify`
-    compares no histograms and no other objects: if there is nothing else, a note says so.
+    must be equal in all inputs. With `basket_size`, `auto_flush` or `branch_options`, their entries
+    are packed into other baskets, as by `rewrite`; the baskets of one branch then have one
+    compression, that of the first input if none is given. `mode`, `recluster` and `checksums` are
+    for RNTuples only. `verify` compares no histograms and no other objects: if there is nothing
+    else, a note says so.
 
     Parameters
     ----------
@@ -145,6 +161,15 @@ def merge(
     append
         Whether an existing output is kept: its datasets and objects come first, as if it were the
         first input. It is replaced when the new file is complete.
+    basket_size
+        Size of the baskets of TTrees before compression. The default is the size of each branch; or
+        with `auto_flush`, the size of its entries in a cluster.
+    auto_flush
+        Where clusters of TTrees end, as in `WritableFile.mktree`. The default is where they end in
+        the inputs. Only with this option, small inputs share their clusters and baskets.
+    branch_options
+        Compression, size of baskets or title of some branches of TTrees, by globs of their paths,
+        as in `WritableFile.mktree`.
     condense
         Makes one output of each so many inputs. ``{number}`` in `output` stands for 0, 1, 2, ...
     threads
@@ -188,6 +213,8 @@ def merge(
         raise ArgumentError(f"condense must be a positive number of inputs, not {condense}")
     given = {**options, "recluster": recluster, "checksums": checksums}
     given |= {"skip_unsupported": skip_unsupported, "skip_bad": skip_bad, "append": append}
+    given |= {"basket_size": basket_size, "auto_flush": auto_flush}
+    given |= {"branch_options": branch_options}
     chosen = job.keywords(AllKeywords, given)
     both = [os.fspath(one) for one in inputs], os.fspath(output)
     report: MergeReport | list[MergeReport] = job.run(

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import awkward as ak
 import numpy as np
@@ -391,22 +392,49 @@ def test_trees_without_branches(tmp_path: Path, root: Root, first: int) -> None:
     assert chain.arrays().x.tolist() == [7, 7, 7]
 
 
-def test_old_clones_are_refused_by_name(tmp_path: Path, root: Root) -> None:
-    """ROOT writes them today, too."""
-    path = str(tmp_path / "old.root")
-    code = f"""
-    #include <TBranchClones.h>
-    #include <TClonesArray.h>
-    #include <TLorentzVector.h>
-    void nyssa_old_clones() {{
-       TFile f("{path}", "RECREATE"); TTree t("t", ""); auto c = new TClonesArray("TLorentzVector");
-       t.GetListOfBranches()->Add(new TBranchClones(&t, "c", &c, 32000));
-       for (int i = 0; i < 3; i++) {{
-          c->Clear(); for (int k = 0; k < i; k++) new ((*c)[k]) TLorentzVector(i, k, 0, 1);
-          t.Fill();
-       }}
-       t.Write();
-    }}"""
-    root.call("cpp", code, "nyssa_old_clones()")
-    with pytest.raises(errors.UnsupportedError, match=r"split the old way \(TBranchClones\)"):
-        nyssa.merge([path, path], tmp_path / "merged.root")
+def test_other_baskets(tmp_path: Path, root: Root) -> None:
+    """The entries of all inputs are packed together, with one compression for each branch."""
+    paths = write(root, tmp_path, {}, {"compression": 207}, {"auto_flush": 0, "in_memory": True})
+    merged = str(tmp_path / "merged.root")
+    options: dict[str, Any] = {"verify": True, "force": True}
+    report = nyssa.merge(paths, merged, basket_size=1000, compression="lz4:4", **options)
+    assert report["verified"]
+    same(root, paths, merged)
+    tree = root.call("tree_description", merged, "Events")
+    assert {one["compression"] for one in tree["branches"].values() if one["baskets"]} == {404}
+    # Clusters end where those of the inputs end.
+    assert tree["clusters"] == [0, 40, 80, 100, 140, 180, 220, 230]
+    report = nyssa.merge(
+        paths, merged, auto_flush=150, branch_options={"x": {"basket_size": 512}}, **options
+    )
+    same(root, paths, merged)
+    tree = root.call("tree_description", merged, "Events")
+    assert tree["clusters"] == [0, 150, 300]
+    assert tree["branches"]["number"]["first"] == [0, 150, 300, 390]
+    assert tree["branches"]["x"]["baskets"] > 5
+    assert [one["entries"] for one in report["trees"]] == [390, 3]
+    # An output of ROOT's merger of it has the same values.
+    again = str(tmp_path / "again.root")
+    assert root.call("hadd", again, [merged, paths[0]], 505)
+    same(root, [*paths, paths[0]], again)
+
+
+def test_other_baskets_from_the_command_line(tmp_path: Path, root: Root) -> None:
+    """The options have the same names as those of `rewrite`, and need trees."""
+    paths = write(root, tmp_path, {}, {})
+    merged = str(tmp_path / "merged.root")
+    command = [sys.executable, "-m", "nyssa", "merge", *paths, "-o", merged]
+    subprocess.run(
+        [*command, "--auto-flush", "60", "--branch-options", "p*:compression=zstd:3"],
+        capture_output=True,
+        check=True,
+    )
+    same(root, paths, merged)
+    tree = root.call("tree_description", merged, "Events")
+    assert tree["clusters"] == [0, 60, 120, 180]
+    assert tree["branches"]["pt"]["compression"] == 503
+    ntuple = tmp_path / "ntuple.root"
+    with nyssa.recreate(ntuple) as file:
+        file["n"] = {"x": np.arange(2)}
+    with pytest.raises(errors.ArgumentError, match="basket-size: for TTrees, and the inputs have"):
+        nyssa.merge([ntuple], merged, basket_size=1000, force=True)

@@ -23,7 +23,8 @@ use crate::units::{count, size};
 /// compression and in the encodings of their fields. If the types of numbers differ, the output has the type
 /// that holds the numbers of all inputs; integers in some inputs that are floats in others need --recluster.
 /// Collections of converted files are matched by their counters. --recluster makes few full clusters from many
-/// small files. The baskets of TTrees are copied as they are, too, if the branches of all inputs are equal.
+/// small files. The baskets of TTrees are copied as they are, too, if the branches of all inputs are equal. With
+/// --basket-size, --auto-flush or --branch-options, their entries are packed into other baskets, as by rewrite.
 ///
 /// Histograms, graphs, lists of them and other objects that ROOT merges are merged as hadd does it; those that ROOT does
 /// not merge are all kept, each with a cycle of its own. The output appears only when it is complete.
@@ -33,6 +34,7 @@ use crate::units::{count, size};
     nyssa merge a.root:Events b.root:Events -o ab.root --union\n  \
     nyssa merge @files.txt -o all.root --recluster 200MB\n  \
     nyssa merge run*.root -o all.root --skip-bad --compression zstd:5\n  \
+    nyssa merge run*.root -o all.root --auto-flush 30MB --compression zstd:5\n  \
     nyssa merge run*.root -o 'part_{number}.root' --condense 10")]
 pub struct Merge {
     /// FILE or FILE:PATH with the RNTuples or TTrees, in order; also globs, folders, and @LIST for the lines of a

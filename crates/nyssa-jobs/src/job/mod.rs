@@ -9,7 +9,6 @@
 
 #[cfg(feature = "cli")]
 pub(crate) mod auto_flush;
-mod baskets;
 #[cfg(feature = "cli")]
 pub(crate) mod by_glob;
 pub(crate) mod choosing;
@@ -26,11 +25,11 @@ pub(crate) mod output;
 pub(crate) mod report;
 pub(crate) mod run;
 mod storage;
-pub(crate) mod stored_trees;
+pub(crate) mod trees;
 
-pub use baskets::BasketOptions;
 pub use entry_range::EntryRange;
 pub use identity::{MadeOf, identity};
 pub use options::{DEFAULT_MEMORY, OutputOptions};
 pub use report::{ProcessUsage, Reencoded, Written};
 pub use storage::StorageOptions;
+pub use trees::BasketOptions;

@@ -21,10 +21,12 @@ use super::report::{
     BadInput, InputReport, MergeReport, MergedNTupleReport, MergedTreeReport, left_out,
 };
 use super::trees::Joined;
+use crate::job::given::{flags, given};
 use crate::job::Written;
 use crate::job::others::OtherObjects;
 use crate::job::output::Output;
 use crate::job::run::{self, Job};
+use crate::job::trees::Wanted;
 use crate::open::{join, split_path};
 
 /// Merges files into the new file `output`. Each input is a file or `FILE:PATH`, which means only the dataset at this
@@ -152,6 +154,12 @@ impl<'a> Merge<'a> {
         notes.append(&mut objects.notes);
         notes.extend(unused_options(options, !ntuples.is_empty(), !objects.trees.is_empty()));
         plan.left_out.drain(..).for_each(|one| others.refuse(one));
+        if !options.baskets.are_default() && objects.trees.is_empty() {
+            return Err(Error::invalid_argument(format!(
+                "{}: for TTrees, and the inputs have none",
+                flags(&given(&options.baskets)?).join(", ")
+            )));
+        }
         let (joined, basket_bytes) = (objects.trees.joined(), objects.trees.bytes());
         let trees = Vec::new();
         let merge =
@@ -206,8 +214,11 @@ impl Job for Merge<'_> {
         }
         let quiet = context.quiet();
         let context = if self.ntuples.is_empty() { context } else { &quiet };
-        let recompress = options.output.compression.is_some();
-        let settings = ((options.output.compression(), recompress), context);
+        let wanted = options.wants_other_baskets().then(|| {
+            let (baskets, output) = (&options.baskets, &options.output);
+            (Wanted { baskets, output, joins: true }, options.memory())
+        });
+        let settings = ((options.output.compression(), wanted), context);
         other_cycles::name(&self.plan.cycles, &self.plan.files, others);
         let objects = std::mem::take(&mut self.objects);
         self.trees = objects.write(&self.plan.files, output, others, settings)?;
@@ -243,7 +254,8 @@ fn unused_options(options: &MergeOptions, has_ntuples: bool, has_trees: bool) ->
     if options.output.verify && !has_ntuples && !has_trees {
         notes.push("verify compared nothing: it is for trees, and the files have none".to_owned());
     }
-    if options.output.effort.is_some() && !(options.reclusters() && has_ntuples) {
+    let packs = !options.baskets.are_default() && has_trees;
+    if options.output.effort.is_some() && !(options.reclusters() && has_ntuples || packs) {
         notes.push("the effort is not used: no column is encoded again".to_owned());
     }
     notes

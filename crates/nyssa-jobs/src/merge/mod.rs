@@ -37,6 +37,7 @@ mod ntuple;
 mod objects;
 mod options;
 mod other_cycles;
+mod pack;
 mod places;
 mod plain;
 mod plan;

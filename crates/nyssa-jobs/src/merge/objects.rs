@@ -23,6 +23,7 @@ use super::report::MergedTreeReport;
 use super::trees::MergedTrees;
 use crate::job::others::{OtherObjects, path_of};
 use crate::job::output::Output;
+use crate::job::trees::Wanted;
 
 /// The advice if an object cannot be merged with the objects of other inputs.
 pub(super) const WITHOUT: &str = "--skip-unsupported (skip_unsupported=True) leaves such objects out, \
@@ -254,8 +255,8 @@ impl MergedObjects {
         self.refused.push(refused(key, reason));
     }
 
-    /// Writes the trees, the sums and the copies. Returns a report on each tree. The compression has a flag: whether the
-    /// baskets of trees get it, too.
+    /// Writes the trees, the sums and the copies. Returns a report on each tree. `settings` are the compression, and what is
+    /// wanted for the baskets of trees with the memory for it.
     ///
     /// # Errors
     /// Returns an error if an input cannot be read or the output cannot be written.
@@ -264,7 +265,7 @@ impl MergedObjects {
         files: &[InputFile],
         output: &Output,
         others: &mut OtherObjects,
-        (compression, context): ((Compression, bool), &Context),
+        (settings, context): ((Compression, Option<(Wanted<'_>, u64)>), &Context),
     ) -> Result<Vec<MergedTreeReport>> {
         let Self { sums, copies, refused, out_of_place, directories, older, trees, .. } = self;
         let copied = copies.iter().map(|(_, key)| &*key.path);
@@ -277,7 +278,7 @@ impl MergedObjects {
                 out.make_titled_directory(&one.path, one.title.as_ref(), one.datime)
             })
         })?;
-        let trees = trees.write(files, output, compression, context)?;
+        let trees = trees.write(files, output, settings, context)?;
         // Objects of later inputs were compared with the classes of the first input.
         if let Some(first) = files.first().filter(|_| !copies.is_empty()) {
             output.file.add_streamer_infos(&first.open()?.streamer_list()?)?;

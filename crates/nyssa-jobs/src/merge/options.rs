@@ -7,7 +7,7 @@ use nyssa_root::compression::Compression;
 use nyssa_root::error::{Error, Result};
 
 use crate::heuristics::merge;
-use crate::job::{OutputOptions, StorageOptions};
+use crate::job::{BasketOptions, OutputOptions, StorageOptions};
 
 /// The action if the inputs have different fields.
 ///
@@ -125,12 +125,20 @@ pub struct MergeOptions {
     /// Otherwise the pages are copied without change, and there are no other options of this kind.
     #[cfg_attr(feature = "cli", command(flatten))]
     pub storage: StorageOptions,
+    /// The options that say how a TTree is stored. With one of them, the entries of TTrees are packed into other baskets.
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub baskets: BasketOptions,
 }
 
 impl MergeOptions {
     /// Returns whether all data are decoded and written again in new clusters. Otherwise the pages are copied.
     pub(super) fn reclusters(&self) -> bool {
         self.storage.cluster_size.is_some()
+    }
+
+    /// Returns whether the baskets of TTrees are compressed or packed again. Otherwise they are copied.
+    pub(super) fn wants_other_baskets(&self) -> bool {
+        self.output.compression.is_some() || !self.baskets.are_default()
     }
 
     /// Returns the compression of pages and baskets that are copied, if it changes.
@@ -151,6 +159,7 @@ impl MergeOptions {
             ));
         }
         self.storage.validate(&self.output)?;
+        self.baskets.validate()?;
         let is_default = self.storage.encoding() == Encodings::Default
             && field_options.is_empty()
             && self.storage.page_size() == StorageOptions::default().page_size();

@@ -1,5 +1,5 @@
-//! Merges TTrees like `hadd -ff`: their baskets are copied without change, unless another compression is requested. Only
-//! the keys of the baskets and the tables of the `TTree` are written again.
+//! Merges TTrees like `hadd -ff`: their baskets are copied without change. Only the keys of the baskets and the tables of the
+//! `TTree` are written again. With another compression or other baskets, they are compressed or packed again (`pack`).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,13 +14,14 @@ use nyssa_root::streamer::PROCESS_ID;
 use nyssa_ttree::stored::{Growth, StoredTree};
 
 use super::input_file::InputFile;
+use super::pack::{Parts, pack};
 use super::plan::{Plan, lacking};
 use super::report::MergedTreeReport;
 use super::tree_parts::TreeParts;
 use super::unify::listed;
 use crate::compare::diff;
 use crate::job::output::Output;
-use crate::job::stored_trees::{Copy, basket_bytes};
+use crate::job::trees::{Copy, Wanted, basket_bytes};
 use crate::open::open_dataset;
 
 /// The trees of all inputs, by their paths in the output.
@@ -149,7 +150,7 @@ impl MergedTrees {
         notes
     }
 
-    /// Writes all trees, and returns a report on each. With `recompress`, the baskets get the compression.
+    /// Writes all trees, and returns a report on each. What is `wanted` for their baskets has the memory for it.
     ///
     /// # Errors
     /// `Cancelled`; an error if an input cannot be read or the output cannot be written.
@@ -157,14 +158,12 @@ impl MergedTrees {
         self,
         files: &[InputFile],
         output: &Output,
-        (compression, recompress): (Compression, bool),
+        (compression, wanted): (Compression, Option<(Wanted<'_>, u64)>),
         context: &Context,
     ) -> Result<Vec<MergedTreeReport>> {
-        let total = self.bytes();
-        let copy = Copy::new(output, compression, context, total);
-        let mut copy = copy.recompressing(recompress);
+        let mut copy = Copy::new(output, compression, context, self.bytes());
         let trees = self.0.into_iter();
-        trees.map(|(path, tree)| tree.write(&path, files, &mut copy)).collect()
+        trees.map(|(path, tree)| tree.write(&path, files, wanted, &mut copy)).collect()
     }
 }
 
@@ -193,27 +192,19 @@ impl MergedTree {
         self,
         path: &str,
         files: &[InputFile],
+        wanted: Option<(Wanted<'_>, u64)>,
         copy: &mut Copy<'_>,
     ) -> Result<MergedTreeReport> {
+        let growth = match wanted {
+            Some(wanted) => {
+                let Self { first, parts, entries, .. } = &self;
+                pack(Parts { first, parts, entries: *entries }, path, files, wanted, copy)?
+            }
+            None => self.copy_baskets(path, files, copy)?,
+        };
         let Self { first, parts, .. } = self;
-        let mut growth = Growth::default();
-        let mut template: Option<&KeyEntry> = None;
-        for (number, key) in &parts {
-            copy.check()?;
-            let Some(input) = files.get(*number) else { continue };
-            let file = input.open()?;
-            let again = match template {
-                Some(_) => Some(StoredTree::read(&file, key)?),
-                None => None,
-            };
-            template.get_or_insert(key);
-            let tree = again.as_ref().unwrap_or(&first);
-            let matching = first.matching(tree, "an input before");
-            let matching = matching.in_file(file.name()).in_object(&key.path)?;
-            let copied = copy.entries((&file, tree), &matching, path, &mut growth);
-            copied.in_file(file.name()).in_object(&key.path)?;
-        }
-        let key = template.ok_or_else(|| Error::invalid_argument("a tree without inputs"))?;
+        let (_, key) =
+            parts.first().ok_or_else(|| Error::invalid_argument("a tree without inputs"))?;
         let report = MergedTreeReport {
             tree: path.to_owned(),
             entries: growth.entries,
@@ -230,6 +221,26 @@ impl MergedTree {
         };
         copy.tree(first, key, path, &growth)?;
         Ok(report)
+    }
+
+    /// Copies the baskets of all inputs as they are.
+    fn copy_baskets(&self, path: &str, files: &[InputFile], copy: &mut Copy<'_>) -> Result<Growth> {
+        let mut growth = Growth::default();
+        for (index, (number, key)) in self.parts.iter().enumerate() {
+            copy.check()?;
+            let Some(input) = files.get(*number) else { continue };
+            let file = input.open()?;
+            let again = match index {
+                0 => None,
+                _ => Some(StoredTree::read(&file, key)?),
+            };
+            let tree = again.as_ref().unwrap_or(&self.first);
+            let matching = self.first.matching(tree, "an input before");
+            let matching = matching.in_file(file.name()).in_object(&key.path)?;
+            let copied = copy.entries((&file, tree), &matching, path, &mut growth);
+            copied.in_file(file.name()).in_object(&key.path)?;
+        }
+        Ok(growth)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Rewrites one RNTuple or TTree, or all of a file.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use nyssa_data::dataset::Format;
@@ -37,8 +38,9 @@ pub fn rewrite(
     reports.pop().ok_or_else(|| Error::invalid_argument("nothing was rewritten"))
 }
 
-/// Rewrites every RNTuple and every TTree of `input`, each to its path in `output`. A TTree that cannot be taken apart is
-/// left out, with the reason in the report, if there is another dataset.
+/// Rewrites every RNTuple and every TTree of `input`, each to its path in `output`. The baskets of a TTree that cannot be
+/// taken apart are moved as they are, with a note. If its entries change, it is left out, with the reason in the report, if
+/// there is another dataset.
 ///
 /// # Errors
 /// `NotFound` if there is no dataset, and for globs that match nothing; `InvalidArgument` for options or an output
@@ -59,10 +61,9 @@ pub fn rewrite_all(
             "one name cannot be given to all RNTuples and TTrees of a file: each keeps its path",
         ));
     }
-    let only = keys.len() == 1;
     let named = |key: KeyEntry| (open::path_of(input, &key), key);
     let keys = keys.into_iter().map(named).map(|(path, key)| (key, path)).collect();
-    rewrite_keys(input, keys, only, output, options, context)
+    rewrite_keys(input, keys, false, output, options, context)
 }
 
 /// Rewrites the datasets of keys, which have paths for reports. With `strict`, each of them must be rewritten.
@@ -79,39 +80,124 @@ fn rewrite_keys(
     let options = given.settled()?;
     let has = |format| keys.iter().any(|(key, _)| open::format_of(key) == Some(format));
     given.check_formats(has(Format::RNTuple), has(Format::TTree))?;
-    let mut others = OtherObjects::plan(input)?;
-    let (mut datasets, mut written, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
-    for (key, path) in keys {
-        let planned = match open::format_of(&key) {
-            Some(Format::TTree) => Tree::new(input, (key.clone(), &path), given, context)
-                .map(|tree| Rewritten::Tree(Box::new(tree))),
-            _ => NTuple::new(input, &path, &options, context)
-                .map(|ntuple| Rewritten::NTuple(Box::new(ntuple))),
-        };
-        match planned.in_file(input.name()).in_object(&path) {
-            Ok(planned) => {
-                datasets.push(planned);
-                written.push(key);
+    let attempt = Attempt { input, keys: &keys, strict, given, options: &options, context };
+    // What a tree holds is known only when its entries are cut. The output is then written once more.
+    let mut stuck = Stuck::default();
+    loop {
+        match attempt.run(output, &stuck) {
+            Ok(done) => return Ok(done),
+            Err(Stopped::AtTree(path, error)) if !strict && stuck.is_new(&path, &error) => {
+                stuck.add(path, &error);
             }
-            Err(error) if !strict && is_tree(&key) && error.kind() == Kind::Unsupported => {
-                left_out.push((key, error));
-            }
-            Err(error) => return Err(error),
+            Err(Stopped::AtTree(_, error) | Stopped::Otherwise(error)) => return Err(error),
         }
     }
-    if let Some((_, error)) = left_out.pop_if(|_| datasets.is_empty()) {
-        return Err(error);
+}
+
+/// The trees whose entries cannot be cut, by path and cycle, with the reasons.
+#[derive(Default)]
+struct Stuck(BTreeMap<String, (String, Baskets)>);
+
+impl Stuck {
+    /// Returns whether another way is left to write the rest of the file.
+    fn is_new(&self, path: &str, error: &Error) -> bool {
+        let known = self.0.get(path).map(|(_, baskets)| baskets);
+        error.kind() == Kind::Unsupported && known != Some(&Baskets::LeftOut)
     }
-    others.leave_cycles_to_job(&written, "was rewritten");
-    left_out.iter().for_each(|(key, error)| others.leave_out(key, &reason(error)));
-    let mut rewriting = Rewriting { input, datasets, done: Vec::new() };
-    let inputs = [input.source().location()];
-    let finished = run::run(&mut rewriting, &inputs, output, others, &options.output, context)?;
-    let mut done = rewriting.done;
-    for report in &mut done {
-        report::finish((&mut report.written, &mut report.reencoded), input, &finished);
+
+    /// The baskets of a tree are moved as they are. If that has failed, too, the tree is left out.
+    fn add(&mut self, path: String, error: &Error) {
+        let next = if self.0.contains_key(&path) { Baskets::LeftOut } else { Baskets::AsStored };
+        self.0.insert(path, (reason(error), next));
     }
-    Ok(done)
+}
+
+/// What happens to the baskets of a tree whose entries cannot be cut.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Baskets {
+    AsStored,
+    LeftOut,
+}
+
+/// The reason why a rewrite stops.
+enum Stopped {
+    /// The tree at this path cannot be written.
+    AtTree(String, Error),
+    Otherwise(Error),
+}
+
+impl From<Error> for Stopped {
+    fn from(error: Error) -> Self {
+        Self::Otherwise(error)
+    }
+}
+
+/// One attempt to rewrite a file.
+struct Attempt<'a> {
+    input: &'a RootFile,
+    keys: &'a [(KeyEntry, String)],
+    strict: bool,
+    given: &'a RewriteOptions,
+    options: &'a RewriteOptions,
+    context: &'a Context,
+}
+
+impl Attempt<'_> {
+    fn run(
+        &self,
+        output: &Path,
+        stuck: &Stuck,
+    ) -> std::result::Result<Vec<RewriteReport>, Stopped> {
+        let Self { input, options, context, .. } = *self;
+        let mut others = OtherObjects::plan(input)?;
+        let (mut datasets, mut written, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+        for (key, path) in self.keys {
+            match self.plan(key, path, stuck).in_file(input.name()).in_object(path) {
+                Ok(planned) => {
+                    datasets.push(planned);
+                    written.push(key.clone());
+                }
+                Err(error) if !self.strict && is_tree(key) && error.kind() == Kind::Unsupported => {
+                    left_out.push((key, error));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if let Some((_, error)) = left_out.pop_if(|_| datasets.is_empty()) {
+            return Err(error.into());
+        }
+        others.leave_cycles_to_job(&written, "was rewritten");
+        left_out.iter().for_each(|(key, error)| others.leave_out(key, &reason(error)));
+        let mut rewriting = Rewriting { input, datasets, done: Vec::new() };
+        let inputs = [input.source().location()];
+        let finished = run::run(&mut rewriting, &inputs, output, others, &options.output, context)?;
+        let mut done = rewriting.done;
+        for report in &mut done {
+            report::finish((&mut report.written, &mut report.reencoded), input, &finished);
+        }
+        Ok(done)
+    }
+
+    fn plan(&self, key: &KeyEntry, path: &str, stuck: &Stuck) -> Result<Rewritten<'_>> {
+        let Self { input, given, options, context, .. } = *self;
+        if !is_tree(key) {
+            let ntuple = NTuple::new(input, path, options, context)?;
+            return Ok(Rewritten::NTuple(Box::new(ntuple)));
+        }
+        let as_stored = match stuck.0.get(path) {
+            Some((reason, Baskets::LeftOut)) => return Err(Error::unsupported(reason.clone())),
+            Some((reason, Baskets::AsStored)) => Some(reason.as_str()),
+            None => None,
+        };
+        let new = |as_stored| Tree::new(input, (key.clone(), path), as_stored, given, context);
+        let tree = match new(as_stored) {
+            Err(error) if !self.strict && error.kind() == Kind::Unsupported => {
+                new(Some(&reason(&error))).map_err(|_| error)?
+            }
+            tree => tree?,
+        };
+        Ok(Rewritten::Tree(Box::new(tree)))
+    }
 }
 
 fn is_tree(key: &KeyEntry) -> bool {
@@ -133,13 +219,16 @@ struct Rewriting<'a> {
 }
 
 impl Job for Rewriting<'_> {
-    type Abort = Error;
+    type Abort = Stopped;
 
-    fn write(&mut self, output: &Output, _: &mut OtherObjects) -> Result<()> {
+    fn write(&mut self, output: &Output, _: &mut OtherObjects) -> std::result::Result<(), Stopped> {
         for dataset in &mut self.datasets {
             self.done.push(match dataset {
                 Rewritten::NTuple(ntuple) => ntuple.write(self.input, output)?,
-                Rewritten::Tree(tree) => tree.write(self.input, output)?,
+                Rewritten::Tree(tree) => {
+                    let report = tree.write(self.input, output);
+                    report.map_err(|error| Stopped::AtTree(tree.source().to_owned(), error))?
+                }
             });
         }
         Ok(())

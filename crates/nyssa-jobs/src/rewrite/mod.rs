@@ -27,6 +27,7 @@ mod target;
 mod tree;
 mod with_rules;
 
+pub use crate::job::BasketOptions;
 pub use job::{rewrite, rewrite_all};
 pub(crate) use ntuple::NTuple;
 pub use options::{EntryCut, RewriteOptions};

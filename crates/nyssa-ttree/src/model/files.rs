@@ -16,6 +16,11 @@ const MAX_FILES: usize = 256;
 /// The bytes that each file has in the joined source, which is more than the length of any file.
 const PART_BYTES: u64 = 1 << 48;
 
+/// Converts an offset in the joined source to an offset in the file that has the byte.
+pub(crate) fn place_in_file(place: u64) -> u64 {
+    place % PART_BYTES
+}
+
 /// The file of a tree, and the files that its branches refer to.
 pub(crate) struct Files {
     parts: Vec<Part>,
@@ -104,11 +109,6 @@ impl JoinedFiles {
     /// Returns the file of the tree.
     pub(crate) fn own(&self) -> Option<&Arc<dyn Source>> {
         self.parts.first()?.source.get()
-    }
-
-    /// Converts an offset in the source to an offset in the file that has the byte.
-    pub(crate) fn place_in_file(&self, place: u64) -> u64 {
-        place % PART_BYTES
     }
 
     /// Returns the bytes of the files that are open.

@@ -17,7 +17,7 @@ mod types;
 
 pub(crate) use basket_table::basket_table;
 pub(crate) use branch::first_entry;
-pub(crate) use files::{Files, JoinedFiles};
+pub(crate) use files::{Files, JoinedFiles, place_in_file};
 pub(crate) use layout::{EntryKind, EntryLayout, Member};
 pub use leaf_class::number_of_leaf;
 pub use relations::{Alias, Friend, FriendElement, Index, Relations};

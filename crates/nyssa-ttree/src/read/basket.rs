@@ -230,6 +230,11 @@ impl<'a> Contents<'a> {
         if places.is_empty() { Vec::new() } else { [&count.to_be_bytes(), places].concat() }
     }
 
+    /// Returns whether only the counter of the branch says where its entries begin.
+    pub(crate) fn is_counted(&self) -> bool {
+        self.counted
+    }
+
     /// Returns whether the basket says that its entries were moved.
     pub(crate) fn is_displaced(&self) -> bool {
         self.written_at.is_some()

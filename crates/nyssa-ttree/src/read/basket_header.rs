@@ -5,7 +5,7 @@
 use nyssa_root::cursor::Cursor;
 use nyssa_root::error::{Error, Result};
 
-use crate::model::Basket;
+use crate::model::{Basket, place_in_file};
 
 /// The number that ROOT adds to the version of a key with 64-bit offsets.
 const LARGE_KEY: i16 = 1000;
@@ -37,7 +37,7 @@ impl Expected {
     pub fn of(basket: &Basket) -> Self {
         Self {
             bytes: basket.bytes,
-            seek: basket.embedded.is_none().then_some(basket.seek),
+            seek: basket.embedded.is_none().then(|| place_in_file(basket.seek)),
             entries: basket.entries,
             unpacked: false,
         }

@@ -22,7 +22,7 @@ use super::branches::{items, routes};
 use super::{TTreeReadOptions, assemble, counts, without};
 use crate::model::{
     Branch, CountSource, EntryLayout, Files, JoinedFiles, Relations, Shape, Streamed, Tree,
-    load_with,
+    load_with, place_in_file,
 };
 
 /// A TTree that can be read. Many threads can use it at the same time.
@@ -157,7 +157,7 @@ impl Reader {
 
     /// Converts an offset in the source to an offset in the file that holds the byte.
     pub(super) fn place_in_file(&self, seek: u64) -> u64 {
-        self.files.as_ref().map_or(seek, |files| files.place_in_file(seek))
+        self.files.as_ref().map_or(seek, |_| place_in_file(seek))
     }
 
     /// Returns the bytes of the file, and of the other files that hold baskets. [`Reader::extent`] gives their

@@ -1,8 +1,10 @@
 //! Opens a stored basket whose entries are cut.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use nyssa_root::error::Result;
+use nyssa_root::error::{Error, Result};
+use nyssa_root::guard::to_usize;
 
 use crate::model::Basket;
 use crate::read::basket::{Contents, Opened};
@@ -41,6 +43,40 @@ impl OpenedBasket {
             Bytes::OfFile(opened) => opened.len(),
             Bytes::OfTree(_) => 0,
         }
+    }
+
+    /// Returns whether only a counter says where the entries begin.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` if the basket is damaged.
+    pub fn is_counted(&self) -> Result<bool> {
+        let mut scratch = Vec::new();
+        Ok(self.contents(&mut scratch)?.is_counted())
+    }
+
+    /// Returns the numbers of the entries `rows` of a counter.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` for negative numbers; `Unsupported` if the entries are not integers.
+    pub fn counts(&self, rows: Range<u64>) -> Result<Vec<usize>> {
+        let mut scratch = Vec::new();
+        let contents = self.contents(&mut scratch)?;
+        let size = contents.entry_size()?;
+        if !matches!(size, 1 | 2 | 4 | 8) {
+            return Err(Error::unsupported("it counts items, and its entries are no integers"));
+        }
+        let (from, to) = (to_usize(rows.start, "entry")?, to_usize(rows.end, "entry")?);
+        let bytes = contents.data.get(from.saturating_mul(size)..to.saturating_mul(size));
+        let bytes = bytes.ok_or_else(|| Error::out_of_spec("a basket ends inside its entries"))?;
+        let number = |bytes: &[u8]| {
+            let sign = if bytes[0] & 0x80 == 0 { 0 } else { 0xFF };
+            let mut number = [sign; 8];
+            number[8 - bytes.len()..].copy_from_slice(bytes);
+            let number = i64::from_be_bytes(number);
+            let wrong = || Error::out_of_spec(format!("it counts {number} items"));
+            usize::try_from(number).map_err(|_| wrong())
+        };
+        bytes.chunks_exact(size).map(number).collect()
     }
 
     /// Returns the contents. `scratch` is memory for a payload that is still compressed.

@@ -40,7 +40,7 @@ pub struct PackedForm {
 
 /// Compressors and memory that all threads share.
 #[derive(Default)]
-pub struct PackingMemory(Compressors);
+pub struct PackingMemory(pub(super) Compressors);
 
 /// A basket that is ready to be written.
 #[derive(Debug)]
@@ -94,15 +94,30 @@ impl<'a> Packer<'a> {
         }
     }
 
-    /// Appends the entries `rows` of a basket.
+    /// Appends the entries `rows` of a basket. `counted` are the places of its entries, and the end of the last entry, if
+    /// only a counter says them ([`OpenedBasket::is_counted`]).
     ///
     /// # Errors
     /// `OutOfSpecification` if they are damaged; `Unsupported` if only another branch says where they begin;
     /// `LimitExceeded` for a basket of more than 1 GiB.
-    pub fn add(&mut self, basket: &OpenedBasket, rows: Range<u64>) -> Result<()> {
+    pub fn add(
+        &mut self,
+        basket: &OpenedBasket,
+        rows: Range<u64>,
+        counted: Option<&[usize]>,
+    ) -> Result<()> {
         let mut scratch = Vec::new();
         let contents = basket.contents(&mut scratch)?;
         let rows = to_usize(rows.start, "entry")?..to_usize(rows.end, "entry")?;
+        if let Some(all) = counted {
+            if all.last() != Some(&contents.data.len()) {
+                return Err(Error::out_of_spec(
+                    "its counter says another number of bytes than the basket has",
+                ));
+            }
+            let offsets = all.get(rows.start..=rows.end).ok_or_else(short)?;
+            return self.add_variable(&contents, rows, offsets);
+        }
         match contents.offsets(rows.clone())? {
             Some(offsets) => self.add_variable(&contents, rows, &offsets),
             None => self.add_fixed(contents.data, rows, contents.entry_size()?),

@@ -23,6 +23,15 @@ impl StoredTree {
             own.check(&other.branches[place], whose).in_field(&own.path)?;
             matching.push(place);
         }
+        match (&self.references, &other.references) {
+            (Some(own), Some(theirs)) if !own.agrees_with(theirs) => {
+                return Err(Error::unsupported(format!(
+                    "its table of references between objects (TBranchRef) numbers branches or processes in another way than \
+                     {whose}: copy the entries of both with ROOT (TChain::CloneTree without \"fast\")"
+                )));
+            }
+            _ => {}
+        }
         let new = other.branches.iter().find(|one| places.contains_key(one.path.as_str()));
         match new {
             Some(new) => {

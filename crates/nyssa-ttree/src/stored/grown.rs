@@ -78,6 +78,16 @@ impl Growth {
     /// Adds the statements of `tree` about its entries, with its branches in the order `matching`. Baskets are added
     /// separately.
     pub fn add(&mut self, tree: &StoredTree, matching: &[usize]) {
+        self.add_entries(tree, matching);
+        add_bytes(&mut self.bytes, tree.bytes);
+        for (growth, &at) in self.branches.iter_mut().zip(matching) {
+            let Some(branch) = tree.branches.get(at) else { continue };
+            add_bytes(&mut growth.bytes, branch.bytes);
+        }
+    }
+
+    /// Adds the statements of `tree` as [`Self::add`] does, except the bytes of its baskets.
+    pub fn add_entries(&mut self, tree: &StoredTree, matching: &[usize]) {
         if self.branches.is_empty() {
             self.clusters = tree.clusters.clone();
             self.branches.resize_with(matching.len(), BranchGrowth::default);
@@ -85,10 +95,8 @@ impl Growth {
             self.clusters.extend(&tree.clusters);
         }
         self.entries += tree.entries;
-        add_bytes(&mut self.bytes, tree.bytes);
         for (growth, &at) in self.branches.iter_mut().zip(matching) {
             let Some(branch) = tree.branches.get(at) else { continue };
-            add_bytes(&mut growth.bytes, branch.bytes);
             growth.maximum = growth.maximum.max(branch.maximum);
             growth.leaves.resize(branch.leaves.len(), LeafGrowth::default());
             for (leaf, other) in growth.leaves.iter_mut().zip(&branch.leaves) {
@@ -132,7 +140,7 @@ impl StoredTree {
     /// to replaced bytes.
     ///
     pub fn grown(self, growth: &Growth, name: Option<&str>, keylen: usize) -> Result<Vec<u8>> {
-        let Self { entries: before, branches, mut object, has_index, .. } = self;
+        let Self { entries: before, branches, references, mut object, has_index, .. } = self;
         let root = object.object().root().id();
         let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         let entries = number(growth.entries);
@@ -154,6 +162,10 @@ impl StoredTree {
             object.set_text(root, "fName", name);
         }
         remove(&branches, &growth.branches, &mut object)?;
+        let table = references.and_then(|references| growth.branches.get(references.branch));
+        if table.is_some_and(|table| table.is_left_out) {
+            object.set_bytes(root, "fBranchRef", vec![0; 4]);
+        }
         let changed = branches.iter().zip(&growth.branches);
         for (branch, growth) in changed.filter(|(_, growth)| !growth.is_left_out) {
             let id = branch.id;
@@ -162,6 +174,9 @@ impl StoredTree {
             object.set_int(id, "fTotBytes", growth.bytes.0);
             object.set_int(id, "fZipBytes", growth.bytes.1);
             object.set_bytes(id, "fBaskets", NO_OBJECTS.to_vec());
+            if branch.elsewhere.is_some() {
+                object.set_text(id, "fFileName", "");
+            }
             if let Some(size) = growth.basket_size {
                 object.set_int(id, "fBasketSize", size);
             }

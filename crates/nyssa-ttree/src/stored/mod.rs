@@ -8,6 +8,7 @@ mod clusters;
 mod grown;
 mod index;
 mod parts;
+mod references;
 mod tree;
 
 pub(crate) use beside::drafts;
@@ -15,4 +16,5 @@ pub use beside::{Beside, PlainObject};
 pub use clusters::ClusterRuns;
 pub use grown::{BranchGrowth, Growth, NewBranches, add_bytes};
 pub(crate) use index::check as check_index;
-pub use tree::{StoredBranch, StoredTree};
+pub use references::References;
+pub use tree::{Counted, StoredBranch, StoredTree};

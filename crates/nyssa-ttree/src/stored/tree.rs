@@ -1,18 +1,29 @@
 //! Reads a stored tree with the places of the members that new baskets change.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
 
+use nyssa_io::Source;
 use nyssa_root::distinct::Distinct;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 use nyssa_root::streamer::values::{EditedObject, ObjectId, Value, View};
 
-use super::ClusterRuns;
-use crate::model::{Basket, basket_table, first_entry};
+use super::{ClusterRuns, References};
+use crate::model::{Basket, Files, JoinedFiles, basket_table, first_entry, place_in_file};
 use crate::read::basket_header::GENERATE_OFFSETS;
 
 /// The properties of branches that are names of classes.
 const CLASS_NAMES: [&str; 2] = ["fClassName", "fClonesName"];
+
+/// The classes of leaves of integers.
+const INTEGERS: [&str; 4] = ["TLeafB", "TLeafS", "TLeafI", "TLeafL"];
+/// The classes of the leaves of other numbers that are stored as they are.
+const FLOATS: [&str; 3] = ["TLeafF", "TLeafD", "TLeafO"];
+
+/// The class of the branch of a `TClonesArray` that is split the old way.
+const CLONES: &str = "TBranchClones";
 
 /// A tree in its stored form.
 pub struct StoredTree {
@@ -28,9 +39,22 @@ pub struct StoredTree {
     pub ranged: u64,
     /// Whether the tree has an index of its entries.
     pub has_index: bool,
-    /// The branch with the table of the references between objects (`TTree::fBranchRef`), which is the last branch.
-    pub references: Option<usize>,
+    /// The table of the references between objects (`TTree::fBranchRef`). Its branch is the last branch.
+    pub references: Option<References>,
+    /// The bytes of the file, and of the other files with baskets.
+    source: Arc<dyn Source>,
+    /// The file and the other files, if there are other files.
+    files: Option<Arc<JoinedFiles>>,
     pub(super) object: EditedObject,
+}
+
+/// How a counter gives the size of each entry of a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// The branch that counts the items.
+    pub counter: usize,
+    /// The size of an item in bytes.
+    pub item_size: usize,
 }
 
 /// A branch of a stored tree.
@@ -60,6 +84,8 @@ pub struct StoredBranch {
     pub parent: Option<usize>,
     /// The branches that count its items.
     pub counters: Vec<usize>,
+    /// Whether its baskets are in another file (`fFileName`); the reason if this file may not be read.
+    pub(super) elsewhere: Option<std::result::Result<(), String>>,
     /// The leaves.
     pub leaves: Vec<StoredLeaf>,
     pub(super) id: ObjectId,
@@ -75,32 +101,104 @@ pub struct StoredLeaf {
     pub(super) id: ObjectId,
 }
 
+/// The items of a leaf.
+struct LeafForm {
+    class: String,
+    /// The number of numbers of an item.
+    len: usize,
+    /// The size of a number in bytes.
+    size: usize,
+}
+
 impl StoredTree {
-    /// Reads the tree of a key.
+    /// Reads the tree of a key, to which entries are added.
+    ///
+    /// # Errors
+    /// As [`Self::read`]; `Unsupported` for trees with baskets in other files, and for trees with references between
+    /// objects.
+    pub fn read_to_append(file: &RootFile, key: &KeyEntry) -> Result<Self> {
+        let tree = Self::read(file, key)?;
+        let far = tree.branches.iter().find(|branch| branch.elsewhere.is_some());
+        let refused = match (&tree.references, far) {
+            (Some(_), _) => {
+                Err(Error::unsupported("it has references between objects (TBranchRef)"))
+            }
+            (None, Some(far)) => {
+                Err(Error::unsupported("its baskets are in another file")).in_field(&far.path)
+            }
+            (None, None) => Ok(()),
+        };
+        refused.in_file(file.name()).in_object(&key.path)?;
+        Ok(tree)
+    }
+
+    /// Reads the tree of a key. Other files with its baskets are not opened.
     ///
     /// # Errors
     /// `Unsupported` with the reason for trees to which no baskets can be added; an error if the object is damaged or
     /// cannot be read.
     pub fn read(file: &RootFile, key: &KeyEntry) -> Result<Self> {
-        let tree = Self::read_with_references(file, key)?;
-        match tree.references {
-            Some(_) => Err(Error::unsupported("it has references between objects (TBranchRef)"))
-                .in_file(file.name())
-                .in_object(&key.path),
-            None => Ok(tree),
-        }
-    }
-
-    /// Reads the tree of a key, which may have a table of the references between its objects ([`Self::references`]).
-    ///
-    /// # Errors
-    /// `Unsupported` with the reason for trees to which no baskets can be added; an error if the object is damaged or
-    /// cannot be read.
-    pub fn read_with_references(file: &RootFile, key: &KeyEntry) -> Result<Self> {
         let infos = file.streamer_infos()?;
         let payload = file.payload(key)?;
         let object = EditedObject::read(infos.complete(), &key.class, payload, key.keylen);
-        object.and_then(Self::of).in_file(file.name()).in_object(&key.path)
+        let tree = object.and_then(|object| Self::of(object, file.source()));
+        tree.in_file(file.name()).in_object(&key.path)
+    }
+
+    /// Returns the bytes of the file of the tree, and of the other files with baskets.
+    pub fn source(&self) -> &Arc<dyn Source> {
+        &self.source
+    }
+
+    /// Returns the bytes of [`Self::source`] that are a basket of the file, or of another file, which is then opened.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` for a basket beyond the end of its file; `Unsupported` with its name for another file that is
+    /// missing or that may not be read; `Io`.
+    pub fn range(&self, basket: &Basket) -> Result<Range<u64>> {
+        let file = match &self.files {
+            Some(files) => files.extent(basket.seek)?,
+            None => 0..self.source.size(),
+        };
+        let range = basket.seek..basket.seek.saturating_add(basket.bytes);
+        match range.end <= file.end {
+            true => Ok(range),
+            false => Err(Error::out_of_spec(format!(
+                "the basket is said to end at byte {}, the file ends at byte {}",
+                place_in_file(basket.seek).saturating_add(basket.bytes),
+                file.end - file.start
+            ))),
+        }
+    }
+
+    /// Returns how a counter gives the size of each entry of a branch: it is an array of numbers that one branch of integers
+    /// counts.
+    pub fn counted(&self, at: usize) -> Option<Counted> {
+        let branch = self.branches.get(at).filter(|branch| branch.may_lack_offsets())?;
+        let (item, [counter]) = (branch.only_leaf()?, &branch.counters[..]) else { return None };
+        let counts = self.branches.get(*counter)?.only_leaf()?;
+        let counts = INTEGERS.contains(&counts.class.as_str()) && counts.len == 1;
+        let is_number =
+            INTEGERS.contains(&item.class.as_str()) || FLOATS.contains(&item.class.as_str());
+        (counts && is_number && item.len > 0)
+            .then_some(Counted { counter: *counter, item_size: item.len.checked_mul(item.size)? })
+    }
+
+    /// Opens the other file with the baskets of a branch, if they are in another file.
+    ///
+    /// # Errors
+    /// `Unsupported` with branch and file for a file that is missing or that may not be read; `Io`.
+    pub fn reach(&self, branch: &StoredBranch) -> Result<()> {
+        let first = || branch.baskets.iter().find(|basket| basket.embedded.is_none());
+        let reached = match (&branch.elsewhere, &self.files) {
+            (None, _) => return Ok(()),
+            (Some(Err(reason)), _) => Err(Error::unsupported(reason.clone())),
+            (Some(Ok(())), Some(files)) if let Some(basket) = first() => {
+                files.extent(basket.seek).map(drop)
+            }
+            _ => Ok(()),
+        };
+        reached.in_field(&branch.path)
     }
 
     /// Returns the names of the classes of its branches.
@@ -109,8 +207,10 @@ impl StoredTree {
         form.filter(|(name, _)| CLASS_NAMES.contains(&&**name)).map(|(_, class)| class.as_str())
     }
 
-    fn of(object: EditedObject) -> Result<Self> {
+    fn of(object: EditedObject, source: &Arc<dyn Source>) -> Result<Self> {
         let view = object.object().root();
+        let mut files = Files::new(Some(Arc::clone(source)));
+        find_files(view, &mut files, &mut HashSet::new())?;
         let entries = view.u64("fEntries")?;
         let optional = |name: &str| match view.get(name) {
             Some(_) => view.i64s(name),
@@ -123,17 +223,18 @@ impl StoredTree {
         let auto_flush = if view.get("fAutoFlush").is_some() { view.i64("fAutoFlush")? } else { 0 };
         let has_index = matches!(view.get("fTreeIndex"), Some(Value::Object(_)));
         let mut branches = Vec::new();
-        collect(view, (None, ""), entries, &mut Distinct::default(), &mut branches)?;
+        collect(view, (None, ""), (entries, &files), &mut Distinct::default(), &mut branches)?;
         let mut references = None;
         if let Some(Value::Object(id)) = view.get("fBranchRef") {
             let table = view.of(*id);
             let path = table.str("fName")?;
-            references = Some(branches.len());
-            branches.push(branch(table, path, entries).in_field(path)?);
+            references = Some(References::read(table, &branches).in_field(path)?);
+            branches.push(branch(table, path, (entries, &files)).in_field(path)?);
         }
         for (branch, counters) in counters(view, &branches)?.into_iter().enumerate() {
             branches[branch].counters = counters;
         }
+        let files = files.joined();
         Ok(Self {
             entries,
             bytes: bytes(view)?,
@@ -142,6 +243,10 @@ impl StoredTree {
             ranged: ranged.min(entries),
             has_index,
             references,
+            source: files
+                .as_ref()
+                .map_or_else(|| Arc::clone(source), |files| Arc::clone(files) as _),
+            files,
             object,
         })
     }
@@ -153,40 +258,72 @@ impl StoredBranch {
         self.has_offsets && self.generates_offsets && !self.counters.is_empty()
     }
 
+    /// Returns whether the branches below it hold the members of a `TClonesArray` that is split the old way
+    /// (`TBranchClones`). No branch can be removed below it.
+    pub fn is_old_clones(&self) -> bool {
+        self.property("class") == Some(CLONES)
+    }
+
+    /// Returns the leaf of a branch without a class that has one leaf.
+    fn only_leaf(&self) -> Option<LeafForm> {
+        if self.leaves.len() != 1 || self.property("class") != Some("TBranch") {
+            return None;
+        }
+        let of_leaf = |end: &str| {
+            let mut form = self.form.iter();
+            form.find(|(name, _)| name.starts_with("leaf ") && name.ends_with(end))
+                .map(|(_, value)| value.clone())
+        };
+        let number = |end: &str| of_leaf(end)?.parse().ok();
+        Some(LeafForm {
+            class: of_leaf(": class")?,
+            len: number(": fLen")?,
+            size: number(": fLenType")?,
+        })
+    }
+
     /// Returns a member of the branch that must be equal in trees that are joined, as text.
     pub fn property(&self, name: &str) -> Option<&str> {
         self.form.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
+/// Finds the files that the branches below `parent` name.
+fn find_files(parent: View<'_>, files: &mut Files, seen: &mut HashSet<ObjectId>) -> Result<()> {
+    for branch in parent.list("fBranches")?.into_iter().flatten() {
+        if !seen.insert(branch.id()) {
+            return Err(Error::out_of_spec("branch is listed twice"))
+                .in_field(branch.str("fName")?);
+        }
+        files.find(branch.str_or_empty("fFileName")?);
+        find_files(branch, files, seen)?;
+    }
+    Ok(())
+}
+
 /// Adds the branches below `parent`.
 fn collect(
     parent: View<'_>,
     (above, prefix): (Option<usize>, &str),
-    entries: u64,
+    tree: (u64, &Files),
     paths: &mut Distinct,
     out: &mut Vec<StoredBranch>,
 ) -> Result<()> {
     for view in parent.list("fBranches")?.into_iter().flatten() {
         let path = paths.give(&format!("{prefix}{}", view.str("fName")?), true);
-        let branch = branch(view, &path, entries).in_field(&path)?;
+        let branch = branch(view, &path, tree).in_field(&path)?;
         let own = out.len();
         out.push(StoredBranch { parent: above, ..branch });
-        collect(view, (Some(own), &format!("{path}/")), entries, paths, out)?;
+        collect(view, (Some(own), &format!("{path}/")), tree, paths, out)?;
     }
     Ok(())
 }
 
-fn branch(view: View<'_>, path: &str, entries: u64) -> Result<StoredBranch> {
-    if view.class() == "TBranchClones" {
-        return Err(Error::unsupported(
-            "its objects are split the old way (TBranchClones), which is read and converted, but not joined: merge \
-             with ROOT's hadd, or convert the files and merge those",
-        ));
-    }
-    let file = view.str_or_empty("fFileName")?;
-    if !file.is_empty() {
-        return Err(Error::unsupported(format!("its baskets are in another file, {file:?}")));
+/// Reads a branch of a tree that has some entries, and some other files.
+fn branch(view: View<'_>, path: &str, tree: (u64, &Files)) -> Result<StoredBranch> {
+    let (entries, files) = tree;
+    if view.class() == CLONES {
+        return clones(view, path, entries);
     }
     if let first @ 1.. = first_entry(view)? {
         return Err(Error::unsupported(format!(
@@ -195,7 +332,17 @@ fn branch(view: View<'_>, path: &str, entries: u64) -> Result<StoredBranch> {
     }
     let own = view.u64("fEntries")?;
     let has_branches = !view.list("fBranches")?.is_empty();
-    let table = basket_table(view, 0..own)?;
+    let mut table = basket_table(view, 0..own)?;
+    let elsewhere = match view.str_or_empty("fFileName")? {
+        "" => None,
+        file => Some(match files.known(file) {
+            Ok(start) => {
+                table.shift(start, files.most_offset());
+                Ok(())
+            }
+            Err(reason) => Err(format!("its baskets are in another file, {file:?}: {reason}")),
+        }),
+    };
     if !(table.baskets.is_empty() && has_branches) {
         table.complete.map_err(Error::unsupported)?;
         if own != entries {
@@ -223,7 +370,35 @@ fn branch(view: View<'_>, path: &str, entries: u64) -> Result<StoredBranch> {
         generates_offsets: generates_offsets(view)?,
         parent: None,
         counters: Vec::new(),
+        elsewhere,
         leaves: leaves.iter().map(|&leaf| stored_leaf(leaf)).collect::<Result<_>>()?,
+        id: view.id(),
+    })
+}
+
+/// Reads the branch of a `TClonesArray` that is split the old way. It has no baskets: the first branch below it counts the
+/// objects.
+fn clones(view: View<'_>, path: &str, entries: u64) -> Result<StoredBranch> {
+    let own = view.u64("fEntries")?;
+    if own != entries {
+        return Err(Error::unsupported(format!("it has {own} entries, the tree has {entries}")));
+    }
+    let class = view.str("fClassName")?.to_owned();
+    Ok(StoredBranch {
+        path: path.to_owned(),
+        name: view.str("fName")?.to_owned(),
+        form: vec![("class".to_owned(), CLONES.to_owned()), (CLASS_NAMES[0].to_owned(), class)],
+        baskets: Vec::new(),
+        bytes: (0, 0),
+        compression: 0,
+        basket_size: 0,
+        has_offsets: false,
+        maximum: None,
+        generates_offsets: false,
+        parent: None,
+        counters: Vec::new(),
+        elsewhere: None,
+        leaves: Vec::new(),
         id: view.id(),
     })
 }

@@ -8,7 +8,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nyssa_root::arrow::Native;
-use nyssa_root::compression::{Codec, Compressor};
+use nyssa_root::compression::{Codec, Compression, Compressor};
 use nyssa_root::error::{Error, Result};
 
 use super::basket::Basket;
@@ -96,6 +96,19 @@ impl Compressors {
         }
         self.recycle(out);
         Ok(None)
+    }
+
+    /// Compresses the payload of a basket. Returns `None` if the result is not smaller.
+    ///
+    /// # Errors
+    /// `LimitExceeded` if a library cannot allocate its state.
+    pub(crate) fn compress_bytes(
+        &self,
+        data: &[u8],
+        compression: Compression,
+    ) -> Result<Option<Vec<u8>>> {
+        let entries = Arc::new(Codec::from(compression));
+        self.compress_data(data, data.len(), &BasketCodecs { entries, offsets: None })
     }
 
     /// Takes the memory of a stored basket for the next baskets, unless it is very large.

@@ -9,7 +9,7 @@ use nyssa_ttree::stored::{Growth, StoredTree};
 use crate::compare::diff::{self, DiffOptions};
 use crate::job::others::{OtherObjects, path_of, reason};
 use crate::job::output::Output;
-use crate::job::stored_trees::{Copy, basket_bytes};
+use crate::job::trees::{Copy, basket_bytes};
 use crate::open::open_dataset;
 
 /// The advice if other trees of the file are damaged.

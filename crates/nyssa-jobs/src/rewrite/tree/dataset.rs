@@ -9,18 +9,14 @@ use nyssa_rntuple::write::WriteReport;
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, RootFile, name_of, split};
-use nyssa_ttree::stored::{BranchGrowth, Growth, StoredBranch, StoredTree};
+use nyssa_ttree::stored::{Growth, StoredBranch, StoredTree};
 
 use super::branches;
-use super::clusters::Clusters;
-use super::entries::Entries;
-use super::form::{Fate, Flush};
-use super::groups::groups;
-use super::work::Work;
 use crate::compare::diff::{self, DiffOptions};
-use crate::job::given::given;
 use crate::job::output::Output;
-use crate::job::stored_trees::Copy;
+use crate::job::trees::{
+    Clusters, Copy, Entries, Fate, Flush, Joined, Progress, Wanted, Work, groups,
+};
 use crate::job::{EntryRange, Reencoded, Written, report};
 use crate::open::open_dataset;
 use crate::rewrite::options::{EntryCut, RewriteOptions};
@@ -47,7 +43,8 @@ pub(in crate::rewrite) struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    /// Plans the tree of a key of `input`, which is named `source` in the report.
+    /// Plans the tree of a key of `input`, which is named `source` in the report. With `as_stored`, which is the reason, its
+    /// baskets are moved as they are.
     ///
     /// # Errors
     /// `NotFound` for globs that match nothing; `InvalidArgument` for options that are not allowed; `Unsupported` with the
@@ -56,6 +53,7 @@ impl<'a> Tree<'a> {
     pub(in crate::rewrite) fn new(
         input: &RootFile,
         (key, source): (KeyEntry, &str),
+        as_stored: Option<&str>,
         options: &'a RewriteOptions,
         context: &'a Context,
     ) -> Result<Self> {
@@ -64,12 +62,19 @@ impl<'a> Tree<'a> {
                 "read rules are for RNTuples, and this is a TTree",
             ));
         }
-        let stored = StoredTree::read_with_references(input, &key)?;
+        let stored = StoredTree::read(input, &key)?;
         let kept = branches::select(&stored, &options.include, &options.exclude)?;
         let pieces = pieces(input, source, stored.entries, options, context)?;
         let entries = Entries::new(&pieces);
         let all = entries.are_all(stored.entries);
-        let flush = Flush::new(input, &stored, &kept, options)?;
+        if let Some(reason) = as_stored.filter(|_| !all) {
+            return Err(Error::unsupported(reason));
+        }
+        let wanted = Wanted { baskets: &options.baskets, output: &options.output, joins: false };
+        let flush = match as_stored {
+            Some(_) => Flush::KEPT,
+            None => Flush::new(&stored, &kept, wanted)?,
+        };
         let clusters = match flush.rule {
             None => Clusters::kept(&stored.clusters, &entries, all),
             Some(rule) => Clusters::new(entries.count(), flush.entries, rule),
@@ -78,12 +83,21 @@ impl<'a> Tree<'a> {
         let path = target(&key, options);
         let name = name_of(split(path).1).to_string();
         let mut fates = Vec::with_capacity(kept.len());
-        for (branch, kept) in stored.branches.iter().zip(kept) {
-            let fate = || Fate::of((&stored, branch), &name, all, &flush, options);
-            let fate = if kept { fate().in_field(&branch.path)? } else { Fate::LeftOut };
-            fates.push(fate);
+        for (at, (branch, kept)) in stored.branches.iter().zip(kept).enumerate() {
+            if !kept {
+                fates.push(Fate::LeftOut);
+                continue;
+            }
+            stored.reach(branch)?;
+            fates.push(match as_stored {
+                Some(_) => Fate::as_stored(branch, wanted),
+                None => {
+                    Fate::of((&stored, at), &name, all, &flush, wanted).in_field(&branch.path)?
+                }
+            });
         }
-        let notes = notes(&stored, &fates, all, options);
+        let mut notes = notes(&stored, &fates, all, options);
+        notes.extend(as_stored.map(|reason| format!("it keeps the baskets that it has: {reason}")));
         Ok(Self {
             source: source.to_owned(),
             key,
@@ -98,6 +112,11 @@ impl<'a> Tree<'a> {
             options,
             context,
         })
+    }
+
+    /// Returns the path and cycle in the input.
+    pub(in crate::rewrite) fn source(&self) -> &str {
+        &self.source
     }
 
     /// Writes the tree, and the streamer infos of its file.
@@ -118,18 +137,22 @@ impl<'a> Tree<'a> {
         let written = || Error::invalid_argument("the tree is written already");
         let stored = self.stored.take().ok_or_else(written)?;
         output.file.require_same_classes(&*input.streamer_infos()?, stored.classes())?;
+        let growth = |(branch, fate): (&StoredBranch, &Fate)| {
+            fate.growth(self.options.baskets.title_of(branch))
+        };
         let mut growth = Growth {
             entries: self.entries.count(),
             clusters: self.clusters.runs.clone(),
-            branches: stored.branches.iter().zip(&self.fates).map(|it| self.growth(it)).collect(),
+            branches: stored.branches.iter().zip(&self.fates).map(growth).collect(),
             ..Growth::default()
         };
         let path = target(&self.key, self.options);
         let settings = self.options.output.compression();
-        let per_entry = input_bytes(&stored, &self.fates) as f64 / stored.entries.max(1) as f64;
+        let bytes = input_bytes(&stored, &self.fates);
+        let per_entry = bytes as f64 / stored.entries.max(1) as f64;
+        let order: Vec<usize> = (0..stored.branches.len()).collect();
         let work = Work {
-            input,
-            tree: &stored,
+            joined: &Joined::new(0, &[(&stored, &order)]),
             fates: &self.fates,
             entries: &self.entries,
             groups: &groups(&self.clusters.ranges, per_entry),
@@ -137,6 +160,7 @@ impl<'a> Tree<'a> {
             compression: settings,
             memory: self.options.output.memory(),
             context: self.context,
+            progress: Progress { before: 0, own: bytes, total: bytes },
         };
         work.run(output, &mut growth)?;
         output.file.add_streamer_infos(&input.streamer_list()?)?;
@@ -144,19 +168,6 @@ impl<'a> Tree<'a> {
         let copy = Copy::new(output, settings, self.context, 0);
         copy.tree(stored, &self.key, path, &growth)?;
         Ok(report)
-    }
-
-    /// Returns what changes in the metadata of a branch.
-    fn growth(&self, (branch, fate): (&StoredBranch, &Fate)) -> BranchGrowth {
-        let (basket_size, compression) = match fate {
-            Fate::Packed(form) => {
-                (i64::try_from(form.basket_size).ok(), Some(form.compression.setting().into()))
-            }
-            _ => (None, None),
-        };
-        let title = self.options.baskets.title_of(branch).map(str::to_owned);
-        let is_left_out = matches!(fate, Fate::LeftOut);
-        BranchGrowth { is_left_out, basket_size, compression, title, ..BranchGrowth::default() }
     }
 
     fn report(
@@ -278,16 +289,25 @@ fn notes(tree: &StoredTree, fates: &[Fate], all: bool, options: &RewriteOptions)
             "the index of its entries is left out, TTree::BuildIndex makes a new one".to_owned(),
         );
     }
-    let plain = given(&options.baskets).is_ok_and(|given| given.is_empty());
-    let requested = !plain || options.output.compression.is_some();
+    let parents = tree.references.as_ref().map(|table| (&fates[table.branch], &table.parents));
+    if let Some((Fate::LeftOut, parents)) = parents
+        && parents.iter().any(|&at| matches!(fates[at], Fate::LeftOut))
+    {
+        notes.push(
+            "the table of the references between its objects (TBranchRef) is left out, because objects of branches that are \
+             left out are in it: TRef::GetObject finds objects of branches that were read before"
+                .to_owned(),
+        );
+    }
+    let requested = options.baskets.basket_size.is_some() || options.baskets.auto_flush.is_some();
     let whole = tree.branches.iter().zip(fates).filter(|(branch, fate)| {
         let is_whole = branch.may_lack_offsets() && !branch.baskets.is_empty();
-        requested && is_whole && matches!(fate, Fate::Moved)
+        requested && is_whole && matches!(fate, Fate::Moved | Fate::Resealed(_))
     });
     let whole: Vec<&str> = whole.map(|(branch, _)| branch.path.as_str()).collect();
     if !whole.is_empty() {
         notes.push(format!(
-            "baskets without offsets of their entries (kGenerateOffsetMap) are moved as they are: {}",
+            "baskets without offsets of their entries (kGenerateOffsetMap) keep their entries: {}",
             whole.join(", ")
         ));
     }

@@ -287,6 +287,8 @@ impl Reader<'_> {
             self.cursor.skip(8)?;
             Value::Int(self.cursor.be_i64()?)
         };
+        let end = self.cursor.position();
+        self.keep_place(id, 3, end - 8..end);
         // Sizes before and after compression, and the offset.
         self.cursor.skip(8 + 8 + 4)?;
         let counter = self.pointer()?;

@@ -6,7 +6,7 @@ use nyssa_data::view::SelectedRange;
 
 /// Ranges of entries of the input, which follow each other in the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entries {
+pub(crate) struct Entries {
     ranges: Vec<Range<u64>>,
     /// The first entry of each range in the output, and then the number of entries.
     starts: Vec<u64>,
@@ -14,7 +14,7 @@ pub(super) struct Entries {
 
 impl Entries {
     /// Makes the ranges of the entries that are selected.
-    pub(super) fn new(pieces: &[SelectedRange]) -> Self {
+    pub(crate) fn new(pieces: &[SelectedRange]) -> Self {
         let mut ranges: Vec<Range<u64>> = Vec::new();
         for piece in pieces {
             let start = piece.entries.start;
@@ -34,18 +34,23 @@ impl Entries {
         Self { ranges, starts }
     }
 
+    /// Makes the entries up to `end`, all of them.
+    pub(crate) fn all(end: u64) -> Self {
+        Self::new(&[SelectedRange { entries: 0..end, mask: None }])
+    }
+
     /// Returns the number of entries.
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.starts.last().copied().unwrap_or(0)
     }
 
     /// Returns whether these are all of `total` entries.
-    pub(super) fn are_all(&self, total: u64) -> bool {
+    pub(crate) fn are_all(&self, total: u64) -> bool {
         self.count() == total
     }
 
     /// Returns the number of selected entries before `entry` of the input.
-    pub(super) fn before(&self, entry: u64) -> u64 {
+    pub(crate) fn before(&self, entry: u64) -> u64 {
         let index = self.ranges.partition_point(|range| range.end <= entry);
         let start = self.starts.get(index).copied().unwrap_or(0);
         let range = self.ranges.get(index);
@@ -53,7 +58,7 @@ impl Entries {
     }
 
     /// Returns the entries of the input that are the entries `range` of the output.
-    pub(super) fn of(&self, range: &Range<u64>) -> impl Iterator<Item = Range<u64>> {
+    pub(crate) fn of(&self, range: &Range<u64>) -> impl Iterator<Item = Range<u64>> {
         let first = self.starts.partition_point(|&start| start <= range.start).saturating_sub(1);
         let (from, to) = (range.start, range.end);
         let parts = self.starts.iter().zip(&self.ranges).skip(first);

@@ -5,11 +5,11 @@ use std::ops::Range;
 use crate::heuristics::tree;
 
 /// Parts of clusters that are written together. Baskets end where a part ends.
-pub(super) type Group = Vec<Range<u64>>;
+pub(crate) type Group = Vec<Range<u64>>;
 
 /// Returns the groups of `clusters`, whose entries have about `bytes` stored bytes each. Small clusters share a group,
 /// and a very large cluster is divided.
-pub(super) fn groups(clusters: &[Range<u64>], bytes: f64) -> Vec<Group> {
+pub(crate) fn groups(clusters: &[Range<u64>], bytes: f64) -> Vec<Group> {
     let size = |range: &Range<u64>| (range.end - range.start) as f64 * bytes;
     let mut groups: Vec<Group> = Vec::new();
     let mut open = 0.0;

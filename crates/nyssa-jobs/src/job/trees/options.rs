@@ -41,6 +41,12 @@ pub struct BasketOptions {
 }
 
 impl BasketOptions {
+    /// Returns whether no option is given.
+    pub(crate) fn are_default(&self) -> bool {
+        let Self { basket_size, auto_flush, branch_options } = self;
+        basket_size.is_none() && auto_flush.is_none() && branch_options.is_empty()
+    }
+
     /// Checks the numbers.
     ///
     /// # Errors

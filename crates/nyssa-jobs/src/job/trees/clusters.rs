@@ -8,7 +8,7 @@ use nyssa_ttree::write::AutoFlush;
 use super::entries::Entries;
 
 /// The clusters of the output.
-pub(super) struct Clusters {
+pub(crate) struct Clusters {
     /// The entries of each cluster.
     pub ranges: Vec<Range<u64>>,
     /// The clusters, as the tree describes them.
@@ -17,7 +17,7 @@ pub(super) struct Clusters {
 
 impl Clusters {
     /// Keeps the clusters of the input, with the entries that are selected.
-    pub(super) fn kept(stored: &ClusterRuns, entries: &Entries, is_whole: bool) -> Self {
+    pub(crate) fn kept(stored: &ClusterRuns, entries: &Entries, is_whole: bool) -> Self {
         if is_whole {
             return Self { ranges: stored.ranges().collect(), runs: stored.clone() };
         }
@@ -28,7 +28,7 @@ impl Clusters {
     }
 
     /// Makes clusters of one size of `count` entries. `size` is the number of entries of a cluster; `None` makes one cluster.
-    pub(super) fn new(count: u64, size: Option<u64>, rule: AutoFlush) -> Self {
+    pub(crate) fn new(count: u64, size: Option<u64>, rule: AutoFlush) -> Self {
         let size = size.unwrap_or(count).max(1);
         let ranges = (0..count.div_ceil(size)).map(|number| {
             let start = number * size;
