@@ -21,8 +21,8 @@ use super::report::{
     BadInput, InputReport, MergeReport, MergedNTupleReport, MergedTreeReport, left_out,
 };
 use super::trees::Joined;
-use crate::job::given::{flags, given};
 use crate::job::Written;
+use crate::job::given::{flags, given};
 use crate::job::others::OtherObjects;
 use crate::job::output::Output;
 use crate::job::run::{self, Job};

@@ -18,12 +18,12 @@ use nyssa_root::streamer::{ObjectCopy, Refused};
 use super::add::{self, Fate};
 use super::input_file::{InputFile, OtherCycle};
 use super::other_cycles;
+use super::pack::WithMemory;
 use super::plan::Plan;
 use super::report::MergedTreeReport;
 use super::trees::MergedTrees;
 use crate::job::others::{OtherObjects, path_of};
 use crate::job::output::Output;
-use crate::job::trees::Wanted;
 
 /// The advice if an object cannot be merged with the objects of other inputs.
 pub(super) const WITHOUT: &str = "--skip-unsupported (skip_unsupported=True) leaves such objects out, \
@@ -265,7 +265,7 @@ impl MergedObjects {
         files: &[InputFile],
         output: &Output,
         others: &mut OtherObjects,
-        (settings, context): ((Compression, Option<(Wanted<'_>, u64)>), &Context),
+        (settings, context): ((Compression, Option<WithMemory<'_>>), &Context),
     ) -> Result<Vec<MergedTreeReport>> {
         let Self { sums, copies, refused, out_of_place, directories, older, trees, .. } = self;
         let copied = copies.iter().map(|(_, key)| &*key.path);

@@ -15,6 +15,9 @@ use crate::job::trees::{
     Clusters, Copy, Entries, Fate, Flush, Joined, Wanted, Work, basket_bytes, groups,
 };
 
+/// What is wanted for baskets, and the memory for it in bytes.
+pub(super) type WithMemory<'a> = (Wanted<'a>, u64);
+
 /// The trees that become one tree.
 #[derive(Clone, Copy)]
 pub(super) struct Parts<'a> {
@@ -35,7 +38,7 @@ pub(super) fn pack(
     Parts { first, parts, entries }: Parts<'_>,
     path: &str,
     files: &[InputFile],
-    (wanted, memory): (Wanted<'_>, u64),
+    (wanted, memory): WithMemory<'_>,
     copy: &mut Copy<'_>,
 ) -> Result<Growth> {
     let flush = Flush::new(first, &vec![true; first.branches.len()], wanted)?;

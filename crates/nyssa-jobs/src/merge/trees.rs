@@ -14,14 +14,14 @@ use nyssa_root::streamer::PROCESS_ID;
 use nyssa_ttree::stored::{Growth, StoredTree};
 
 use super::input_file::InputFile;
-use super::pack::{Parts, pack};
+use super::pack::{Parts, WithMemory, pack};
 use super::plan::{Plan, lacking};
 use super::report::MergedTreeReport;
 use super::tree_parts::TreeParts;
 use super::unify::listed;
 use crate::compare::diff;
 use crate::job::output::Output;
-use crate::job::trees::{Copy, Wanted, basket_bytes};
+use crate::job::trees::{Copy, basket_bytes};
 use crate::open::open_dataset;
 
 /// The trees of all inputs, by their paths in the output.
@@ -158,7 +158,7 @@ impl MergedTrees {
         self,
         files: &[InputFile],
         output: &Output,
-        (compression, wanted): (Compression, Option<(Wanted<'_>, u64)>),
+        (compression, wanted): (Compression, Option<WithMemory<'_>>),
         context: &Context,
     ) -> Result<Vec<MergedTreeReport>> {
         let mut copy = Copy::new(output, compression, context, self.bytes());
@@ -192,7 +192,7 @@ impl MergedTree {
         self,
         path: &str,
         files: &[InputFile],
-        wanted: Option<(Wanted<'_>, u64)>,
+        wanted: Option<WithMemory<'_>>,
         copy: &mut Copy<'_>,
     ) -> Result<MergedTreeReport> {
         let growth = match wanted {

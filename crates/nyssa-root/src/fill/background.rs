@@ -369,7 +369,7 @@ mod tests {
         let notes = [Notes::default(), Notes::default()];
         let seen = Arc::clone(&notes[0].seen);
         let mut writers = notes.map(|notes| {
-            let notes = Notes { seen: Arc::clone(&seen), ..notes };
+            let notes = Notes { seen: Arc::clone(&seen), gone: notes.gone.clone() };
             Background::new(notes, &context, Some(&line), ROOM)
         });
         for number in 0..100 {
@@ -421,7 +421,7 @@ mod tests {
     fn dropping_leaves_nothing_behind() {
         let context = Context::new(Some(2)).unwrap();
         let (gone, told) = channel();
-        let notes = Notes { gone: Some(gone), ..Notes::default() };
+        let notes = Notes { gone: Some(gone), seen: Arc::default() };
         let seen = Arc::clone(&notes.seen);
         let mut background = Background::new(notes, &context, Some(&Arc::default()), ROOM);
         let release = occupied(&context);

@@ -13,9 +13,16 @@ use nyssa_root::fetch::read_all;
 use super::joined::{Joined, JoinedBasket};
 use crate::heuristics::tree;
 
+/// The source of a tree.
+struct TreeSource {
+    source: Arc<dyn Source>,
+    /// The read-ahead of a remote source, which is then `source`.
+    ahead: Option<Arc<ReadAhead>>,
+}
+
 /// The sources of the trees.
 pub(super) struct Sources {
-    each: Vec<(Arc<dyn Source>, Option<Arc<ReadAhead>>)>,
+    each: Vec<TreeSource>,
     /// The largest number of bytes of a group that are fetched and not yet used.
     bytes: u64,
 }
@@ -29,10 +36,10 @@ impl Sources {
         let each = (0..joined.trees()).map(|number| {
             let source = Arc::clone(joined.source(number)?);
             if source.limits().is_near() {
-                return Ok((source, None));
+                return Ok(TreeSource { source, ahead: None });
             }
             let ahead = ReadAhead::new(source);
-            Ok((Arc::clone(&ahead) as _, Some(ahead)))
+            Ok(TreeSource { source: Arc::clone(&ahead) as _, ahead: Some(ahead) })
         });
         let bytes = context.ahead_bytes() / tree::GROUPS_FETCHED;
         Ok(Self { each: each.collect::<Result<_>>()?, bytes })
@@ -40,19 +47,19 @@ impl Sources {
 
     /// Returns whether baskets are fetched ahead.
     pub(super) fn reads_ahead(&self) -> bool {
-        self.each.iter().any(|(_, ahead)| ahead.is_some())
+        self.each.iter().any(|one| one.ahead.is_some())
     }
 
     /// Begins to fetch baskets: for each task, the tree and the place of each basket.
     pub(super) fn announce(&self, tasks: &[Vec<(usize, Range<u64>)>]) -> GroupAhead {
-        let of = |(number, (_, ahead)): (usize, &(_, Option<Arc<ReadAhead>>))| {
+        let of = |(number, one): (usize, &TreeSource)| {
             let own = |(tree, range): &(usize, Range<u64>)| {
                 let size = range.end.saturating_sub(range.start);
                 (*tree == number && size <= self.bytes).then(|| range.clone())
             };
             let units: Vec<Vec<_>> =
                 tasks.iter().map(|task| task.iter().filter_map(own).collect()).collect();
-            let ahead = ahead.as_ref().filter(|_| units.iter().any(|unit| !unit.is_empty()))?;
+            let ahead = one.ahead.as_ref().filter(|_| units.iter().any(|unit| !unit.is_empty()))?;
             Some(ahead.announce(units, self.bytes))
         };
         GroupAhead(self.each.iter().enumerate().map(of).collect())
@@ -77,7 +84,7 @@ impl Sources {
         }
         let mut all = Vec::new();
         for (number, ranges) in ranges {
-            let source = self.each.get(number).map(|(source, _)| source);
+            let source = self.each.get(number).map(|one| &one.source);
             all.extend(read_all(source.unwrap_or(joined.source(number)?), &ranges)?);
         }
         Ok(all)
