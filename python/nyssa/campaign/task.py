@@ -120,7 +120,8 @@ def check_options(job: Job) -> None:
     with tempfile.TemporaryDirectory(prefix="nyssa-campaign-") as folder:
         task = Task(f"{folder}/output.root", (Input(f"{folder}/input.root", "", 0),))
         with contextlib.suppress(FileMissingError):
-            _run(task, job, Record.of(task, job.key, "failed"))
+            # The text of the job needs options that are right.
+            _run(task, job, Record.of(task, job.name, "failed"))
 
 
 def run_tasks(tasks: Sequence[Task], job: Job, replaced: Collection[str]) -> list[Record]:

@@ -25,6 +25,9 @@ class MergeKeywords(job.OutputKeywords, total=False):
     checksums: bool
     skip_unsupported: bool
     skip_bad: bool
+    basket_size: Size | None
+    auto_flush: AutoFlush | None
+    branch_options: BranchOptions | None
 
 
 class AllKeywords(MergeKeywords, total=False):
@@ -32,9 +35,6 @@ class AllKeywords(MergeKeywords, total=False):
 
     recluster: Size | None
     append: bool
-    basket_size: Size | None
-    auto_flush: AutoFlush | None
-    branch_options: BranchOptions | None
 
 
 @overload

@@ -254,7 +254,7 @@ def test_a_file_of_both_kinds(tmp_path: Path) -> None:
         ({"page_size": 512}, "page-size is an option of RNTuples, and there is none to rewrite"),
         (
             {"encoding": "auto", "cluster_size": "1MB"},
-            "encoding, cluster-size are options of RNTuples, and there is none to rewrite",
+            "cluster-size, encoding are options of RNTuples, and there is none to rewrite",
         ),
         ({"basket_size": 10}, "a basket has 256 to 268435456 bytes, not 10"),
         ({"exclude": ["*"]}, "no branch is left to write"),
