@@ -12,6 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
+use nyssa_root::error::{Error, Kind};
 use nyssa_root::{Context, Result};
 use pyo3::prelude::*;
 
@@ -69,6 +70,8 @@ impl<'py> Job<'py> {
         job: impl FnOnce(&Context) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
         let cancel = Arc::clone(&self.cancel);
+        // The user has been told of an interruption of earlier work with this flag.
+        let was_interrupted = cancel.load(Ordering::Relaxed);
         let counts = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
         let context = context(self.threads)
             .map_err(|error| errors::to_python(py, &error))?
@@ -120,6 +123,10 @@ impl<'py> Job<'py> {
         };
         match result {
             Ok(Ok(value)) => report().map(|()| value),
+            Ok(Err(error)) if was_interrupted && error.kind() == Kind::Cancelled => {
+                let ended = "an earlier interruption ended this work: begin it again";
+                Err(errors::to_python(py, &Error::invalid_argument(ended)))
+            }
             Ok(Err(error)) => Err(errors::to_python(py, &error)),
             Err(panic) => Err(errors::internal(py, panic_message(panic.as_ref()))),
         }

@@ -121,7 +121,10 @@ pub fn convert_many<D: Direction>(
             file.state = FileState::Failed;
             file.error = Some(error.to_string());
         }
-        journal.add(&file, &used)?;
+        // An output that is refused stays as it is, and so does its line.
+        if !matches!(&converted, Err(error) if error.kind() == Kind::AlreadyExists) {
+            journal.add(&file, &used)?;
+        }
         show(&file);
         files.push(file);
         match converted {

@@ -71,6 +71,9 @@ pub struct BranchFacts {
     /// How deep its objects are split (`fSplitLevel`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split_level: Option<u32>,
+    /// Whether the class streams its objects by code of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_streamer: bool,
     /// A hash of the names of the branch and those below it; see [`names_hash`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub names: Option<String>,

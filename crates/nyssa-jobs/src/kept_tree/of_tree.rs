@@ -8,7 +8,7 @@ use nyssa_root::rootfile::{KeyEntry, RootFile};
 use nyssa_root::streamer::StreamerList;
 use nyssa_root::streamer::info::{ClassInfo, StreamerInfos};
 use nyssa_root::type_name::{Argument, TypeName, normalize};
-use nyssa_ttree::stored::Beside;
+use nyssa_ttree::stored::{Beside, BranchBeside};
 use nyssa_ttree::{Branch, Leaf, Tree};
 
 use super::{BranchFacts, KeptTree, LeafFacts, TreeFacts, names_hash};
@@ -46,7 +46,8 @@ impl Taken {
             true => StreamerList::default(),
             false => file.streamer_list()?.newest(|class| classes.contains(class)),
         };
-        let stated = beside.branches.iter().copied().chain(std::iter::repeat((0, 0)));
+        let stated =
+            beside.branches.iter().copied().chain(std::iter::repeat(BranchBeside::default()));
         let branches = tree.branches.iter().zip(stated);
         let branches =
             branches.map(|(branch, stated)| (branch.path.clone(), facts(branch, stated)));
@@ -78,17 +79,18 @@ impl Taken {
     }
 }
 
-fn facts(branch: &Branch, (basket_size, split_level): (i64, i64)) -> BranchFacts {
+fn facts(branch: &Branch, stated: BranchBeside) -> BranchFacts {
     let is_of_class = branch.class != "TBranch";
     let objects = class_of(branch);
-    let split_level = u32::try_from(split_level).ok().filter(|_| objects.is_some());
+    let split_level = u32::try_from(stated.split_level).ok().filter(|_| objects.is_some());
     BranchFacts {
         field: String::new(),
         title: branch.written_title().is_none().then(|| branch.title.clone()),
         class: if is_of_class { branch.type_name() } else { String::new() },
         split_level,
+        own_streamer: stated.own_streamer && objects.as_ref().is_some_and(|own| !own.contains('<')),
         names: objects.map(|_| names_hash(names(branch))),
-        basket_size,
+        basket_size: stated.basket_size,
         leaves: if is_of_class { Vec::new() } else { branch.leaves.iter().map(leaf).collect() },
     }
 }

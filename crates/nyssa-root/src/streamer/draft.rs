@@ -9,6 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::basic::Basic;
 use super::builtin::{Builtin, Collection};
 use super::info::{ClassInfo, Element, ElementForm, StreamerInfos};
+use super::values::{Apart, Reference};
 use super::wire::{self, CLASS, IS_REFERENCED, NEW_CLASS, TAG_OFFSET};
 use crate::arrow::{Native, Number};
 use crate::error::{Error, Result};
@@ -69,25 +70,6 @@ pub enum Target {
     New(Draft),
     /// The object with this label, which was written before.
     Again(usize),
-}
-
-/// Items of an array that were streamed apart from it. Their place in the array is not known yet.
-#[derive(Debug, Default)]
-pub(super) struct Apart {
-    pub bytes: Vec<u8>,
-    /// The labels of the objects in the bytes, and where these objects start.
-    pub labels: Vec<(usize, usize)>,
-    /// The places of references in the bytes, and what they refer to.
-    pub references: Vec<(usize, Reference)>,
-}
-
-/// The target of a reference.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Reference {
-    /// The class that is named at this place of the same bytes.
-    Class(usize),
-    /// The object with this label.
-    Object(usize),
 }
 
 impl Draft {
@@ -192,8 +174,9 @@ impl Apart {
     /// Streams items of an array. Pointers may lead to objects with the labels that `is_known` has.
     ///
     /// # Errors
-    /// As [`Draft::serialize`].
-    pub(super) fn of(
+    /// `Unsupported` for classes that `infos` do not describe and members that cannot be written; `LimitExceeded` for
+    /// numbers that their members cannot hold.
+    pub fn of(
         items: &[Target],
         infos: &StreamerInfos,
         is_known: &dyn Fn(usize) -> bool,
@@ -202,7 +185,7 @@ impl Apart {
         items.iter().try_for_each(|item| writer.pointer(item))?;
         let start = |tag: u32| (tag - TAG_OFFSET) as usize;
         let labels = writer.labels.iter().map(|(&label, &tag)| (label, start(tag))).collect();
-        Ok(Self { bytes: writer.out, labels, references: writer.references })
+        Ok(Self { count: items.len(), bytes: writer.out, labels, references: writer.references })
     }
 }
 

@@ -14,6 +14,17 @@ const OBJECT: &str = "TObject";
 /// The mark of a class that is named for the first time, before its name.
 const NEW_CLASS: [u8; 4] = [0xFF; 4];
 
+/// What a top-level branch says beside its values.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BranchBeside {
+    /// The size of its baskets in bytes.
+    pub basket_size: i64,
+    /// How deep its objects are split.
+    pub split_level: i64,
+    /// Whether the class streams its objects by code of its own (`fType` is -1).
+    pub own_streamer: bool,
+}
+
 /// The parts of a tree beside its branches and entries.
 #[derive(Debug, Default)]
 pub struct Beside {
@@ -29,8 +40,8 @@ pub struct Beside {
     pub user_info: Vec<PlainObject>,
     /// The index of the entries.
     pub index: Option<(Index, PlainObject)>,
-    /// The sizes of the baskets of the top-level branches in bytes, and how deep they are split, in the order of the tree.
-    pub branches: Vec<(i64, i64)>,
+    /// The top-level branches, in the order of the tree.
+    pub branches: Vec<BranchBeside>,
     /// The classes of the objects.
     pub classes: BTreeSet<String>,
     /// The parts that cannot be taken, with the reasons.
@@ -93,9 +104,13 @@ impl Beside {
             this.classes.insert("TTreeIndex".to_owned());
         }
         let branches = tree.list("fBranches")?.into_iter().flatten();
-        let stated = |branch: View<'_>| -> Result<(i64, i64)> {
-            let level = branch.get("fSplitLevel").and_then(Value::as_i64);
-            Ok((branch.i64("fBasketSize")?, level.unwrap_or(0)))
+        let stated = |branch: View<'_>| -> Result<BranchBeside> {
+            let number = |member| branch.get(member).and_then(Value::as_i64);
+            Ok(BranchBeside {
+                basket_size: branch.i64("fBasketSize")?,
+                split_level: number("fSplitLevel").unwrap_or(0),
+                own_streamer: number("fType") == Some(-1),
+            })
         };
         this.branches = branches.map(stated).collect::<Result<_>>()?;
         Ok(this)

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use nyssa_root::error::{Error, Result, ResultExt};
-use nyssa_root::streamer::values::{EditedObject, ObjectId};
+use nyssa_root::streamer::values::{Apart, EditedObject, ObjectId};
 use nyssa_root::streamer::{StreamerInfos, Target};
 
 use super::tree::{StoredBranch, StoredLeaf};
@@ -236,8 +236,11 @@ fn add(new: &NewBranches, branches: &[StoredBranch], object: &mut EditedObject) 
         let (branch, leaf) = branch.ok_or_else(|| Error::unsupported("a counter has no leaf"))?;
         object.label(label, leaf.id).in_field(&branch.path)?;
     }
-    object.add_items(root, "fBranches", &new.branches, &new.infos)?;
-    object.add_items(root, "fLeaves", &new.leaves, &new.infos)
+    for (member, items) in [("fBranches", &new.branches), ("fLeaves", &new.leaves)] {
+        let items = Apart::of(items, &new.infos, &|label| object.is_labelled(label))?;
+        object.add_items(root, member, items)?;
+    }
+    Ok(())
 }
 
 /// Removes branches that are left out, and their leaves. The branches below such a branch are left out, too.

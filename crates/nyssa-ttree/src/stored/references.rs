@@ -9,8 +9,6 @@ use std::collections::HashMap;
 use nyssa_root::error::Result;
 use nyssa_root::streamer::values::{ObjectId, Value, View};
 
-use super::tree::StoredBranch;
-
 /// The table of the references between the objects of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct References {
@@ -25,8 +23,8 @@ pub struct References {
 }
 
 impl References {
-    /// Reads the table of a `TBranchRef`, which follows `branches`.
-    pub(super) fn read(branch: View<'_>, branches: &[StoredBranch]) -> Result<Self> {
+    /// Reads the table of a `TBranchRef`, which follows `branches`, given by their objects and paths.
+    pub(super) fn read(branch: View<'_>, branches: &[(ObjectId, &str)]) -> Result<Self> {
         let mut this = Self {
             branch: branches.len(),
             parents: Vec::new(),
@@ -35,7 +33,7 @@ impl References {
         };
         let Some(table) = branch.view("fRefTable")? else { return Ok(this) };
         let known: HashMap<ObjectId, usize> =
-            branches.iter().enumerate().map(|(at, branch)| (branch.id, at)).collect();
+            branches.iter().enumerate().map(|(at, (id, _))| (*id, at)).collect();
         let parents = match table.view("fParents")? {
             Some(parents) => parents.items()?,
             None => Vec::new(),
@@ -43,7 +41,7 @@ impl References {
         for parent in parents {
             let at = parent.and_then(|parent| known.get(&parent.id()).copied());
             this.parents.extend(at);
-            this.paths.push(at.map(|at| branches[at].path.clone()));
+            this.paths.push(at.map(|at| branches[at].1.to_owned()));
         }
         if let Some(Value::List(processes)) = table.get("fProcessGUIDs") {
             this.processes = processes.iter().map(|process| format!("{process:?}")).collect();

@@ -228,7 +228,8 @@ impl StoredTree {
         if let Some(Value::Object(id)) = view.get("fBranchRef") {
             let table = view.of(*id);
             let path = table.str("fName")?;
-            references = Some(References::read(table, &branches).in_field(path)?);
+            let known: Vec<_> = branches.iter().map(|one| (one.id, one.path.as_str())).collect();
+            references = Some(References::read(table, &known).in_field(path)?);
             branches.push(branch(table, path, (entries, &files)).in_field(path)?);
         }
         for (branch, counters) in counters(view, &branches)?.into_iter().enumerate() {

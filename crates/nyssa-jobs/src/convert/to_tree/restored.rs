@@ -57,6 +57,14 @@ struct Search<'a> {
 impl Search<'_> {
     fn restore(&mut self, path: &str, branch: &BranchFacts) -> (Restored, Option<String>) {
         let was = &branch.class;
+        if branch.own_streamer {
+            let note = format!(
+                "it was a {was}, whose members are branches now: the class streams its objects by code of its own"
+            );
+            let restored =
+                Restored { class: None, branch: path.to_owned(), split_level: branch.split_level };
+            return (restored, Some(note));
+        }
         let own = self.classes.check_type(was).map(|()| was.clone());
         let own = own.map_err(|error| error.message().to_owned());
         let reason = match own.and_then(|class| self.named(path, &class, branch)) {

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use nyssa_io::Source;
-use nyssa_root::error::{Error, Result};
+use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_ttree::Basket;
 use nyssa_ttree::stored::{Counted, StoredTree};
 
@@ -98,7 +98,10 @@ impl<'a> Joined<'a> {
     pub(crate) fn range(&self, basket: &JoinedBasket) -> Result<Option<Range<u64>>> {
         match basket.basket.embedded {
             Some(_) => Ok(None),
-            None => self.tree(basket.tree)?.range(&basket.basket).map(Some),
+            None => {
+                let tree = self.tree(basket.tree)?;
+                tree.range(&basket.basket).map(Some).in_file(tree.source().name())
+            }
         }
     }
 

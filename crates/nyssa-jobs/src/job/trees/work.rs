@@ -165,8 +165,8 @@ impl Work<'_> {
         sources: &Sources,
         (compression, shared): (Option<Compression>, &Shared),
     ) -> Result<Vec<Made>> {
-        let numbers = self.begun(task);
-        let baskets = self.branch(task).baskets.get(numbers.clone()).unwrap_or_default();
+        let (branch, numbers) = (self.branch(task), self.begun(task));
+        let baskets = branch.baskets.get(numbers.clone()).unwrap_or_default();
         let raw = sources.read(self.joined, baskets.iter())?;
         let one =
             |(JoinedBasket { first, basket, .. }, raw): (&JoinedBasket, Bytes)| -> Result<Made> {
@@ -184,7 +184,7 @@ impl Work<'_> {
                 Ok(Made::Moved(*first, moved))
             };
         let numbered = baskets.iter().zip(raw).zip(numbers);
-        numbered.map(|(basket, number)| one(basket).in_basket(number)).collect()
+        numbered.map(|(basket, number)| self.in_basket(branch, number, one(basket))).collect()
     }
 
     /// Packs the entries of a part.
@@ -225,12 +225,14 @@ impl Work<'_> {
                             Error::out_of_spec("its baskets are not in order of entries")
                         })?;
                         let opened = OpenedBasket::open(&raw, &branch.baskets[number].basket);
-                        now = Some(current(number, Arc::new(opened.in_basket(number)?))?);
+                        let opened = self.in_basket(branch, number, opened)?;
+                        now = Some(current(number, Arc::new(opened))?);
                     }
                     let end = rows.end.min(place.end());
                     if let Some(Current { basket, offsets, .. }) = &now {
                         let cut = next - place.first..end - place.first;
-                        packer.add(basket, cut, offsets.as_deref()).in_basket(number)?;
+                        let added = packer.add(basket, cut, offsets.as_deref());
+                        self.in_basket(branch, number, added)?;
                     }
                     next = end;
                 }
@@ -241,6 +243,16 @@ impl Work<'_> {
             opened.keep(task.branch, number, basket);
         }
         Ok(packer.finish()?.into_iter().map(Made::Packed).collect())
+    }
+
+    /// Adds the number of a basket and the file of its tree to errors.
+    fn in_basket<T>(&self, branch: &JoinedBranch, number: usize, found: Result<T>) -> Result<T> {
+        found.at(|place| {
+            let basket = branch.baskets.get(number);
+            let source = basket.and_then(|basket| self.joined.source(basket.tree).ok());
+            place.file = source.map(|source| source.name().to_owned());
+            place.basket = Some(number as u64);
+        })
     }
 
     /// Returns where the entries of a basket begin and where the last one ends, if only a counter says it.
@@ -406,16 +418,5 @@ impl TaskPlan<'_> {
         let new = numbers.into_iter().filter(|number| Some(*number) != before);
         let baskets = new.filter_map(|number| work.branch(task).baskets.get(number));
         baskets.filter_map(|one| Some((one.tree, work.joined.range(one).ok()??))).collect()
-    }
-}
-
-/// Adds the number of a basket to errors.
-trait InBasket {
-    fn in_basket(self, number: usize) -> Self;
-}
-
-impl<T> InBasket for Result<T> {
-    fn in_basket(self, number: usize) -> Self {
-        self.at(|place| place.basket = Some(number as u64))
     }
 }

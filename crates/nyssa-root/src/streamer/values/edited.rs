@@ -4,18 +4,17 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::apart::Apart;
 use super::builtin::ARRAY_ITEMS;
 use super::emitter::{Addition, Edits, Emitter, Spot};
 use super::in_payload;
 use crate::error::{Error, Result};
 use crate::streamer::builtin::ITEMS;
-use crate::streamer::draft::Apart;
 use crate::streamer::standalone::references_in;
 use crate::streamer::values::reader::{Reader, Tag};
 use crate::streamer::values::view::ARRAY;
 use crate::streamer::values::{ClassTable, Numbers, Object, ObjectId, Value, number};
 use crate::streamer::wire::TAG_OFFSET;
-use crate::streamer::{StreamerInfos, Target};
 
 /// An object whose members can be changed. All other bytes stay the same.
 pub struct EditedObject {
@@ -227,19 +226,17 @@ impl EditedObject {
         Ok(())
     }
 
+    /// Returns whether an object has a label.
+    pub fn is_labelled(&self, label: usize) -> bool {
+        self.labels.contains_key(&label)
+    }
+
     /// Adds items to the end of an array of objects (`TObjArray`) that is a member of `id`. Pointers in them may lead to
-    /// all objects that have labels. `infos` describe the classes of new objects.
+    /// all objects that have labels.
     ///
     /// # Errors
-    /// `Unsupported` if the member is no such array, or for classes that cannot be written; `LimitExceeded` for numbers
-    /// that do not fit.
-    pub fn add_items(
-        &mut self,
-        id: ObjectId,
-        member: &str,
-        items: &[Target],
-        infos: &StreamerInfos,
-    ) -> Result<()> {
+    /// `Unsupported` if the member is no such array; `LimitExceeded` for more items than an array can have.
+    pub fn add_items(&mut self, id: ObjectId, member: &str, items: Apart) -> Result<()> {
         let wrong = || Error::unsupported(format!("{member} is no array of objects"));
         let Some(&Value::Object(array)) = self.object.view(id).get(member) else {
             return Err(wrong());
@@ -247,20 +244,18 @@ impl EditedObject {
         let Some(Value::List(before)) = self.object.view(array).get(ITEMS) else {
             return Err(wrong());
         };
-        let count = before.len() + items.len();
+        let count = before.len() + items.count;
         let place = self.object.places.get(&(array.0, ARRAY_ITEMS - 1)).cloned();
         let place = place.ok_or_else(wrong)?;
         let around = self.counts.iter().filter(|(at, end)| *at < place.start && *end == place.end);
         let inside = around.map(|(at, _)| *at).max().ok_or_else(wrong)?;
-        let labels = &self.labels;
-        let apart = Apart::of(items, infos, &|label| labels.contains_key(&label))?;
-        for (label, at) in apart.labels {
+        for (label, at) in items.labels {
             self.labels.insert(label, Spot::Added(self.additions.len(), at));
         }
         let count = u32::try_from(count).map_err(|_| Error::limit("the items of an array"))?;
         let number = place.start..place.start + 4;
         self.edits.insert(number.start, (number, count.to_be_bytes().to_vec()));
-        let (at, bytes, references) = (place.end, apart.bytes, apart.references);
+        let (at, bytes, references) = (place.end, items.bytes, items.references);
         self.additions.push(Addition { at, inside, bytes, references });
         Ok(())
     }

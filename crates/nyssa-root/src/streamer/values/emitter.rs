@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
+use super::apart::Reference;
 use crate::cursor::BYTE_COUNT;
 use crate::error::{Error, Result};
-use crate::streamer::draft::Reference;
 use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
 
 /// The bytes that are replaced, by their first byte.

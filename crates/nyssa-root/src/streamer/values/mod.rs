@@ -4,6 +4,7 @@
 //! An [`Object`] holds all objects that were streamed in one record. They refer to each other by [`ObjectId`].
 //! A [`View`] gives access to the members of one of them by name.
 
+mod apart;
 mod builtin;
 mod edited;
 mod emitter;
@@ -27,6 +28,8 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::streamer::wire::IS_REFERENCED;
 
+pub use apart::Apart;
+pub(in crate::streamer) use apart::Reference;
 pub use edited::EditedObject;
 pub(crate) use relocate::relocate;
 pub(crate) use table::ClassTable;
