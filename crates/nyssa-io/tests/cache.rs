@@ -144,9 +144,15 @@ fn bytes_that_are_on_a_disk_are_read_by_several_requests() {
     assert_eq!(source.limits_of(&plan), Limits::NONE);
     let data = fs::File::open(file_of(folder.path(), "data")).unwrap();
     data.sync_all().unwrap();
-    fadvise(&data, 0, None, Advice::DontNeed).unwrap();
-    let limits = source.limits_of(&plan);
-    assert!(!limits.is_near() && limits.concurrency == 8, "{limits:?}");
+    // A busy system may keep the bytes for a moment.
+    let evicted = || {
+        fadvise(&data, 0, None, Advice::DontNeed).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        source.limits_of(&plan)
+    };
+    let limits = std::iter::repeat_with(evicted).take(200).find(|limits| !limits.is_near());
+    let limits = limits.expect("the system removes the bytes from its memory");
+    assert_eq!(limits.concurrency, 8, "{limits:?}");
     assert_eq!(limits.coalesce_gap(), 0);
     origin.reset();
     check(&source, &plan[0]);
