@@ -286,3 +286,40 @@ def test_an_index_that_is_none(tmp_path: Path) -> None:
     _with_set(path, [_VERSION, row], {"x": [1, 2]})
     with pytest.raises(nyssa.NyssaError, match='an index of a TTree has the class "TNamed"'):
         back(path, tmp_path / "back.root")
+
+
+_OWN_STREAMERS = """
+void nyssa_own_streamers(const char *path) {
+  TFile file(path, "RECREATE");
+  TTree tree("Events", "");
+  TVector3 three; TLorentzVector four;
+  tree.Branch("three", &three); tree.Branch("whole", &three, 32000, 0); tree.Branch("four", &four);
+  for (int i = 0; i < 5; ++i) {
+    three.SetXYZ(i, 5, 6); four.SetPxPyPzE(i, 1, 2, 3); tree.Fill();
+  }
+  tree.Write();
+}
+void nyssa_reads_members(const char *path) {
+  TFile file(path);
+  auto tree = file.Get<TTree>("Events");
+  for (auto cut : {"three_fX == Entry$ && three_fZ == 6", "whole_fX == Entry$ && whole_fZ == 6",
+                   "four_fP_fX == Entry$ && four_fE == 3"})
+    if (tree->GetEntries(cut) != 5) throw 1;
+}
+"""
+
+
+def test_classes_that_stream_themselves(tmp_path: Path, root: Root) -> None:
+    """Their members become branches, because ROOT reads a branch of them by code of the class."""
+    source, ntuple, path = (tmp_path / f"{name}.root" for name in ("tree", "ntuple", "back"))
+    root.call("cpp", _OWN_STREAMERS, f'nyssa_own_streamers("{source}")')
+    nyssa.convert(source, ntuple, "Events")
+    report = back(ntuple, path)
+    root.call("cpp", "", f'nyssa_reads_members("{path}")')
+    notes = [one.split(":")[0:2] for one in report["notes"] if "members are branches" in one]
+    was = "whose members are branches now"
+    assert notes == [
+        ["three", f" it was a TVector3, {was}"],
+        ["whole", f" it was a TVector3, {was}"],
+        ["four", f" it was a TLorentzVector, {was}"],
+    ]
