@@ -84,6 +84,29 @@ def test_bad_inputs_are_left_out_by_name(paths: list[str], tmp_path: Path, root:
         nyssa.merge([f"{paths[0]}:None"], merged, skip_bad=True, force=True)
 
 
+def test_a_damaged_basket_leaves_its_input_out(tmp_path: Path, root: Root) -> None:
+    """Also when the entries of several inputs are packed into baskets together."""
+    paths = [str(tmp_path / f"in{number}.root") for number in range(3)]
+    for number, path in enumerate(paths):
+        with nyssa.recreate(path, compression="zlib:1") as file:
+            file.mktree("Muons", {"pt": np.arange(5000.0) + number})
+    with uproot.open(paths[1]) as file:
+        start = int(file["Muons/pt"].member("fBasketSeek")[0])
+    content = bytearray(Path(paths[1]).read_bytes())
+    content[start + 200 : start + 300] = bytes(100)
+    Path(paths[1]).write_bytes(content)
+    merged = str(tmp_path / "merged.root")
+    for options in ({"auto_flush": 700}, {"basket_size": 3000}, {"compression": "lz4"}):
+        with pytest.raises(errors.NyssaError) as caught:
+            nyssa.merge(paths, merged, **options)
+        assert f"file {paths[1]}" in str(caught.value)
+        report = nyssa.merge(paths, merged, skip_bad=True, force=True, **options)
+        assert [one["file"] for one in report["bad"]] == [paths[1]]
+        found = root.call("numpy", merged, "Muons", ["pt"])["pt"]
+        assert found.tolist() == [*range(5000), *range(2, 5002)]
+        Path(merged).unlink()
+
+
 def test_append(paths: list[str], tmp_path: Path, root: Root) -> None:
     """As ``hadd -a``: the datasets of the output come first, and it stays if the merge fails."""
     merged, hadd = str(tmp_path / "merged.root"), str(tmp_path / "hadd.root")
