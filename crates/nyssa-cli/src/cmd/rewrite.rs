@@ -18,8 +18,9 @@ use crate::output::names;
 /// Types, versions, names and values stay the same. An RNTuple is decoded, and its compression, cluster size and page
 /// size are chosen again. The entries of a TTree, which may be of any class, are packed into other baskets without being
 /// decoded; what no option changes stays as it is. Some fields or branches, and some entries, can be left out. Without a
-/// path, all RNTuples and TTrees of the file are rewritten. The output appears only when it is complete, and with
-/// --verify only when every value has been read back and compared.
+/// path, all RNTuples and TTrees of the file are rewritten; a TTree whose entries cannot be taken apart is left out, with a
+/// note that has the reason. The output appears only when it is complete, and with --verify only when every value has been
+/// read back and compared.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  nyssa rewrite run3.root out.root --compression zstd:7 --verify\n  \
