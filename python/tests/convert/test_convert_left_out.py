@@ -15,7 +15,9 @@ import uproot
 import nyssa
 from support.data import DATA
 
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"no test data at {DATA}")
+pytestmark = pytest.mark.skipif(
+    not DATA.is_dir(), reason=f"no test data at {DATA}; set NYSSA_TEST_DATA"
+)
 TREES = DATA / "ttree"
 
 

@@ -197,7 +197,7 @@ def test_a_tree_whose_name_no_rntuple_can_have(tmp_path: Path, root: Root) -> No
     assert root.call("numpy", str(output), "TestA1", ["x"])["x"].tolist() == [0, 1, 2]
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason=f"no test data at {DATA}")
+@pytest.mark.skipif(not DATA.is_dir(), reason=f"no test data at {DATA}; set NYSSA_TEST_DATA")
 @pytest.mark.parametrize(
     "name",
     [

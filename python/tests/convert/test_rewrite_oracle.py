@@ -20,7 +20,9 @@ FILES = [
 ]
 STAFF = DATA / "rntuple" / "ntpl001_staff_rntuple_v1-0-1-0.root"
 NANO = next(iter(sorted((DATA / "rntuple").glob("cmsopendata2015*"))), Path("none"))
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"no test data at {DATA}")
+pytestmark = pytest.mark.skipif(
+    not DATA.is_dir(), reason=f"no test data at {DATA}; set NYSSA_TEST_DATA"
+)
 
 #: Number of entries that ROOT shows of each file.
 CHUNK = 20
@@ -38,6 +40,11 @@ def test_root_reads_the_same(path: Path, tmp_path: Path, root: Root) -> None:
         for report in nyssa.rewrite(path, output, compression=compression, verify=True):
             assert report["verified"]
             name = report["source"]
+            with uproot.open(path) as file:
+                is_tree = file.classname_of(name) == "TTree"
+            if is_tree:
+                # Tests of rewritten TTrees compare them.
+                continue
             before, after = (root.call("described", str(p), name) for p in (path, output))
             # ROOT 6.34 wrote some names with a space between the brackets.
             assert [(a, b.replace("> >", ">>"), *c) for a, b, *c in before] == [
@@ -174,32 +181,32 @@ void beside_tree(const char *path) {
   tree.Fill();
   tree.Write();
 }
-void check_beside(const char *path) {
+void check_beside(const char *path, int entries) {
   TFile file(path);
   auto tree = file.Get<TTree>("tree");
   int number = 0;
   if (tree) tree->SetBranchAddress("number", &number);
-  if (!tree || tree->GetEntries() != 1 || tree->GetEntry(0) <= 0 || number != 7)
+  if (!tree || tree->GetEntries() != entries || tree->GetEntry(0) <= 0 || number != 7)
     throw std::runtime_error("the tree is not that of the input");
 }
 """
 
 
 def test_other_objects_in_root(tmp_path: Path, root: Root) -> None:
-    """A histogram of a directory is copied; a rewrite names a TTree, and a merge joins it."""
+    """A histogram of a directory is copied; a TTree is rewritten, and a merge joins it."""
     path = tmp_path / "in.root"
     root.call("write_events", str(path), ["Events"], 20)
     root.call("add_histogram", str(path), "deep/er", "h")
     root.call("cpp", _TREE, f'beside_tree("{path}")')
     events = root.call("entries", str(path), "Events")
-    [report] = nyssa.rewrite(path, tmp_path / "rewritten.root")
-    assert report["carried"] == ["deep/er/h;1 (TH1F)"]
-    [left_out] = report["left_out"]
-    assert left_out.startswith("tree;1 (TTree): it holds positions in its file")
+    reports = nyssa.rewrite(path, tmp_path / "rewritten.root")
+    assert {one["source"] for one in reports} == {"Events", "tree"}
+    assert reports[0]["carried"] == ["deep/er/h;1 (TH1F)"]
+    assert reports[0]["left_out"] == []
     nyssa.merge([path, tmp_path / "rewritten.root"], tmp_path / "merged.root")
-    root.call("cpp", "", f'check_beside("{tmp_path / "merged.root"}")')
     for name, files in (("rewritten", 1), ("merged", 2)):
         output = str(tmp_path / f"{name}.root")
+        root.call("cpp", "", f'check_beside("{output}", {files})')
         assert root.call("entries", output, "Events") == files * events
         assert root.call("histogram", output, "deep/er/h") == [0.0, 3.0 * files, 0.0]
 

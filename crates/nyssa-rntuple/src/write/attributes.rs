@@ -81,7 +81,7 @@ impl AttributeSetWriter {
         let path = format!("{path}:{name}");
         let writer = Writer::begin(file, path, name.to_owned(), schema, options.clone())?;
         // A set is small. Its rows are written in the order of the calls, whatever writes the RNTuple itself.
-        let table = TableWriter::over(writer, options, context, None)?;
+        let table = TableWriter::over(writer.settling(), options, context, None)?;
         Ok(Self { table, name: name.to_owned(), fields, end: 0 })
     }
 

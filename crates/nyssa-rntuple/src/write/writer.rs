@@ -44,6 +44,8 @@ const PAGE_RECORD: u64 = 96;
 pub struct Writer {
     file: SharedFile,
     owns_file: bool,
+    /// Whether clusters wait for the work of other writers of the file, because the caller commits them.
+    settles: bool,
     /// The directories and the name. For an attribute set, the path of its RNTuple and its own name.
     path: String,
     name: String,
@@ -124,6 +126,11 @@ impl Writer {
         Self::begin(file, path.to_owned(), name.to_owned(), schema, options)
     }
 
+    /// Commits clusters on the thread of the caller, after all earlier work on the file.
+    pub(super) fn settling(self) -> Self {
+        Self { settles: true, ..self }
+    }
+
     /// Starts an RNTuple that has the name `path` while it is written.
     pub(super) fn begin(
         file: &SharedFile,
@@ -150,6 +157,7 @@ impl Writer {
         Ok(Self {
             file: file.clone(),
             owns_file: false,
+            settles: false,
             path,
             name,
             max_key_size,

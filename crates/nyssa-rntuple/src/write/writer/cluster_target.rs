@@ -8,6 +8,9 @@ use crate::write::cluster_target::{ClusterPage, ClusterTarget, FinishedColumn, S
 
 impl ClusterTarget for Writer {
     fn commit(&mut self, mut cluster: SealedCluster) -> Result<()> {
+        if self.settles {
+            self.file.line().settle();
+        }
         let given: Vec<_> = cluster.columns.iter().map(|column| column.column).collect();
         self.represent(&mut cluster.columns)?;
         self.begin_cluster(cluster.entries)?;

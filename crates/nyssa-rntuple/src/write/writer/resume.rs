@@ -59,6 +59,7 @@ impl Writer {
         Ok(Self {
             file: file.clone(),
             owns_file: false,
+            settles: false,
             path: path.to_owned(),
             name: header.name.clone(),
             max_key_size: match anchor.max_key_size {
