@@ -1,5 +1,6 @@
 //! Describes the branches of single members, and says which of them could be split further.
 
+use nyssa_root::error::{Error, Result};
 use nyssa_root::streamer::info::{ClassInfo, Element, ElementForm as Streaming};
 use nyssa_root::streamer::{Basic, Declarations, StreamerInfos};
 
@@ -215,4 +216,21 @@ pub(super) fn full_name(element: &Element) -> String {
     let sizes = element.dimensions.iter().filter(|_| element.array_length > 0);
     let sizes: String = sizes.map(|size| format!("[{size}]")).collect();
     format!("{}{sizes}", element.name)
+}
+
+/// Checks that a type has no class of ROOT. ROOT has code that streams most of them (`TLorentzVector`), which no streamer info
+/// says. Members of such classes are streamed with a header in any case.
+///
+/// # Errors
+/// `Unsupported` with the class.
+pub(super) fn check_streamed_by_infos(type_name: &str) -> Result<()> {
+    let is_part = |one: char| one.is_ascii_alphanumeric() || matches!(one, '_' | ':');
+    let mut names = type_name.split(|one| !is_part(one));
+    let is_of_root = |name: &&str| matches!(name.as_bytes(), [b'T', b'A'..=b'Z', ..]);
+    match names.find(|name| is_of_root(name) && *name != "TString") {
+        None => Ok(()),
+        Some(class) => Err(Error::unsupported(format!(
+            "nyssa does not write branches of {class}, whose objects ROOT may stream by code of the class: write its members"
+        ))),
+    }
 }

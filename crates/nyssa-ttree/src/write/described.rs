@@ -6,7 +6,7 @@ use nyssa_root::error::{Error, Result};
 use nyssa_root::rootfile::RootFile;
 use nyssa_root::streamer::{Declarations, Element, StreamerInfos, StreamerList};
 
-use super::class_members::is_container;
+use super::class_members::{check_streamed_by_infos, is_container};
 
 /// The elements of classes that have branches.
 const ELEMENTS: [&str; 7] = [
@@ -88,6 +88,7 @@ impl Described {
         if type_name.contains('*') {
             return Err(Error::unsupported(format!("nyssa does not write pointers: {type_name}")));
         }
+        check_streamed_by_infos(type_name)?;
         let mut checked = HashMap::new();
         for class in self.classes_in(type_name) {
             self.check(class, &mut checked, 0)?;

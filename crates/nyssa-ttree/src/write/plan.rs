@@ -22,6 +22,7 @@ use nyssa_root::arrow::{Number, STREAMER, brief};
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::streamer::{ClassInfo, Declarations, ObjectLayout, StreamerInfos, StreamerList};
 
+use super::class_members::check_streamed_by_infos;
 use super::conform::fits;
 use super::form::{BranchForm, Content, LeafForm};
 use super::names;
@@ -194,6 +195,7 @@ impl<'a> Planner<'a> {
     fn declared(&mut self, name: &str, type_name: &str) -> Result<Shape> {
         let mut declared = Declarations::new(&self.options.classes);
         let spelt = declared.declare(type_name)?;
+        check_streamed_by_infos(&spelt)?;
         // What other columns hold decides how a pair is described.
         for other in self.schema.fields() {
             if let Some(type_name) = self.options.class_of(other)? {
@@ -230,12 +232,6 @@ impl<'a> Planner<'a> {
         infos: &StreamerInfos,
     ) -> Result<(ClassColumn, Arc<ObjectLayout>)> {
         names::check("a branch", name)?;
-        if let Some(class) = class_of_root(type_name) {
-            return Err(Error::unsupported(format!(
-                "nyssa does not write branches of {class}, whose objects ROOT may stream by code of the class: write its \
-                 members"
-            )));
-        }
         let (level, first) = (self.options.split_level_of(name), self.plan.branches.len());
         let Unrolled { branches, shape, layout } = unroll(infos, (name, type_name), level, first)?;
         for branch in branches {
@@ -570,13 +566,4 @@ fn refused(data_type: &DataType, in_list: bool) -> Error {
     };
     let data_type = brief(data_type);
     Error::unsupported(format!("a tree cannot hold {place} of type {data_type}{reason}"))
-}
-
-/// Returns a class of ROOT in a type. ROOT has code that streams most of them (`TLorentzVector`), which no streamer info
-/// says. Members of such classes are streamed with a header in any case.
-fn class_of_root(type_name: &str) -> Option<&str> {
-    let names =
-        type_name.split(|one: char| !(one.is_ascii_alphanumeric() || matches!(one, '_' | ':')));
-    let mut own = names.filter(|name| matches!(name.as_bytes(), [b'T', b'A'..=b'Z', ..]));
-    own.find(|name| *name != "TString")
 }
