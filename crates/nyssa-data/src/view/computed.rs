@@ -1,6 +1,5 @@
 //! Makes a dataset that adds computed columns to another dataset.
 
-use std::collections::{BTreeSet, HashSet};
 use std::ops::{Deref, Range};
 
 use arrow_array::ArrayRef;
@@ -66,6 +65,7 @@ impl<D: Deref<Target: Dataset>> Computed<D> {
 impl<D: Deref<Target: Dataset> + Send + Sync> Dataset for Computed<D> {
     same_object!(inner);
     same_entries!(inner);
+    same_relations!(inner);
 
     fn columns(&self) -> &[ColumnInfo] {
         &self.columns
@@ -73,22 +73,6 @@ impl<D: Deref<Target: Dataset> + Send + Sync> Dataset for Computed<D> {
 
     fn subcolumns(&self) -> &[ColumnInfo] {
         self.inner.subcolumns()
-    }
-
-    fn equal_lengths(&self) -> Vec<BTreeSet<String>> {
-        self.inner.equal_lengths()
-    }
-
-    fn size_columns(&self) -> HashSet<String> {
-        self.inner.size_columns()
-    }
-
-    fn title(&self, column: &str) -> String {
-        self.inner.title(column)
-    }
-
-    fn description(&self) -> String {
-        self.inner.description()
     }
 
     fn column_bytes(&self, column: &str) -> Result<Option<ColumnBytes>> {

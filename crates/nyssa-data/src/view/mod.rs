@@ -46,6 +46,27 @@ macro_rules! same_columns {
     };
 }
 
+/// Forwards the titles of columns, and the relations of their lengths, to the inner dataset, whose columns have the same names.
+macro_rules! same_relations {
+    ($inner:ident) => {
+        fn title(&self, column: &str) -> String {
+            self.$inner.title(column)
+        }
+
+        fn description(&self) -> String {
+            self.$inner.description()
+        }
+
+        fn equal_lengths(&self) -> Vec<std::collections::BTreeSet<String>> {
+            self.$inner.equal_lengths()
+        }
+
+        fn size_columns(&self) -> std::collections::HashSet<String> {
+            self.$inner.size_columns()
+        }
+    };
+}
+
 /// Forwards calls that depend only on the entries to the inner dataset, which has the same entries.
 macro_rules! same_entries {
     ($inner:ident) => {

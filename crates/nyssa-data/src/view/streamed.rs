@@ -1,6 +1,6 @@
 //! Shows columns of objects as the bytes that ROOT's streamer writes for them.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use arrow_array::{ArrayRef, new_empty_array};
@@ -44,25 +44,10 @@ impl Streamed {
 impl Dataset for Streamed {
     same_object!(inner);
     same_entries!(inner);
+    same_relations!(inner);
 
     fn columns(&self) -> &[ColumnInfo] {
         &self.items
-    }
-
-    fn title(&self, column: &str) -> String {
-        self.inner.title(column)
-    }
-
-    fn description(&self) -> String {
-        self.inner.description()
-    }
-
-    fn equal_lengths(&self) -> Vec<BTreeSet<String>> {
-        self.inner.equal_lengths()
-    }
-
-    fn size_columns(&self) -> HashSet<String> {
-        self.inner.size_columns()
     }
 
     fn read(

@@ -41,7 +41,8 @@ pub trait Direction: Clone + Debug + Default + Serialize {
     /// text is the same. Options that say nothing about the output, such as `force`, are not in it.
     ///
     /// # Errors
-    /// The errors of [`Self::settled`].
+    /// `InvalidArgument` for options that are not allowed, and for a file that is no profile; an error if the profile
+    /// cannot be read.
     fn job(&self) -> Result<String> {
         let mut given = differences(&self.settled()?, &Self::default().settled()?)?;
         if Self::TO != To::default() {

@@ -142,7 +142,7 @@ impl Journal {
         self.known.get(&file_name(&file.output))
     }
 
-    /// Keeps what a line says, unless its output is in another folder, as those of the datasets of a campaign are.
+    /// Keeps what a line says, unless its output is in another folder. A campaign has a folder for each dataset.
     fn keep(&mut self, known: Known, folder: &Path) {
         let above = Path::new(&known.output).parent();
         let is_here = || absolute(folder).is_ok_and(|folder| above == Some(folder.as_path()));

@@ -125,7 +125,7 @@ fn names(branch: &Branch) -> Vec<&str> {
     std::iter::once(branch.name.as_str()).chain(below).collect()
 }
 
-/// Returns the classes that `infos` describe in some types, and those of their members.
+/// Returns the classes that `infos` describe in some types, and the classes of their members.
 fn described(infos: &StreamerInfos, types: impl Iterator<Item = String>) -> BTreeSet<String> {
     let mut known: HashMap<String, Vec<&ClassInfo>> = HashMap::new();
     for info in infos.classes() {

@@ -128,7 +128,7 @@ impl Batch {
 struct Packing<'a> {
     path: &'a str,
     fates: &'a [Fate],
-    /// The clusters of the output. `None` keeps those of the inputs.
+    /// The clusters of the output. `None` keeps the clusters of the inputs.
     clusters: Option<&'a Clusters>,
     memory: u64,
 }

@@ -19,11 +19,11 @@ use super::writer::TreeWriter;
 impl TreeWriter {
     /// Adds branches with the columns of `schema`: one array for each column, with a value for each entry so far. Later rows
     /// have these columns, too, behind the others. Lists may have a counter that the tree has; `counts` returns the offsets
-    /// that follow from the counts of such a branch. Of the options, those of branches are used.
+    /// that follow from the counts of such a branch. Only the options of branches are used.
     ///
     /// # Errors
     /// `InvalidArgument` for names that are taken or cannot be written, for another number of values than entries, for
-    /// values that do not fit, and for lists whose lengths are not those of their counter; `Unsupported` for types that a
+    /// values that do not fit, and for lists whose lengths differ from their counter; `Unsupported` for types that a
     /// tree cannot hold. The tree then stays as it was. `Cancelled`; an error if the sink cannot be written.
     pub fn add_branches(
         &mut self,

@@ -9,7 +9,7 @@ use super::codec::{BasketCodecs, BranchCodec};
 use super::workers::Workers;
 
 /// The codecs of the branches of one filler.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Codecs {
     branches: Vec<BranchCodec>,
     /// The number of complete clusters.
@@ -29,9 +29,9 @@ impl Codecs {
         Self { branches, complete: 0 }
     }
 
-    /// Takes the codecs of branches that come behind these branches. `all` has codecs for both.
-    pub(super) fn take_more(&mut self, all: Self) {
-        self.branches.extend(all.branches.into_iter().skip(self.branches.len()));
+    /// Adds the codecs of branches that come behind these branches.
+    pub(super) fn extend(&mut self, branches: impl Iterator<Item = BranchCodec>) {
+        self.branches.extend(branches);
     }
 
     /// Sets the codec of the next baskets of a branch.

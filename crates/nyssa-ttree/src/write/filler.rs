@@ -95,12 +95,13 @@ impl Filler {
     pub(super) fn adding(&self, plan: Plan, (name, settings): (&str, &[BranchSettings])) -> Self {
         // The bytes of its baskets are counted, and end no cluster.
         let kind = (AutoFlush::Bytes(u64::MAX), false);
-        let context = &self.compressing.context;
-        let mut filler = Self::new(plan, (name, settings), kind, context);
-        self.codecs().take_more(filler.codecs().clone());
-        filler.compressing = self.compressing.clone();
-        filler.filling = self.filling;
-        filler
+        let more = settings.iter().skip(self.branches.len());
+        self.codecs().extend(more.map(|own| BranchCodec::new(own.compression, own.effort)));
+        Self {
+            filling: self.filling,
+            compressing: self.compressing.clone(),
+            ..Self::new(plan, (name, settings), kind, &self.compressing.context)
+        }
     }
 
     /// Fills the rows of each of `clusters` into baskets of their own. `rows` is the number of all rows.

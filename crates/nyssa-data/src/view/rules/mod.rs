@@ -6,7 +6,6 @@
 
 mod plan;
 
-use std::collections::{BTreeSet, HashSet};
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
@@ -187,29 +186,14 @@ fn plan_of(cpp_type: &CppType, field: &Field, rules: &[ReadRule]) -> Result<Opti
 impl Dataset for WithRules {
     same_object!(inner);
     same_entries!(inner);
+    same_relations!(inner);
 
     fn columns(&self) -> &[ColumnInfo] {
         &self.items
     }
 
-    fn title(&self, column: &str) -> String {
-        self.inner.title(column)
-    }
-
-    fn description(&self) -> String {
-        self.inner.description()
-    }
-
     fn column_bytes(&self, column: &str) -> Result<Option<ColumnBytes>> {
         self.inner.column_bytes(column)
-    }
-
-    fn equal_lengths(&self) -> Vec<BTreeSet<String>> {
-        self.inner.equal_lengths()
-    }
-
-    fn size_columns(&self) -> HashSet<String> {
-        self.inner.size_columns()
     }
 
     fn read(

@@ -58,12 +58,7 @@ impl Search<'_> {
     fn restore(&mut self, path: &str, branch: &BranchFacts) -> (Restored, Option<String>) {
         let was = &branch.class;
         if branch.own_streamer {
-            let note = format!(
-                "it was a {was}, whose members are branches now: the class streams its objects by code of its own"
-            );
-            let restored =
-                Restored { class: None, branch: path.to_owned(), split_level: branch.split_level };
-            return (restored, Some(note));
+            return opened(path, branch, "the class streams its objects by code of its own");
         }
         let own = self.classes.check_type(was).map(|()| was.clone());
         let own = own.map_err(|error| error.message().to_owned());
@@ -93,11 +88,7 @@ impl Search<'_> {
                 let note = format!("it was a {was}, and is a {class}: {reason}");
                 (Restored { class: Some(class), branch, split_level }, Some(note))
             }
-            None => {
-                let note = format!("it was a {was}, whose members are branches now: {reason}");
-                let branch = path.to_owned();
-                (Restored { class: None, branch, split_level }, Some(note))
-            }
+            None => opened(path, branch, &reason),
         }
     }
 
@@ -157,6 +148,13 @@ impl Search<'_> {
             format!("its {} objects are split into other branches than before", branch.class)
         })
     }
+}
+
+/// Makes the members of objects branches of their own, for a reason.
+fn opened(path: &str, branch: &BranchFacts, reason: &str) -> (Restored, Option<String>) {
+    let note = format!("it was a {}, whose members are branches now: {reason}", branch.class);
+    let split_level = branch.split_level;
+    (Restored { class: None, branch: path.to_owned(), split_level }, Some(note))
 }
 
 fn hash(names: &[String]) -> Option<String> {

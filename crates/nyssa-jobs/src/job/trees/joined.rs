@@ -47,8 +47,7 @@ impl JoinedBasket {
 }
 
 impl<'a> Joined<'a> {
-    /// Joins trees behind `start` entries. Each tree has its branches in the order of its numbers, which are those of the first
-    /// tree.
+    /// Joins trees behind `start` entries. The numbers of a tree say where it has the branches of the first tree.
     pub(crate) fn new(start: u64, trees: &[(&'a StoredTree, &[usize])]) -> Self {
         let mut end = start;
         let mut branches: Vec<JoinedBranch> = Vec::new();

@@ -118,7 +118,7 @@ fn end(clusters: &[Cluster]) -> u64 {
     clusters.last().map_or(0, |cluster| cluster.first_entry + cluster.entries)
 }
 
-/// Returns the top-level fields that `new` has beside those of `old`. Everything else must be equal.
+/// Returns the top-level fields of `new` that `old` lacks. Everything else must be equal.
 fn new_fields(old: &Schema, new: &Schema) -> Result<Vec<FieldId>> {
     extension::check_prefix(old, new)?;
     let known = old.fields.len();
