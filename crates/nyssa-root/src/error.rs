@@ -69,6 +69,21 @@ pub struct Place {
     pub offset: Option<u64>,
 }
 
+impl Place {
+    /// Fills in the parts of `outer` that are not known here.
+    fn fill_in(&mut self, outer: Self) {
+        self.file = self.file.take().or(outer.file.map(nyssa_io::shown));
+        self.object = self.object.take().or(outer.object);
+        self.field = self.field.take().or(outer.field);
+        self.column = self.column.or(outer.column);
+        self.cluster = self.cluster.or(outer.cluster);
+        self.page = self.page.or(outer.page);
+        self.basket = self.basket.or(outer.basket);
+        self.entry = self.entry.or(outer.entry);
+        self.offset = self.offset.or(outer.offset);
+    }
+}
+
 /// The error of the core. It is boxed so that a `Result` is small.
 ///
 /// ```
@@ -257,16 +272,7 @@ impl Error {
     pub fn at(mut self, fill: impl FnOnce(&mut Place)) -> Self {
         let mut outer = Place::default();
         fill(&mut outer);
-        let place = &mut self.0.place;
-        place.file = place.file.take().or(outer.file.map(nyssa_io::shown));
-        place.object = place.object.take().or(outer.object);
-        place.field = place.field.take().or(outer.field);
-        place.column = place.column.or(outer.column);
-        place.cluster = place.cluster.or(outer.cluster);
-        place.page = place.page.or(outer.page);
-        place.basket = place.basket.or(outer.basket);
-        place.entry = place.entry.or(outer.entry);
-        place.offset = place.offset.or(outer.offset);
+        self.0.place.fill_in(outer);
         self
     }
 
