@@ -1,37 +1,40 @@
 //! Writes files.
 
+mod table;
+mod tree;
+
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
-use arrow_schema::{Field, Schema};
+use arrow_schema::{Field, FieldRef, Schema};
 use nyssa_jobs::update::Update;
-use nyssa_rntuple::schema::{Classes, SchemaBuilder};
-use nyssa_rntuple::write::{
-    AttributeSetWriter, Order, RNTupleWriteOptions, SharedFile, TableWriter,
-};
+use nyssa_rntuple::write::{Order, RNTupleWriteOptions, SharedFile};
 use nyssa_root::effort::Effort;
 use nyssa_root::rootfile::writer::{FileOptions, RootFileWriter};
 use nyssa_root::{Context, Error, Result};
-use nyssa_ttree::write::{TreeColumns, TreeWriteOptions, TreeWriter};
+use nyssa_ttree::write::TreeWriteOptions;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use self::table::Table;
+use self::tree::Tree;
 use crate::array::Array;
 use crate::bridge::PythonUpload;
 use crate::errors;
-use crate::field_form::{RowField, row_fields};
+use crate::field_form::RowField;
 use crate::file::File;
 use crate::fill::FillContext;
 use crate::job::Job;
-use crate::new_fields::add_fields;
 use crate::options::{ByField, WriteOptions, by_field};
 use crate::process::Process;
-use crate::rows::Rows;
 use crate::tree_options::TreeOptions;
 
 /// The fields that rows may have; see [`crate::field_form`].
 type Fields = Vec<RowField>;
+
+/// A column that is to be written: its name, and its values.
+type Given = (String, ArrayRef);
 
 /// A ROOT file that takes RNTuples and TTrees until it is closed.
 #[pyclass(frozen, module = "nyssa._core")]
@@ -61,53 +64,7 @@ struct State {
     trees: Vec<Tree>,
 }
 
-/// A TTree that is being written.
-struct Tree {
-    name: String,
-    columns: TreeColumns,
-    rows: Rows<TreeWriter>,
-}
-
-impl Tree {
-    fn new(name: String, writer: TreeWriter) -> Self {
-        Self { name, columns: writer.columns(), rows: Rows::new(writer) }
-    }
-
-    /// Returns an error if the tree takes no entries.
-    fn check_entries(&self) -> Result<()> {
-        match &self.rows {
-            Rows::One(writer) => writer.check_entries(),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// An RNTuple that is being written.
-struct Table {
-    name: String,
-    schema: Arc<nyssa_rntuple::schema::Schema>,
-    rows: Rows<TableWriter>,
-    sets: Vec<(String, AttributeSetWriter)>,
-}
-
-impl Table {
-    fn new(name: String, writer: TableWriter) -> Self {
-        let schema = Arc::new(writer.schema().clone());
-        Self { name, schema, rows: Rows::new(writer), sets: Vec::new() }
-    }
-}
-
 impl State {
-    fn table(&mut self, name: &str) -> Result<&mut Table> {
-        let table = self.tables.iter_mut().find(|table| table.name == name);
-        table.ok_or_else(|| Error::not_found(format!("no RNTuple {name:?} is being written")))
-    }
-
-    fn tree(&mut self, name: &str) -> Result<&mut Tree> {
-        let tree = self.trees.iter_mut().find(|tree| tree.name == name);
-        tree.ok_or_else(|| no_tree(name))
-    }
-
     /// Returns the file that is changed.
     fn update(&self, name: &str) -> Result<&Update> {
         let update = self.update.as_ref();
@@ -184,14 +141,7 @@ impl Writer {
     /// Goes on with the RNTuple `name` of an existing file. Returns the fields that rows have, and the number of
     /// entries.
     fn append(&self, py: Python<'_>, name: String) -> PyResult<(Fields, u64)> {
-        self.run(py, move |state| {
-            let update = state.update(&name)?;
-            let writer = update.append(&name, state.options.clone(), &state.context)?;
-            let fields = row_fields(writer.schema());
-            let entries = writer.entries();
-            state.tables.push(Table::new(name, writer));
-            Ok((fields, entries))
-        })
+        self.run(py, move |state| state.append(name))
     }
 
     /// Goes on with the TTree `name` of an existing file. Returns its columns without entries, the number of entries,
@@ -201,20 +151,7 @@ impl Writer {
         py: Python<'_>,
         name: String,
     ) -> PyResult<(Vec<Array>, u64, Vec<String>)> {
-        self.run(py, move |state| {
-            let compression = state.options.compression;
-            let contexts = state.options.contexts;
-            let options = TreeWriteOptions { compression, contexts, ..TreeWriteOptions::default() };
-            let (writer, notes) =
-                state.update(&name)?.append_tree(&name, options, &state.context)?;
-            let column = |field: Field| {
-                Array::new(arrow_array::new_empty_array(field.data_type()), Arc::new(field))
-            };
-            let columns = writer.columns().fields().into_iter().map(column).collect();
-            let entries = writer.entries();
-            state.trees.push(Tree::new(name, writer));
-            Ok((columns, entries, notes))
-        })
+        self.run(py, move |state| state.append_tree(name))
     }
 
     /// Returns the C++ class of an object of the file before its update.
@@ -236,30 +173,14 @@ impl Writer {
         classes: &Bound<'_, PyDict>,
         own: ByField,
     ) -> PyResult<Fields> {
-        let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
+        let fields = fields(&columns);
         let streamer_infos = crate::classes::streamer_infos(classes)?;
         let classes = crate::classes::classes(classes)?;
         self.run(py, move |state| {
             let mut options =
                 RNTupleWriteOptions { description, streamer_infos, ..state.options.clone() };
             options.fields.extend(by_field(own)?);
-            let mut builder = SchemaBuilder::new(options.compression);
-            add_fields(&mut builder, &fields, &classes)?;
-            for (field, path) in projections {
-                builder.project_path(&field, &path)?;
-            }
-            let schema = builder.finish();
-            if schema.has_streamed_objects() && options.streamer_infos.is_empty() {
-                return Err(Error::invalid_argument(
-                    "streamed objects need the streamer infos of their class, as in \
-                     classes={\"Hit\": {\":streamed\": \"a file that has them.root\"}}",
-                ));
-            }
-            let writer =
-                TableWriter::with_schema(&state.file, &name, schema, options, &state.context)?;
-            let fields = row_fields(writer.schema());
-            state.tables.push(Table::new(name, writer));
-            Ok(fields)
+            state.new_table(name, &fields, &classes, projections, options)
         })
     }
 
@@ -271,23 +192,13 @@ impl Writer {
         name: String,
         columns: Vec<PyRef<'_, Array>>,
     ) -> PyResult<Vec<Array>> {
-        let given = columns.iter().map(|one| (one.field().name().clone(), one.array()));
-        let given: Vec<_> = given.collect();
-        self.run(py, move |state| {
-            let schema = Arc::clone(&state.table(&name)?.schema);
-            let arrays = nyssa_rntuple::write::rows(&schema, &name, &given)?;
-            let fields = schema.top_level().filter(|(_, field)| field.source.is_none());
-            let column = |(array, (_, field)): (ArrayRef, (_, &nyssa_rntuple::schema::Field))| {
-                let own = Field::new(&field.name, array.data_type().clone(), true);
-                Array::new(array, Arc::new(own))
-            };
-            Ok(arrays.into_iter().zip(fields).map(column).collect())
-        })
+        let given = given(&columns);
+        self.run(py, move |state| state.table(&name)?.in_order(&given))
     }
 
     /// Appends entries to the RNTuple `name`, given by its columns in their order.
     fn extend(&self, py: Python<'_>, name: String, columns: Vec<PyRef<'_, Array>>) -> PyResult<()> {
-        let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
+        let arrays = arrays(&columns);
         self.run(py, move |state| state.table(&name)?.rows.writer()?.extend(&arrays))
     }
 
@@ -311,28 +222,8 @@ impl Writer {
         columns: Vec<PyRef<'_, Array>>,
         filled: bool,
     ) -> PyResult<Fields> {
-        let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
-        let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
-        self.run(py, move |state| {
-            let table = state.table(&name)?;
-            let extend =
-                |builder: &mut SchemaBuilder| add_fields(builder, &fields, &Classes::default());
-            table.schema = match (filled, table.rows.parallel()) {
-                (false, Some(writer)) => {
-                    writer.extend_schema(extend)?;
-                    writer.schema()
-                }
-                _ => {
-                    let writer = table.rows.writer()?;
-                    match filled {
-                        true => writer.fill_fields(extend, &arrays)?,
-                        false => writer.extend_schema(extend)?,
-                    }
-                    Arc::new(writer.schema().clone())
-                }
-            };
-            Ok(row_fields(&table.schema))
-        })
+        let (fields, arrays) = (fields(&columns), arrays(&columns));
+        self.run(py, move |state| state.table(&name)?.add_fields(&fields, &arrays, filled))
     }
 
     /// Begins the attribute set `set` of the RNTuple `name` with the types of `columns`, whose
@@ -344,17 +235,8 @@ impl Writer {
         set: String,
         columns: Vec<PyRef<'_, Array>>,
     ) -> PyResult<()> {
-        let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
-        self.run(py, move |state| {
-            let (options, context) = (state.options.clone(), state.context.clone());
-            let table = state.table(&name)?;
-            let schema = Schema::new(fields);
-            let writer = table.rows.writer()?.with_writer(|main| {
-                AttributeSetWriter::create(main, &set, &schema, options, &context)
-            })?;
-            table.sets.push((set, writer));
-            Ok(())
-        })
+        let schema = Schema::new(fields(&columns));
+        self.run(py, move |state| state.new_set(&name, set, &schema))
     }
 
     /// Appends ranges of entries, given by their first entries and numbers of entries, and their
@@ -367,15 +249,10 @@ impl Writer {
         ranges: (Vec<u64>, Vec<u64>),
         columns: Vec<PyRef<'_, Array>>,
     ) -> PyResult<()> {
-        let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
+        let arrays = arrays(&columns);
         self.run(py, move |state| {
-            let sets = &mut state.table(&name)?.sets;
-            let writer = sets.iter_mut().find(|(known, _)| *known == set);
-            let (_, writer) = writer.ok_or_else(|| {
-                Error::not_found(format!("{name:?} has no attribute set {set:?}"))
-            })?;
             let (starts, lengths) = ranges;
-            writer.extend(starts.into(), lengths.into(), &arrays)
+            state.table(&name)?.set(&set)?.extend(starts.into(), lengths.into(), &arrays)
         })
     }
 
@@ -389,16 +266,11 @@ impl Writer {
         classes: &Bound<'_, PyDict>,
         options: TreeOptions,
     ) -> PyResult<()> {
-        let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
+        let schema = Schema::new(fields(&columns));
         let classes = crate::classes::classes(classes)?;
         self.run(py, move |state| {
-            let mut options = options.parse(&state.options)?;
-            options.contexts = state.options.contexts;
-            options.classes = classes;
-            let schema = Schema::new(fields);
-            let tree = TreeWriter::create(&state.file, &name, &schema, options, &state.context)?;
-            state.trees.push(Tree::new(name, tree));
-            Ok(())
+            let options = TreeWriteOptions { classes, ..options.parse(&state.options)? };
+            state.new_tree(name, &schema, options)
         })
     }
 
@@ -413,25 +285,12 @@ impl Writer {
         classes: &Bound<'_, PyDict>,
         options: TreeOptions,
     ) -> PyResult<()> {
-        let fields: Vec<_> = fields.iter().map(|column| column.field()).collect();
-        let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
+        let schema = Schema::new(self::fields(&fields));
+        let arrays = arrays(&columns);
         let classes = crate::classes::classes(classes)?;
         self.run(py, move |state| {
-            let mut options = options.parse(&state.options)?;
-            options.classes = classes;
-            let found = state.trees.iter_mut().find(|tree| tree.name == name);
-            let tree = found.ok_or_else(|| no_tree(&name))?;
-            let writer = tree.rows.writer()?;
-            let schema = Schema::new(fields);
-            match &state.update {
-                Some(update) => update.add_branches(writer, &schema, &arrays, &options)?,
-                None => {
-                    let mut counts = |counter: &str| Err(no_tree(counter));
-                    writer.add_branches(&schema, &arrays, &options, &mut counts)?;
-                }
-            }
-            tree.columns = writer.columns();
-            Ok(())
+            let options = TreeWriteOptions { classes, ..options.parse(&state.options)? };
+            state.add_branches(&name, &schema, &arrays, &options)
         })
     }
 
@@ -442,19 +301,8 @@ impl Writer {
         name: String,
         columns: Vec<PyRef<'_, Array>>,
     ) -> PyResult<Vec<Array>> {
-        let given = columns.iter().map(|one| (one.field().name().clone(), one.array()));
-        let given: Vec<_> = given.collect();
-        self.run(py, move |state| {
-            let tree = state.tree(&name)?;
-            tree.check_entries()?;
-            let columns = &tree.columns;
-            let arrays = columns.rows(&given)?.into_iter().zip(columns.fields());
-            let column = |(array, field): (ArrayRef, Field)| {
-                let own = Field::new(field.name(), array.data_type().clone(), true);
-                Array::new(array, Arc::new(own))
-            };
-            Ok(arrays.map(column).collect())
-        })
+        let given = given(&columns);
+        self.run(py, move |state| state.tree(&name)?.in_order(&given))
     }
 
     /// Appends entries to the TTree `name`, given by its columns in their order.
@@ -464,7 +312,7 @@ impl Writer {
         name: String,
         columns: Vec<PyRef<'_, Array>>,
     ) -> PyResult<()> {
-        let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
+        let arrays = arrays(&columns);
         self.run(py, move |state| state.tree(&name)?.rows.writer()?.extend(&arrays))
     }
 
@@ -569,12 +417,8 @@ impl Writer {
         Job::new(None).cancel(Arc::clone(&self.cancel)).run(py, move |_| {
             let state = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
             let Some(State { file, tables, trees, .. }) = state else { return Err(closed()) };
-            for Table { rows, sets, .. } in tables {
-                let mut writer = rows.end()?;
-                for (_, set) in sets {
-                    writer.link(set.finish()?)?;
-                }
-                writer.finish()?;
+            for table in tables {
+                table.finish()?;
             }
             for tree in trees {
                 tree.rows.end()?;
@@ -613,8 +457,24 @@ impl Writer {
     }
 }
 
-fn no_tree(name: &str) -> Error {
-    Error::not_found(format!("no TTree {name:?} is being written"))
+type Columns<'py> = [PyRef<'py, Array>];
+
+fn fields(columns: &Columns<'_>) -> Vec<FieldRef> {
+    columns.iter().map(|column| column.field()).collect()
+}
+
+fn arrays(columns: &Columns<'_>) -> Vec<ArrayRef> {
+    columns.iter().map(|column| column.array()).collect()
+}
+
+fn given(columns: &Columns<'_>) -> Vec<Given> {
+    columns.iter().map(|one| (one.field().name().clone(), one.array())).collect()
+}
+
+/// Returns a column as it is written under a name.
+fn given_column(name: &str, array: ArrayRef) -> Array {
+    let field = Field::new(name, array.data_type().clone(), true);
+    Array::new(array, Arc::new(field))
 }
 
 fn closed() -> Error {
