@@ -82,7 +82,8 @@ fn print(report: &MergeReport, app: &mut App<'_>) -> Result<()> {
     let MergeReport { inputs, written, ntuples, trees, .. } = report;
     let (output, path) = (&written.output, &written.ntuple);
     let path = if path.is_empty() { String::new() } else { format!(":{path}") };
-    let line = format!("{} inputs -> {output}{path}", count(inputs.len() as u64));
+    let noun = if inputs.len() == 1 { "input" } else { "inputs" };
+    let line = format!("{} {noun} -> {output}{path}", count(inputs.len() as u64));
     writeln!(app.out, "{}\n", printable(&line))?;
     if ntuples.len() == 1 {
         print_ntuple(report, app)?;

@@ -159,6 +159,8 @@ fn merging() {
     let out = fine(&["merge", &input, &list, "-o", &output, "--force", "--recluster", "1MB"]);
     assert!(out.starts_with(&format!("3 inputs -> {output}:")), "{out}");
     assert!(out.contains("10,062"), "{out}");
+    let out = fine(&["merge", &input, "-o", &output, "--force"]);
+    assert!(out.starts_with(&format!("1 input -> {output}:")), "{out}");
     let ran = nyssa(&["merge", "-o", &output]);
     assert_eq!(ran.code, 2);
 }
