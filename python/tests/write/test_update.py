@@ -291,6 +291,25 @@ def test_killed(written_by_root: Path, root: Root) -> None:
             assert written_by_root.read_bytes()[: len(old)] == old
 
 
+def test_between_the_writes(written_by_root: Path, root: Root) -> None:
+    """A file with the new header and the old directory record reads as the old file."""
+    old = written_by_root.read_bytes()
+    before = root.call("entries", str(written_by_root), "Events")
+    names = list(nyssa.open(written_by_root))
+    with nyssa.update(written_by_root) as file:
+        file["New"] = {"y": np.arange(100.0)}
+    new = written_by_root.read_bytes()
+    header = 100
+    assert new[:header] != old[:header]
+    for start in (old[:header], new[:header]):
+        written_by_root.write_bytes(start + old[header:] + new[len(old) :])
+        assert root.call("entries", str(written_by_root), "Events") == before
+        assert list(nyssa.open(written_by_root)) == names
+        assert "New" not in uproot.open(written_by_root)
+    written_by_root.write_bytes(new)
+    assert "New" in nyssa.open(written_by_root)
+
+
 def test_full_disk(written_by_root: Path) -> None:
     """The error names the file, which is unchanged."""
     old = written_by_root.read_bytes()
