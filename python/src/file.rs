@@ -167,12 +167,13 @@ pub fn identity(py: Python<'_>, location: String) -> PyResult<Option<[u8; 16]>> 
     Job::new(None).abandonable().run(py, move |_| RootFile::identity(&nyssa_io::open(&location)?))
 }
 
-/// Returns the identity (UUID) of the output that a job makes of inputs: their locations, sizes, versions and digests of
-/// queries.
+/// Returns the identity (UUID) of the output that a job makes of inputs (their locations, sizes, versions and digests of
+/// queries), and verifies or not.
 #[pyfunction]
 pub fn identity_of(
     inputs: Vec<(String, i64, Option<String>, Option<String>)>,
     job: &str,
+    verified: bool,
 ) -> [u8; 16] {
     let inputs = inputs.iter().map(|(location, bytes, version, query)| MadeOf {
         location,
@@ -180,7 +181,7 @@ pub fn identity_of(
         bytes: *bytes,
         version: version.as_deref(),
     });
-    nyssa_jobs::job::identity(inputs, job)
+    nyssa_jobs::job::identity(inputs, job, verified)
 }
 
 /// Returns the path, or the URL of another machine, for a process that runs in another folder.

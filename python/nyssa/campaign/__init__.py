@@ -130,13 +130,16 @@ class Campaign:
     def missing(self, records: Mapping[str, Record]) -> list[Task]:
         """Return the tasks that are not complete.
 
-        A task is complete if the journal has it with the same inputs and the same job, and the
-        output has the size that it had then.
+        A task is complete if the journal has it with the same inputs and the same job, it was
+        verified if this job verifies, and the output has the size that it had then.
         """
 
         def is_recorded(task: Task) -> bool:
             record = records.get(task.output)
-            return record is not None and record.is_complete and record.is_of(task, self.job.key)
+            if record is None or not record.is_complete:
+                return False
+            is_checked = record.verified or not self.job.verifies
+            return is_checked and record.is_of(task, self.job.key)
 
         recorded = [task.output for task in self.tasks if is_recorded(task)]
         sizes = dict(zip(recorded, ask_each(_core.size, recorded), strict=True))

@@ -94,7 +94,7 @@ class Record:
         known = [tuple(one) for one in self.inputs]
         # Older journals have no versions, and no digests of queries.
         old = known == [one[:2] for one in inputs if len(one) == 3]
-        same = _identity(self.inputs, job) == _identity(inputs, job)
+        same = _identity(self.inputs, job, False) == _identity(inputs, job, False)
         return self.job == job and (old or same)
 
     def may_be_replaced(self, task: Task, job: str) -> bool:
@@ -113,13 +113,16 @@ def _place(url: str) -> str:
     return _core.shown(url if "://" in url else _core.absolute(url))
 
 
-def identity_of(task: Task, job: str) -> bytes:
-    """Return the identity (UUID) of the output that a job makes of the inputs of a task."""
-    return _identity(_shown(task), job)
+def identity_of(task: Task, job: str, verified: bool) -> bytes:
+    """Return the identity (UUID) of the output that a job makes of the inputs of a task.
+
+    An output that was verified has another identity: verified outputs alone appear with it.
+    """
+    return _identity(_shown(task), job, verified)
 
 
-def _identity(inputs: Sequence[Sequence[Any]], job: str) -> bytes:
-    return _core.identity_of([(*one, *(None,) * 4)[:4] for one in inputs], job)
+def _identity(inputs: Sequence[Sequence[Any]], job: str, verified: bool) -> bytes:
+    return _core.identity_of([(*one, *(None,) * 4)[:4] for one in inputs], job, verified)
 
 
 def _query(url: str) -> list[str]:

@@ -83,13 +83,20 @@ class Job:
     force: bool = False
     """Whether outputs that exist are replaced."""
 
+    @property
+    def verifies(self) -> bool:
+        """Whether the outputs are compared with the inputs before they appear."""
+        return bool(self.options.get("verify"))
+
     @cached_property
     def key(self) -> str:
         """Return the job and its options as text. A task is done again if it changes.
 
-        The text of a conversion is that of ``nyssa convert --into`` with the same options.
+        The text of a conversion is that of ``nyssa convert --into`` with the same options. It does
+        not have ``verify``, which does not change the output.
         """
         named = {"cluster_size": self.cluster_size, **self.options}
+        named.pop("verify", None)
         if self.name == "convert":
             return job_of(**named)
         chosen = ((name, value) for name, value in sorted(named.items()) if value is not None)
@@ -182,31 +189,36 @@ def _make(task: Task, job: Job, record: Record) -> None:
     if "://" not in task.output:
         Path(task.output).parent.mkdir(parents=True, exist_ok=True)
     # It follows from the inputs and the job, so that no other output is taken for this one.
-    identity = identity_of(task, job.key)
+    identity = identity_of(task, job.key, job.verifies)
     if not job.force and _core.size(task.output) is not None:
-        job = _look_at_found(task, job, record, identity)
+        job = _look_at_found(task, job, record)
     if record.state != "found":
         try:
             _run(task, job, record, identity)
-            record.verified = bool(job.options.get("verify"))
+            record.verified = job.verifies
         except OutputExistsError:
             # A worker that the scheduler had lost made it in the meantime.
-            _look_at_found(task, job, record, identity)
+            _look_at_found(task, job, record)
             if record.state != "found":
                 raise
     record.output_bytes = _core.size(task.output) or 0
     record.adler32 = adler32(task.output)
 
 
-def _look_at_found(task: Task, job: Job, record: Record, identity: bytes) -> Job:
+def _look_at_found(task: Task, job: Job, record: Record) -> Job:
     """Take an output that exists already as the result, or return the job that may replace it.
 
     A worker made it, and the campaign was stopped before it heard of that. An output that looks
     like it, but of which nothing says what it was made of, is replaced with a note.
     """
-    if _core.identity(task.output) == identity:
-        if not verify(task.output, threads=1).problems:
+    identity = _core.identity(task.output)
+    verified = identity == identity_of(task, job.key, verified=True)
+    if verified or identity == identity_of(task, job.key, verified=False):
+        if job.verifies and not verified:
+            record.notes = ["made again: the output that was there was not verified"]
+        elif not verify(task.output, threads=1).problems:
             record.state, record.entries = "found", _entries(task.output)
+            record.verified = verified
             return job
     elif _entries(task.output) == sum(_entries(one.url) for one in task.inputs):
         record.notes = ["replaced an output that was there: nothing says what it was made of"]

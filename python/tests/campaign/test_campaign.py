@@ -97,7 +97,7 @@ def test_only_what_is_missing_is_done_again(
     with pytest.raises(nyssa.errors.OutputExistsError) as caught:
         campaign.convert(inputs, str(out), **other)
     assert str(caught.value) == (
-        f"{out}/a/0.root was made with other options or of other inputs (convert(verify=true)), "
+        f"{out}/a/0.root was made with other options or of other inputs (convert()), "
         f"and so were 4 more outputs: name another folder, or replace them (--force)"
     )
     assert campaign.convert(inputs, str(out), client=client).found == 5

@@ -61,7 +61,7 @@ def test_status(
     assert cli.main(["status", str(out)]) == 0
     size = sum(one.stat().st_size for one in out.rglob("*.root"))
     *_, run_line, ended, total = capsys.readouterr().out.splitlines()
-    assert run_line.endswith("convert(verify=true), 1 of 4 outputs to make")
+    assert run_line.endswith("convert(), 1 of 4 outputs to make")
     assert ended.startswith("1 ended in ")
     assert ended.endswith(" 0 remain")
     assert total == f"4 complete ({size / 1e3:.1f} kB), 0 failed, 0 damaged"

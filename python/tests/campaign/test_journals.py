@@ -174,7 +174,7 @@ def test_outputs_of_both_commands_are_done(inputs: list[str], tmp_path: Path) ->
         assert (report.done, report.found, report.failed) == (0, 2, [])
         made = [line["state"] for line in lines(one / campaign.JOURNAL) if "state" in line]
         assert made == ["done"] * 2
-        jobs = r"convert\(page_size=65536, verify=true\)"
+        jobs = r"convert\(page_size=65536\)"
         with pytest.raises(nyssa.errors.OutputExistsError, match=jobs):
             campaign.convert(paths, str(one), client=client, page_size=4096)
         campaign.convert(paths, str(other), client=client)
@@ -184,9 +184,36 @@ def test_outputs_of_both_commands_are_done(inputs: list[str], tmp_path: Path) ->
     assert [file["state"] for file in found] == ["found"] * 2
     status = campaign.status(str(other))
     assert (status.complete, status.verified, status.is_complete) == (2, 2, True)
-    message = (
-        "was made with other options: by convert(verify=true), and not by "
-        "convert(page_size=4096, verify=true)"
-    )
+    message = "was made with other options: by convert(), and not by convert(page_size=4096)"
     with pytest.raises(nyssa.errors.OutputExistsError, match=re.escape(message)):
         nyssa.convert(paths, other, skip_done=True, page_size=4096, verify=True)
+
+
+def test_verification_is_no_option_of_the_output(inputs: list[str], tmp_path: Path) -> None:
+    """Verified outputs are done for every run; others are made again for a run that verifies."""
+    paths, out = inputs[:2], tmp_path / "out"
+
+    def convert(verify: bool) -> list[Any]:
+        found: list[Any] = nyssa.convert(paths, out, skip_done=True, verify=verify)
+        return [(file["state"], file["notes"]) for file in found]
+
+    def campaigns(verify: bool) -> tuple[int, int, int]:
+        with dask_client(workers=1, threads=1) as client:
+            report = campaign.convert(paths, str(out), client=client, verify=verify)
+        return report.done, report.found, campaign.status(str(out)).verified
+
+    again = "made again: the output that was there was not verified"
+    assert convert(verify=False) == [("done", [])] * 2
+    assert campaigns(verify=False) == (0, 2, 0)
+    assert convert(verify=True) == [("done", [again])] * 2
+    assert convert(verify=False) == [("found", [])] * 2
+    assert campaigns(verify=True) == (0, 2, 2)
+    # Without a journal, the outputs themselves say whether they were verified.
+    (out / campaign.JOURNAL).unlink()
+    assert campaigns(verify=True) == (0, 2, 2)
+    (out / campaign.JOURNAL).unlink()
+    nyssa.convert(paths, out, force=True)
+    (out / campaign.JOURNAL).unlink()
+    assert campaigns(verify=True) == (2, 0, 2)
+    assert lines(out / campaign.JOURNAL)[-1]["notes"] == [again]
+    assert convert(verify=True) == [("found", [])] * 2

@@ -68,7 +68,7 @@ impl Known {
             let location = text(0).unwrap_or_default();
             MadeOf { location, bytes, version: text(2), query: text(3) }
         });
-        identity(inputs, &self.job)
+        identity(inputs, &self.job, self.checks.verified)
     }
 
     /// Returns whether the output was made of this input alone, in any version.

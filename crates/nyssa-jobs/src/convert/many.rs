@@ -155,13 +155,13 @@ fn one<D: Direction>(
     file.input_bytes = input.source().size();
     file.input_version = Some(input.version());
     let mut options = options.clone();
-    options.output_mut().identity = Some(file.identity());
+    let verified = options.output().verify;
+    options.output_mut().identity = Some(file.identity(verified));
     if many.skip_done && nyssa_io::exists(output) {
         let known = journal.last(file);
-        if is_done(file, output, known, (&input, tree), &options, context)? {
+        if let Some(checks) = done(file, output, known, (&input, tree), &options, context)? {
             file.state = FileState::Found;
-            let made = known.filter(|line| line.identity() == file.identity());
-            return Ok(made.map_or_else(Checks::default, |line| line.checks.clone()));
+            return Ok(checks);
         }
         options.output_mut().force = true;
     }
@@ -194,42 +194,50 @@ fn notes(reports: &[ConvertReport]) -> Vec<String> {
     all
 }
 
-/// Returns whether the existing output is the conversion of the input. If it is not, it may be replaced: if the
-/// options allow it, if it is damaged, if it is the conversion of an older version of the input, or if it looks like
-/// an earlier conversion of unknown origin. `file` then has a note.
+/// Returns how the existing output was checked, if it is the conversion of the input. If it is not, it may be replaced: if
+/// the options allow it, if it is damaged or was not verified, if it is the conversion of an older version of the input, or
+/// if it looks like an earlier conversion of unknown origin. `file` then has a note.
 ///
 /// # Errors
 /// `AlreadyExists` with the reason why the output may not be replaced.
-fn is_done<D: Direction>(
+fn done<D: Direction>(
     file: &mut ConvertedFile,
     output: &Path,
     known: Option<&Known>,
     (input, tree): (&RootFile, Option<&str>),
     options: &D,
     context: &Context,
-) -> Result<bool> {
+) -> Result<Option<Checks>> {
     let source = nyssa_io::open(output)?;
     file.output_bytes = source.size();
     let identity = RootFile::identity(&source)?;
     let written = RootFile::open(source).and_then(|it| entries(&it, D::TO.output(), None)).ok();
-    if identity == Some(file.identity()) {
-        let Some(written) = written else { return Ok(false) };
+    let of_this = [true, false].into_iter().find(|one| identity == Some(file.identity(*one)));
+    if let Some(verified) = of_this {
+        let Some(written) = written else { return Ok(None) };
+        if options.output().verify && !verified {
+            file.notes.push("made again: the output that was there was not verified".to_owned());
+            return Ok(None);
+        }
         file.entries = written;
+        let known = known.filter(|line| identity == Some(line.identity()));
         let kept = |line: &Known| (line.output_bytes, line.entries) == (file.output_bytes, written);
-        return Ok(known.is_some_and(kept)
-            || verify(nyssa_io::open(output)?, None, context)?.problems.is_empty());
+        let is_sound = known.is_some_and(kept)
+            || verify(nyssa_io::open(output)?, None, context)?.problems.is_empty();
+        let adler32 = known.and_then(|line| line.checks.adler32.clone());
+        return Ok(is_sound.then_some(Checks { verified, adler32 }));
     }
     let reason = match known.filter(|line| identity == Some(line.identity())) {
-        _ if options.output().force => return Ok(false),
+        _ if options.output().force => return Ok(None),
         Some(line) if line.job != file.job => {
             format!("was made with other options: by {}, and not by {}", line.job, file.job)
         }
-        Some(line) if line.is_of(file) => return Ok(false),
+        Some(line) if line.is_of(file) => return Ok(None),
         None if written == Some(entries(input, D::TO.input(), tree)?) => {
             let note =
                 "replaced an output that was there: nothing says that it was made of this input";
             file.notes.push(note.to_owned());
-            return Ok(false);
+            return Ok(None);
         }
         _ => "exists, and is not the conversion of this input".to_owned(),
     };

@@ -53,11 +53,11 @@ pub struct ConvertedFile {
 
 impl ConvertedFile {
     /// Returns the identity (UUID) of the output that is made from this version of the input with these options.
-    pub(super) fn identity(&self) -> [u8; 16] {
+    pub(super) fn identity(&self, verified: bool) -> [u8; 16] {
         let bytes = i64::try_from(self.input_bytes).unwrap_or(-1);
         let version = self.input_version.as_deref();
         let query = self.input_query.as_deref();
-        identity([MadeOf { location: &self.input, query, bytes, version }], &self.job)
+        identity([MadeOf { location: &self.input, query, bytes, version }], &self.job, verified)
     }
 }
 

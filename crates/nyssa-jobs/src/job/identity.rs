@@ -20,8 +20,13 @@ pub struct MadeOf<'a> {
     pub version: Option<&'a str>,
 }
 
-/// Returns the identity of the output that a job with these options makes from the inputs.
-pub fn identity<'a>(inputs: impl IntoIterator<Item = MadeOf<'a>>, options: &str) -> [u8; 16] {
+/// Returns the identity of the output that a job with these options makes from the inputs. An output that was verified has
+/// another identity: verified outputs alone appear with it.
+pub fn identity<'a>(
+    inputs: impl IntoIterator<Item = MadeOf<'a>>,
+    options: &str,
+    verified: bool,
+) -> [u8; 16] {
     let mut hash = Xxh3::new();
     let mut add = |part: &str| {
         hash.write(part.as_bytes());
@@ -37,6 +42,9 @@ pub fn identity<'a>(inputs: impl IntoIterator<Item = MadeOf<'a>>, options: &str)
         add(input.version.unwrap_or_default());
     }
     add(options);
+    if verified {
+        add("verified");
+    }
     // Version 8 of UUIDs, whose bits have a meaning that their maker defines (RFC 9562).
     let uuid = uuid::Builder::from_custom_bytes(hash.digest128().to_be_bytes());
     uuid.into_uuid().into_bytes()
@@ -55,11 +63,12 @@ mod tests {
             version: Some("v"),
         };
         let moved = MadeOf { location: "/other/a.root:Events", ..a };
-        let of = |inputs: &[MadeOf<'_>], options| identity(inputs.iter().copied(), options);
+        let of = |inputs: &[MadeOf<'_>], options| identity(inputs.iter().copied(), options, false);
         let one = of(&[a], "o");
         assert_eq!(one, of(&[moved], "o"));
         assert_eq!((one[6] >> 4, one[8] >> 6), (8, 2));
         for other in [
+            identity([a], "o", true),
             of(&[a], "p"),
             of(&[a, a], "o"),
             of(&[], "o"),

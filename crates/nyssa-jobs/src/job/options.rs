@@ -40,6 +40,7 @@ pub struct OutputOptions {
     /// Read input and output back and compare every value before the output appears. Columns that were chosen with
     /// less precision are compared within the error that their encoding states.
     #[cfg_attr(feature = "cli", arg(long))]
+    #[serde(skip)]
     pub verify: bool,
     /// Do not copy the other objects of the (first) input file. The report names them.
     #[cfg_attr(feature = "cli", arg(long))]
