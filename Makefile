@@ -86,7 +86,7 @@ test-data:
 
 # Runs the tests that need the program `xrootd`.
 test-xrootd:
-	cargo test --quiet --test 'xrootd_*' -- --ignored real_xrootd
+	cargo test --quiet --test all -- --ignored real_xrootd
 
 # XRootD's own client does not work in processes that were forked, so tests with it have an environment of their own.
 test-xrootd-client: build

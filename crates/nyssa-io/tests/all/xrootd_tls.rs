@@ -1,7 +1,5 @@
 //! Tests real XRootD servers with TLS and tokens.
 
-#![allow(clippy::unwrap_used)]
-
 use std::fs;
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -68,7 +66,7 @@ fn tokens_are_shown_over_tls() {
     for url in [&plain, &plain.replacen("root", "roots", 1)] {
         let inside = |more: &[(&str, &str)]| {
             let all = [&[authorities, ("NYSSA_TEST_URLS", url)], more].concat();
-            run_inside("tokens_are_shown_over_tls", &all);
+            run_inside("xrootd_tls::tokens_are_shown_over_tls", &all);
         };
         inside(&[("BEARER_TOKEN", "eyJ0.eyJz.c2ln")]);
         inside(&[("BEARER_TOKEN_FILE", &token)]);
@@ -149,7 +147,7 @@ mod real_xrootd {
         let urls = [secure(&wanted), secure(&must), must.url("/content.bin")].join(" ");
         let file = authorities.to_str().unwrap();
         run_inside(
-            "real_xrootd::files_come_over_tls",
+            "xrootd_tls::real_xrootd::files_come_over_tls",
             &[("SSL_CERT_FILE", file), ("NYSSA_TEST_URLS", &urls)],
         );
         assert!(must.log().contains("TLSv1.3"), "{}", must.log());
@@ -186,7 +184,7 @@ mod real_xrootd {
                 ("NYSSA_TEST_URLS", &secure(server)),
                 ("NYSSA_TEST_ERROR", expected),
             ];
-            run_inside("real_xrootd::certificates_are_checked", &environment);
+            run_inside("xrootd_tls::real_xrootd::certificates_are_checked", &environment);
         }
     }
 }

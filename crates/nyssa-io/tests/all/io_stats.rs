@@ -1,5 +1,4 @@
 //! Tests counters of opens and reads.
-#![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
 
 use std::ops::Range;
 use std::sync::{Arc, Barrier};

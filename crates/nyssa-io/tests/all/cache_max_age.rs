@@ -1,7 +1,5 @@
 //! Tests files that are opened from the cache alone, as long as the answer of their server is not too old.
 
-#![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
-
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,5 @@
 //! Tests that real XRootD servers give the same bytes as the local file.
 
-#![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
-
 mod real_xrootd {
     use std::fs;
     use std::io::ErrorKind;

@@ -1,7 +1,5 @@
 //! Tests what a server of S3 gets to see: no secret in a URL, and the hash of each body.
 
-#![allow(clippy::unwrap_used)]
-
 use nyssa_io::testing::{WebAnswer, WebRequest, WebServer, content};
 use nyssa_io::{create, list, open};
 use nyssa_testdata::run_inside;
@@ -19,7 +17,7 @@ fn inside() -> Option<String> {
 /// Runs a test again with credentials for a server.
 fn run(test: &str, server: &WebServer, url: &str) {
     run_inside(
-        test,
+        &format!("s3::{test}"),
         &[
             ("AWS_ENDPOINT_URL", &server.url("")),
             ("AWS_ACCESS_KEY_ID", KEY),

@@ -1,7 +1,5 @@
 //! Tests the cache: the bytes that it stores and fetches, and files that are damaged, removed or full.
 
-#![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
-
 use std::fs;
 use std::io::ErrorKind;
 use std::ops::Range;

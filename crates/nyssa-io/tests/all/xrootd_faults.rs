@@ -1,7 +1,5 @@
 //! Tests an XRootD server that fails in every way: right values, or a clear error in time.
 
-#![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
-
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpListener;
 use std::sync::Arc;

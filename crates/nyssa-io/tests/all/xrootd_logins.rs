@@ -1,7 +1,5 @@
 //! Tests methods of authentication on real XRootD servers that ask for exactly one of them.
 
-#![allow(clippy::unwrap_used)]
-
 mod real_xrootd {
     use std::fs;
     use std::io::ErrorKind;
@@ -94,7 +92,7 @@ mod real_xrootd {
         let inside = |more: &[(&str, &str)]| {
             let home = ("HOME", folder.path().to_str().unwrap());
             let all = [&[home, ("NYSSA_TEST_URL", &url)], more].concat();
-            run_inside("real_xrootd::shared_secrets_are_used", &all);
+            run_inside("xrootd_logins::real_xrootd::shared_secrets_are_used", &all);
         };
         inside(&[("XrdSecSSSKT", &good)]);
         inside(&[("XrdSecsssKT", &good)]);

@@ -1,7 +1,5 @@
 //! Tests opening and creating: from paths and URLs to bytes.
 
-#![allow(clippy::unwrap_used)]
-
 use std::fs;
 use std::io::ErrorKind;
 

@@ -1,7 +1,5 @@
 //! Tests faults of web servers, certificates, tokens and proxies: right values, or a clear error in time.
 
-#![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
-
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -225,7 +223,7 @@ fn certificates_are_of_the_right_name_time_and_authority() {
         let start = format!("cannot open {url}: no secure connection: invalid peer certificate: ");
         let expected = if expected.is_empty() { String::new() } else { start + expected };
         run_inside(
-            "certificates_are_of_the_right_name_time_and_authority",
+            "http_faults::certificates_are_of_the_right_name_time_and_authority",
             &[
                 ("SSL_CERT_FILE", &trusted),
                 ("NYSSA_TEST_URL", &url),
@@ -261,7 +259,7 @@ fn a_token_is_read_again_and_not_shown_to_others() {
         }
     });
     run_inside(
-        "a_token_is_read_again_and_not_shown_to_others",
+        "http_faults::a_token_is_read_again_and_not_shown_to_others",
         &[
             ("SSL_CERT_FILE", &path("authority.pem")),
             ("BEARER_TOKEN_FILE", &path("token")),
@@ -298,7 +296,7 @@ fn a_server_that_a_file_names_gets_no_credentials() {
     let with_password = server.url("/a.root").replace("://", "://me:password@");
     for url in [server.url("/a.root"), with_password, "s3://bucket/a.root".to_owned()] {
         run_inside(
-            "a_server_that_a_file_names_gets_no_credentials",
+            "http_faults::a_server_that_a_file_names_gets_no_credentials",
             &[
                 ("SSL_CERT_FILE", &path("authority.pem")),
                 ("BEARER_TOKEN", "secret"),
@@ -320,7 +318,7 @@ fn a_server_that_a_file_names_gets_no_credentials() {
     for is_named in [true, false] {
         proxy.reset();
         run_inside(
-            "a_proxy_gets_no_credentials_for_a_file_that_a_file_names",
+            "http_faults::a_proxy_gets_no_credentials_for_a_file_that_a_file_names",
             &[
                 ("http_proxy", &proxy.url("").replace("://", "://me:password@")),
                 ("NYSSA_TEST_URL", "http://far.example/a.root"),
@@ -385,7 +383,7 @@ fn a_proxy_that_refuses_is_named() {
         ),
     ] {
         run_inside(
-            "a_proxy_that_refuses_is_named",
+            "http_faults::a_proxy_that_refuses_is_named",
             &[
                 ("http_proxy", &format!("http://{proxy}")),
                 ("NYSSA_TEST_URL", url),
@@ -409,7 +407,7 @@ fn a_proxy_gets_the_whole_url_of_http() {
     let url = "http://far.example:81/a%20b.root?x=1";
     let place = proxy.url("");
     run_inside(
-        "a_proxy_gets_the_whole_url_of_http",
+        "http_faults::a_proxy_gets_the_whole_url_of_http",
         &[("http_proxy", &place.replace("://", "://me:pass@")), ("NYSSA_TEST_URL", url)],
     );
     let requests = proxy.requests();
@@ -448,7 +446,7 @@ fn a_redirect_to_a_connection_without_protection_is_refused() {
         plain.url("/data.root?...")
     );
     run_inside(
-        "a_redirect_to_a_connection_without_protection_is_refused",
+        "http_faults::a_redirect_to_a_connection_without_protection_is_refused",
         &[
             ("SSL_CERT_FILE", &trusted),
             ("BEARER_TOKEN", "secret"),
@@ -486,7 +484,7 @@ fn only_hosts_of_the_list_get_the_token() {
             ),
         };
         run_inside(
-            "only_hosts_of_the_list_get_the_token",
+            "http_faults::only_hosts_of_the_list_get_the_token",
             &[
                 ("SSL_CERT_FILE", &trusted),
                 ("BEARER_TOKEN", "of-mine"),

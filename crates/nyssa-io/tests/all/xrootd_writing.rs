@@ -1,7 +1,5 @@
 //! Tests writing on real XRootD servers that end in the middle, or that refuse.
 
-#![allow(clippy::unwrap_used)]
-
 mod real_xrootd {
     use std::fs;
     use std::io::ErrorKind;

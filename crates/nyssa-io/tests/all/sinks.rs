@@ -1,7 +1,5 @@
 //! Tests sinks: all or nothing is under the final name.
 
-#![allow(clippy::unwrap_used)]
-
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;

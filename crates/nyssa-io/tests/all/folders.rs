@@ -1,7 +1,5 @@
 //! Tests folders on servers with WebDAV, and on servers without.
 
-#![allow(clippy::unwrap_used)]
-
 use std::io::ErrorKind;
 
 use nyssa_io::testing::{WebAnswer, WebServer};

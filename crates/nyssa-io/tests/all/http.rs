@@ -1,7 +1,5 @@
 //! Tests files on servers that speak HTTP, with and without faults.
 
-#![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
-
 use std::io::ErrorKind;
 use std::net::{TcpListener, TcpStream};
 use std::ops::Range;

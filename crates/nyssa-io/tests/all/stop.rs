@@ -1,7 +1,5 @@
 //! Tests reads and opens that are stopped: a waiting thread returns at once, and no more requests are sent.
 
-#![allow(clippy::unwrap_used)]
-
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

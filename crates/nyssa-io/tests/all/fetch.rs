@@ -1,7 +1,5 @@
 //! The fetcher: what it asks of sources, and when.
 
-#![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
-
 use std::io::ErrorKind;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,7 +1,5 @@
 //! Tests HTTP with real XRootD servers.
 
-#![allow(clippy::unwrap_used)]
-
 mod real_xrootd {
     use std::fs;
     use std::io::ErrorKind;

@@ -1,7 +1,5 @@
 //! Tests new files on servers with WebDAV.
 
-#![allow(clippy::unwrap_used)]
-
 use std::io::ErrorKind;
 
 use nyssa_io::create;

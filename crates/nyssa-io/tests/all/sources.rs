@@ -1,7 +1,5 @@
 //! Runs one conformance suite for all sources, and tests the I/O traces that recording gives.
 
-#![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
-
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::sync::Arc;

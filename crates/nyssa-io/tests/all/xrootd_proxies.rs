@@ -1,7 +1,5 @@
 //! Tests real proxies of XRootD: one that caches (XCache), and one that forwards to the URL in the path.
 
-#![allow(clippy::unwrap_used)]
-
 mod real_xrootd {
     use std::fs;
     use std::io::ErrorKind;
