@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::exit_code::{FINE, PROBLEM};
 use crate::failure::{Failure, Result};
 use crate::output::Columns;
-use crate::units::{count, size};
+use crate::units::{count, counted, size};
 
 /// Show, check or empty the cache of remote data
 ///
@@ -117,9 +117,7 @@ fn clear(cache: &Cache, urls: &[String], app: &mut App<'_>) -> Result<u8> {
     if app.json {
         app.print_json(&json!({ "files": files, "bytes": bytes }))?;
     } else {
-        let files =
-            if files == 1 { "1 file".to_owned() } else { format!("{} files", count(files)) };
-        app.message(&format!("removed {files}, {}", size(bytes)));
+        app.message(&format!("removed {}, {}", counted(files, "file"), size(bytes)));
     }
     Ok(FINE)
 }

@@ -11,7 +11,7 @@ use crate::data::{check_output, files};
 use crate::exit_code::{FINE, PROBLEM};
 use crate::failure::Result;
 use crate::output::{Columns, printable};
-use crate::units::{count, size};
+use crate::units::{count, counted, size};
 
 /// Merge RNTuples, TTrees and histograms
 ///
@@ -82,8 +82,7 @@ fn print(report: &MergeReport, app: &mut App<'_>) -> Result<()> {
     let MergeReport { inputs, written, ntuples, trees, .. } = report;
     let (output, path) = (&written.output, &written.ntuple);
     let path = if path.is_empty() { String::new() } else { format!(":{path}") };
-    let noun = if inputs.len() == 1 { "input" } else { "inputs" };
-    let line = format!("{} {noun} -> {output}{path}", count(inputs.len() as u64));
+    let line = format!("{} -> {output}{path}", counted(inputs.len() as u64, "input"));
     writeln!(app.out, "{}\n", printable(&line))?;
     if ntuples.len() == 1 {
         print_ntuple(report, app)?;

@@ -13,6 +13,7 @@ mod http;
 mod http_faults;
 mod io_stats;
 mod s3;
+mod served_folder;
 mod sinks;
 mod sources;
 mod stop;

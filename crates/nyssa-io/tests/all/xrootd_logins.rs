@@ -5,17 +5,12 @@ mod real_xrootd {
     use std::io::ErrorKind;
     use std::os::unix::fs::PermissionsExt;
 
-    use nyssa_io::testing::{check_source, content};
+    use nyssa_io::testing::check_source;
     use nyssa_io::{MemorySource, NamedFile, OtherFilesAllowed, create, open};
     use nyssa_testdata::run_inside;
     use nyssa_testdata::xrootd::{Xrootd, owned_by_server};
 
-    fn folder() -> tempfile::TempDir {
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir_all(folder.path().join("data")).unwrap();
-        fs::write(folder.path().join("data/content.bin"), content()).unwrap();
-        folder
-    }
+    use crate::served_folder::served_folder;
 
     /// Returns a server that takes one method only.
     fn server(folder: &tempfile::TempDir, method: &str, more: &str) -> Xrootd {
@@ -29,7 +24,7 @@ mod real_xrootd {
     #[test]
     #[ignore = "needs xrootd"]
     fn names_and_hosts_are_taken() {
-        let folders = [folder(), folder()];
+        let folders = [served_folder(), served_folder()];
         let unix = server(&folders[0], "unix", "");
         let host = server(&folders[1], "host", "");
         let url = unix.url("/content.bin").replacen("root://", "root://somebody@", 1);
@@ -41,7 +36,7 @@ mod real_xrootd {
     #[test]
     #[ignore = "needs xrootd"]
     fn a_server_that_a_file_names_gets_no_login() {
-        let folders = [folder(), folder()];
+        let folders = [served_folder(), served_folder()];
         let unix = server(&folders[0], "unix", "");
         let none = Xrootd::start(folders[1].path(), "");
         let _allowed = OtherFilesAllowed::for_process();
@@ -73,7 +68,7 @@ mod real_xrootd {
             }
             return;
         }
-        let folder = folder();
+        let folder = served_folder();
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         let key = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
         let line = |number: u64, key: &str| {
@@ -126,7 +121,7 @@ mod real_xrootd {
     #[test]
     #[ignore = "needs xrootd"]
     fn signed_requests_are_named() {
-        let folder = folder();
+        let folder = served_folder();
         let server = server(&folder, "unix", "sec.level all relaxed pedantic force\n");
         let place = format!("localhost:{}", server.port());
         let why = format!(
@@ -137,7 +132,7 @@ mod real_xrootd {
         let error = open(&url).err().unwrap();
         assert_eq!(error.to_string(), format!("cannot open {url}: {why}"));
         // At the lowest level, only what changes files is to be signed.
-        let folder = self::folder();
+        let folder = served_folder();
         let server = self::server(&folder, "unix", "sec.level all relaxed compatible force\n");
         check_source(&open(server.url("/content.bin")).unwrap());
         let url = server.url("/new.bin");

@@ -11,11 +11,12 @@ mod real_xrootd {
     };
     use nyssa_testdata::xrootd::{Cluster, Xrootd};
 
+    use crate::served_folder::served_folder;
+
     /// Returns a server with a file of [`content`].
     fn server(config: &str) -> (Xrootd, tempfile::TempDir) {
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir_all(folder.path().join("data/sub")).unwrap();
-        fs::write(folder.path().join("data/content.bin"), content()).unwrap();
+        let folder = served_folder();
+        fs::create_dir(folder.path().join("data/sub")).unwrap();
         (Xrootd::start(folder.path(), config), folder)
     }
 

@@ -100,18 +100,12 @@ mod real_xrootd {
     use std::path::Path;
 
     use nyssa_io::open;
-    use nyssa_io::testing::{check_source, content};
+    use nyssa_io::testing::check_source;
     use nyssa_testdata::xrootd::{Xrootd, free_port};
     use rcgen::{CertificateParams, DnType, KeyPair};
 
     use super::run_inside;
-
-    fn folder() -> tempfile::TempDir {
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir_all(folder.path().join("data")).unwrap();
-        fs::write(folder.path().join("data/content.bin"), content()).unwrap();
-        folder
-    }
+    use crate::served_folder::served_folder;
 
     /// Returns a server whose certificate is of this host.
     fn server(folder: &Path, host: &str, config: &str) -> (Xrootd, String) {
@@ -137,11 +131,11 @@ mod real_xrootd {
             }
             return;
         }
-        let (wanted, must) = (folder(), folder());
+        let (wanted, must) = (served_folder(), served_folder());
         let (wanted, first) = server(wanted.path(), "localhost", "xrootd.tls capable tpc");
         // It lets nobody in without TLS.
         let (must, second) = server(must.path(), "localhost", "xrootd.tls all");
-        let trusted = folder();
+        let trusted = served_folder();
         let authorities = trusted.path().join("authorities.pem");
         fs::write(&authorities, first + &second).unwrap();
         let urls = [secure(&wanted), secure(&must), must.url("/content.bin")].join(" ");
@@ -168,9 +162,9 @@ mod real_xrootd {
             assert!(error.to_string().starts_with(&start), "{error}");
             return;
         }
-        let (other, unknown) = (folder(), folder());
+        let (other, unknown) = (served_folder(), served_folder());
         let (other, certificate) = server(other.path(), "other.host", "");
-        let trusted = folder();
+        let trusted = served_folder();
         let authorities = trusted.path().join("authorities.pem");
         fs::write(&authorities, certificate).unwrap();
         let (unknown, _) = server(unknown.path(), "localhost", "");
