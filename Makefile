@@ -49,7 +49,7 @@ $(VENV)/.installed-root: requirements/root.txt | $(BIN)/python
 	@touch $@
 
 # Benchmarks measure what users install.
-PROFILE := dev
+PROFILE := dev --features testing
 bench bench-% atlas-bench: PROFILE := release
 
 # This runs each time, because cargo knows itself what is up to date.
