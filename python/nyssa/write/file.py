@@ -64,6 +64,7 @@ class WritableFile:
             bits and ``"float"`` is single precision as in C++), an awkward type (``"var *
             float32"``) or a NumPy dtype. Integers of another width than declared are accepted if
             every value fits, and doubles are rounded to a declared ``float``.
+            An empty dict makes an RNTuple without fields, for `NTupleWriter.add_fields`.
         description
             Free text that is stored with the RNTuple.
         projections
@@ -164,7 +165,8 @@ class WritableFile:
         types_or_data
             A dict from names to types, or data as for `TreeWriter.extend`, which are written at
             once. Types are given as for `mkrntuple`. Numbers and booleans become branches such as
-            ``x/F``, arrays of fixed size ``x[3]/F``, strings ``x/C``.
+            ``x/F``, arrays of fixed size ``x[3]/F``, strings ``x/C``. An empty dict makes a tree
+            without branches, for `TreeWriter.add_branches`.
         title
             Title of the tree.
         compression

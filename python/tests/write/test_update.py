@@ -342,7 +342,7 @@ def test_several_directories(written_by_root: Path, root: Root) -> None:
         assert len(root.call("entries", path, "dir/Events")) == 70
         for name in ("dir/deep/h", "other/h"):
             assert root.call("histogram", path, name) == [0.0, 3.0, 0.0]
-            assert uproot.open(path)[name].values().tolist() == [3.0]
+            assert uproot.open(path)[name].values().tolist() == [0.0, 3.0, 0.0]
         assert nyssa.verify(path).problems == []
         assert set(names) <= set(nyssa.open(path))
         assert set(nyssa.open(path)) == set(uproot.open(path))
