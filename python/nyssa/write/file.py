@@ -28,6 +28,8 @@ class WritableFile:
     def __init__(self, path: str, core: _core.Writer) -> None:
         self._path = path
         self._core: _core.Writer | None = core
+        #: The end of the message of calls after the file was closed.
+        self._failed = ""
         self._process = os.getpid()
         self._writers: dict[str, NTupleWriter] = {}
         self._trees: dict[str, TreeWriter] = {}
@@ -386,7 +388,11 @@ class WritableFile:
         """Write the remaining entries and complete the file, which then gets its name."""
         core, self._core = self._core, None
         if core is not None:
-            core.close()
+            try:
+                core.close()
+            except Exception as error:
+                self._failed = f", and was not written: {error}"
+                raise
 
     def __enter__(self) -> WritableFile:
         """Return itself."""
@@ -412,7 +418,7 @@ class WritableFile:
 
     def _open(self) -> _core.Writer:
         if self._core is None:
-            raise ArgumentError(f"{self._path} is closed")
+            raise ArgumentError(f"{self._path} is closed{self._failed}")
         return self._core
 
     def __repr__(self) -> str:

@@ -42,11 +42,15 @@ pub(super) fn describe(schema: &mut Schema, infos: &StreamerList) -> Result<Extr
 }
 
 /// Adds streamer infos of the classes of fields to the list of the file, as ROOT does, if it has none of them. They
-/// are made of the fields. A class that ROOT cannot stream gets none.
+/// are made of the `given` definitions, and otherwise of the fields. A class that ROOT cannot stream gets none.
 ///
 /// # Errors
 /// An error if the file is finished, or its list is damaged.
-pub(super) fn describe_fields(file: &SharedFile, schema: &Schema) -> Result<()> {
+pub(super) fn describe_fields(
+    file: &SharedFile,
+    schema: &Schema,
+    given: &Definitions,
+) -> Result<()> {
     let classes = schema.classes();
     if classes.is_empty() {
         return Ok(());
@@ -57,7 +61,7 @@ pub(super) fn describe_fields(file: &SharedFile, schema: &Schema) -> Result<()> 
     if classes.iter().all(|name| is_known(name)) {
         return Ok(());
     }
-    let definitions = definitions(schema);
+    let definitions = definitions(schema, given);
     let mut declared = Declarations::new(&definitions);
     for field in schema.fields.iter().filter(|field| field.is_class()) {
         // The errors are about types that ROOT does not stream.
@@ -72,9 +76,9 @@ pub(super) fn describe_fields(file: &SharedFile, schema: &Schema) -> Result<()> 
     file.add_streamer_infos(&StreamerList::of_classes(&new)?)
 }
 
-/// Returns the classes, enums and collections of a schema, as its fields show them.
-fn definitions(schema: &Schema) -> Definitions {
-    let mut definitions = Definitions::default();
+/// Returns the classes, enums and collections of a schema: as they are `given`, or else as the fields show them.
+fn definitions(schema: &Schema, given: &Definitions) -> Definitions {
+    let mut definitions = given.clone();
     for field in &schema.fields {
         let Some(definition) = definition(schema, field) else { continue };
         if definitions.get(&field.type_name).is_none() {
