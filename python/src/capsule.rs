@@ -21,7 +21,7 @@ pub const STREAM: &CStr = c"arrow_array_stream";
 
 /// Returns the exception for an error of the Arrow library: what Python gave is not valid Arrow data.
 pub fn arrow_error(error: ArrowError) -> PyErr {
-    invalid(&format!("invalid Arrow data: {}", nyssa_root::arrow::brief(error)))
+    invalid(&format!("invalid Arrow data: {}", nyssa_root::arrow::shortened(error)))
 }
 
 /// Returns the exception for data that Python should not have given.

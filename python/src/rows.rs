@@ -104,7 +104,7 @@ pub enum Rows<W: Writer> {
     /// The entries come from fill contexts. Those that are finished are in the list, too.
     Parallel(Box<W::Parallel>, Vec<Slot>),
     /// An earlier error has ended the writing.
-    Failed,
+    Failed(Error),
 }
 
 impl<W: Writer> Rows<W> {
@@ -122,7 +122,7 @@ impl<W: Writer> Rows<W> {
                  it has to come before the first of them",
                 W::OBJECT
             ))),
-            Self::Failed => Err(failed::<W>()),
+            Self::Failed(error) => Err(error.later(W::OBJECT)),
         }
     }
 
@@ -130,7 +130,7 @@ impl<W: Writer> Rows<W> {
     pub fn stalled(&self) -> Duration {
         match self {
             Self::One(writer) => writer.stalled(),
-            Self::Parallel(..) | Self::Failed => Duration::ZERO,
+            Self::Parallel(..) | Self::Failed(_) => Duration::ZERO,
         }
     }
 
@@ -138,19 +138,26 @@ impl<W: Writer> Rows<W> {
     pub fn parallel(&self) -> Option<&W::Parallel> {
         match self {
             Self::Parallel(writer, _) => Some(writer),
-            Self::One(_) | Self::Failed => None,
+            Self::One(_) | Self::Failed(_) => None,
         }
     }
 
     /// Makes a fill context. Its entries follow those that were given to `extend`.
     pub fn context(&mut self, order: Order, context: &Context) -> Result<Slot> {
-        *self = match std::mem::replace(self, Self::Failed) {
-            Self::One(writer) => {
-                Self::Parallel(Box::new(writer.into_parallel(order, context)?), Vec::new())
-            }
-            other => other,
+        let unfinished = Self::Failed(Error::invalid_argument("a call did not return"));
+        *self = match std::mem::replace(self, unfinished) {
+            Self::One(writer) => match writer.into_parallel(order, context) {
+                Ok(writer) => Self::Parallel(Box::new(writer), Vec::new()),
+                Err(error) => Self::Failed(error),
+            },
+            Self::Failed(error) => Self::Failed(error.later(W::OBJECT)),
+            parallel @ Self::Parallel(..) => parallel,
         };
-        let Self::Parallel(writer, slots) = self else { return Err(failed::<W>()) };
+        let (writer, slots) = match self {
+            Self::Parallel(writer, slots) => (writer, slots),
+            Self::Failed(error) => return Err(error.clone()),
+            Self::One(_) => return Err(Error::invalid_argument("there are no fill contexts")),
+        };
         let slot = Slot::new(Mutex::new(Some(writer.context()?)));
         slots.push(Arc::clone(&slot));
         Ok(slot)
@@ -167,11 +174,7 @@ impl<W: Writer> Rows<W> {
                 }
                 writer.end()
             }
-            Self::Failed => Err(failed::<W>()),
+            Self::Failed(error) => Err(error.later(W::OBJECT)),
         }
     }
-}
-
-fn failed<W: Writer>() -> Error {
-    Error::invalid_argument(format!("an earlier error ended the writing of this {}", W::OBJECT))
 }

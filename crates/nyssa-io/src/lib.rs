@@ -13,6 +13,7 @@ mod bridge;
 mod built_in;
 pub mod cache;
 mod counted;
+mod earlier;
 mod entry;
 mod error;
 pub mod fetch;

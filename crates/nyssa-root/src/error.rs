@@ -2,6 +2,7 @@
 //! to do (the message).
 
 use std::fmt;
+use std::sync::Arc;
 
 use nyssa_io::{printable, printable_message, without_secrets};
 use serde::Serialize;
@@ -94,10 +95,10 @@ impl Place {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Error(Box<Inner>);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Inner {
     kind: Kind,
     message: String,
@@ -105,7 +106,9 @@ struct Inner {
     fields: Vec<String>,
     excerpt: Option<String>,
     place: Place,
-    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    source: Option<Arc<dyn std::error::Error + Send + Sync>>,
+    /// Whether an earlier call has returned the error.
+    is_later: bool,
 }
 
 /// The result of functions of the core.
@@ -123,6 +126,7 @@ impl Error {
             excerpt: None,
             place: Place::default(),
             source: None,
+            is_later: false,
         }))
     }
 
@@ -164,7 +168,7 @@ impl Error {
     /// Attaches the underlying error.
     #[must_use]
     pub fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
-        self.0.source = Some(Box::new(source));
+        self.0.source = Some(Arc::new(source));
         self
     }
 
@@ -206,6 +210,22 @@ impl Error {
     pub fn map_message(mut self, change: impl FnOnce(&str) -> String) -> Self {
         self.0.message = for_people(&change(&self.0.message));
         self
+    }
+
+    /// Returns the error of later calls, after an earlier call returned this one: the `object` cannot be completed for this
+    /// reason. A later call was not itself stopped by the user, so its error is then `InvalidArgument`.
+    #[must_use]
+    pub fn later(&self, object: &str) -> Self {
+        let mut later = self.clone();
+        if !later.0.is_later {
+            later =
+                later.map_message(|reason| format!("the {object} cannot be completed: {reason}"));
+            later.0.is_later = true;
+            if later.0.kind == Kind::Cancelled {
+                later.0.kind = Kind::InvalidArgument;
+            }
+        }
+        later
     }
 
     /// Returns the kind, which says whose fault the error is.

@@ -52,10 +52,12 @@ impl SharedFile {
     /// Completes the file and makes it visible. Returns its size in bytes.
     ///
     /// # Errors
-    /// `InvalidArgument` when it was finished before or an object in it is still being written.
+    /// `InvalidArgument` when it was finished before or an object in it is still being written; the reason why an
+    /// earlier write failed.
     pub fn finish(&self) -> Result<u64> {
         self.line.settle();
         self.locked(|state| {
+            state.file.as_ref().map_or(Ok(()), RootFileWriter::check)?;
             if let Some(path) = state.open.iter().min() {
                 return Err(Error::invalid_argument(format!(
                     "{path} is still being written: finish it before the file"

@@ -28,6 +28,8 @@ class WritableFile:
     def __init__(self, path: str, core: _core.Writer) -> None:
         self._path = path
         self._core: _core.Writer | None = core
+        #: The end of the message of calls after the file was closed.
+        self._failed = ""
         self._process = os.getpid()
         self._writers: dict[str, NTupleWriter] = {}
         self._trees: dict[str, TreeWriter] = {}
@@ -64,6 +66,7 @@ class WritableFile:
             bits and ``"float"`` is single precision as in C++), an awkward type (``"var *
             float32"``) or a NumPy dtype. Integers of another width than declared are accepted if
             every value fits, and doubles are rounded to a declared ``float``.
+            An empty dict makes an RNTuple without fields, for `NTupleWriter.add_fields`.
         description
             Free text that is stored with the RNTuple.
         projections
@@ -164,7 +167,8 @@ class WritableFile:
         types_or_data
             A dict from names to types, or data as for `TreeWriter.extend`, which are written at
             once. Types are given as for `mkrntuple`. Numbers and booleans become branches such as
-            ``x/F``, arrays of fixed size ``x[3]/F``, strings ``x/C``.
+            ``x/F``, arrays of fixed size ``x[3]/F``, strings ``x/C``. An empty dict makes a tree
+            without branches, for `TreeWriter.add_branches`.
         title
             Title of the tree.
         compression
@@ -384,7 +388,11 @@ class WritableFile:
         """Write the remaining entries and complete the file, which then gets its name."""
         core, self._core = self._core, None
         if core is not None:
-            core.close()
+            try:
+                core.close()
+            except Exception as error:
+                self._failed = f", and was not written: {error}"
+                raise
 
     def __enter__(self) -> WritableFile:
         """Return itself."""
@@ -410,7 +418,7 @@ class WritableFile:
 
     def _open(self) -> _core.Writer:
         if self._core is None:
-            raise ArgumentError(f"{self._path} is closed")
+            raise ArgumentError(f"{self._path} is closed{self._failed}")
         return self._core
 
     def __repr__(self) -> str:

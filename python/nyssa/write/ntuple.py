@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from nyssa import _core
 from nyssa.arguments.checks import checked
 from nyssa.arrays import forms, from_data, from_types
+from nyssa.errors import ArgumentError
 from nyssa.write.attributes import AttributeSetWriter
 from nyssa.write.fill_context import FillContext
 from nyssa.write.writer import DatasetWriter
@@ -91,9 +92,9 @@ class NTupleWriter(DatasetWriter):
         Raises
         ------
         nyssa.ArgumentError
-            (a `ValueError`) when a name is taken or not allowed, data have another number of values
-            than the RNTuple has entries, or there are data for an RNTuple that is new or has new
-            entries.
+            (a `ValueError`) when there are no columns, a name is taken or not allowed, data have
+            another number of values than the RNTuple has entries, or there are data for an RNTuple
+            that is new or has new entries.
         nyssa.UnsupportedError
             (a `NotImplementedError`) for a type that RNTuple does not have; with fill contexts also
             for a column type of `field_options` that cannot hold zero.
@@ -102,6 +103,8 @@ class NTupleWriter(DatasetWriter):
         filled = columns is None
         if columns is None:
             columns = from_data.columns(types_or_data)
+        if not columns:
+            raise ArgumentError("add_fields needs a field at least: the data have no columns")
         self._has(self._open().add_fields(self.name, columns, filled))
 
     @checked
@@ -137,7 +140,8 @@ class NTupleWriter(DatasetWriter):
         return self._first_columns(data, len(self._stored))
 
     def _first_columns(self, data: object, known: int) -> list[_core.Array]:
-        given = {one.name: one for one in from_data.columns(data, forms=self._forms)}
+        columns = self._some(from_data.columns(data, forms=self._forms), self._stored, "fields")
+        given = {one.name: one for one in columns}
         # Late fields are the last ones.
         names = self._stored[: max(known, len(given))]
         if set(given) != set(names):

@@ -150,9 +150,9 @@ class TreeWriter(DatasetWriter):
         Raises
         ------
         nyssa.ArgumentError
-            (a `ValueError`) when a name is taken or not allowed, a column has another number of
-            values than the tree has entries, a value does not fit, or lists and their counter
-            differ in length. The tree is then as before.
+            (a `ValueError`) when there are no columns, a name is taken or not allowed, a column has
+            another number of values than the tree has entries, a value does not fit, or lists and
+            their counter differ in length. The tree is then as before.
         nyssa.UnsupportedError
             (a `NotImplementedError`) for types that a tree cannot hold.
         """
@@ -183,6 +183,8 @@ class TreeWriter(DatasetWriter):
                 odd = sorted(set(given) ^ set(known))
                 raise ArgumentError(f"types and data have different columns: {', '.join(odd)}")
             columns = [given[name] for name in known]
+        if not columns:
+            raise ArgumentError("add_branches needs a branch at least: the data have no columns")
         fields = stated or columns
         self._open().add_branches(self.name, fields, columns, classes, options)
         self._forms.update({one.name: forms.of(one) for one in fields})
@@ -216,5 +218,5 @@ class TreeWriter(DatasetWriter):
 
     def _columns(self, data: object) -> list[_core.Array]:
         """Return data as columns in the order of the tree."""
-        given = from_data.columns(data, forms=self._forms)
+        given = self._some(from_data.columns(data, forms=self._forms), self._forms, "branches")
         return self._open().tree_rows(self.name, given)

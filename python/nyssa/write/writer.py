@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from nyssa import _core
+from nyssa.errors import ArgumentError
 
 __all__ = ["DatasetWriter"]
 
@@ -30,6 +31,16 @@ class DatasetWriter:
         Entries that are added by fill contexts do not count: see `FillContext.stalled`.
         """
         return self._open().stalled(self.name)
+
+    def _some(
+        self, columns: list[_core.Array], known: Collection[str], parts: str
+    ) -> list[_core.Array]:
+        """Return columns of data, and refuse those of a dataset that takes no entries yet."""
+        if not columns and not known:
+            raise ArgumentError(
+                f"{self.name!r} has no {parts}: add {parts} first, and then entries"
+            )
+        return columns
 
     def _number_of_fields(self) -> int:
         """Return the number of columns that data have now, or 0 if it cannot change."""

@@ -107,6 +107,7 @@ impl State {
         projections: Vec<(String, String)>,
         options: RNTupleWriteOptions,
     ) -> Result<Fields> {
+        let options = RNTupleWriteOptions { classes: classes.clone(), ..options };
         let mut builder = SchemaBuilder::new(options.compression);
         add_fields(&mut builder, fields, classes)?;
         for (field, path) in projections {

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import uproot
 
 import nyssa
 from support.data import TESTDATA
@@ -42,6 +43,8 @@ struct StreamedJet : StreamedBase {
 };
 """
 CODE = r"""
+#include <TFile.h>
+#include <TTree.h>
 #include <ROOT/RField.hxx>
 #include <ROOT/RNTupleModel.hxx>
 #include <ROOT/RNTupleReader.hxx>
@@ -70,6 +73,17 @@ void streamed_write(const char *path) {
     *tags = jet->tags;
     writer->Fill();
   }
+}
+void streamed_tree(const char *path) {
+  TFile file(path, "RECREATE");
+  TTree tree("t", "");
+  int number; StreamedJet jet; std::vector<StreamedHit> hits; std::vector<StreamedJet> jets;
+  tree.Branch("number", &number); tree.Branch("jet", &jet); tree.Branch("hits", &hits); tree.Branch("jets", &jets);
+  for (int k = 0; k < 30; k++) {
+    number = k; jet = streamed_jet(k); hits.assign(k % 4, streamed_hit(k)); jets.assign(k % 3, jet);
+    tree.Fill();
+  }
+  tree.Write();
 }
 void streamed_read(const char *path, const char *name, const char *type, bool streamed, const char *out) {
   auto model = ROOT::RNTupleModel::Create();
@@ -159,6 +173,79 @@ def test_entries_and_fields_are_selected(objects: Objects, tmp_path: Path) -> No
     for name in ("jet", "hits"):
         expected = objects.read(objects.path, name, streamed=False)
         assert objects.read(more, name, streamed=True) == expected
+
+
+#: The classes of the header, as users define them.
+MEMBERS: dict[str, dict[str, object]] = {
+    "StreamedHit": {"id": "int", "charge": "std::vector<float>"},
+    "StreamedBase": {"x": "double"},
+    "StreamedJet": {
+        ":bases": ["StreamedBase"],
+        "pt": "float",
+        "hits": "std::vector<StreamedHit>",
+        "tags": "std::map<std::string,std::int32_t>",
+        "grid": "int[2][3]",
+        "name": "std::string",
+        "first": "StreamedHit",
+    },
+}
+
+
+def described(path: Path) -> dict[str, Any]:
+    """Return the versions, checksums and members of the classes that a file describes."""
+    with uproot.open(path) as file:
+        infos = {name: file.file.streamers.get(name, {}) for name in MEMBERS}
+        return {
+            name: [
+                (version, one.member("fCheckSum"), [(e.name, e.typename) for e in one.elements])
+                for version, one in of_class.items()
+            ]
+            for name, of_class in infos.items()
+        }
+
+
+def streamed_and_split(objects: Objects, source: Path, names: list[str], entries: int) -> None:
+    """Check that ROOT reads the fields of `source` when they are streamed, and split again."""
+    folder = source.parent
+    output, back = folder / "streamed.root", folder / "back.root"
+    [report] = nyssa.rewrite(source, output, streamed=names, verify=True, force=True)
+    assert report["verified"]
+    [report] = nyssa.rewrite(output, back, split=names, verify=True, force=True)
+    assert report["verified"]
+    for name in names:
+        expected = objects.read(objects.path, name, streamed=False)
+        expected *= entries // ENTRIES
+        assert objects.read(source, name, streamed=False) == expected, name
+        assert objects.read(output, name, streamed=True) == expected, name
+        assert objects.read(back, name, streamed=False) == expected, name
+        assert {one.name: is_streamed(one) for one in nyssa.open(f"{back}:t").fields}[name] is False
+    for path in (source, output, back):
+        assert described(path) == described(objects.path)
+
+
+def test_classes_of_users(objects: Objects, tmp_path: Path) -> None:
+    """RNTuples that nyssa makes of classes describe them as ROOT does."""
+    made, more, other = (tmp_path / f"{name}.root" for name in ("made", "more", "other"))
+    with nyssa.recreate(made) as file:
+        ntuple = file.mkrntuple("t", {"number": "int", **CLASSES}, classes=MEMBERS)
+        ntuple.extend(nyssa.open(f"{objects.path}:t").arrays())
+    streamed_and_split(objects, made, list(CLASSES), ENTRIES)
+    # Other jobs keep what the file says.
+    nyssa.merge([made, made], more)
+    streamed_and_split(objects, more, ["jet", "hits"], 2 * ENTRIES)
+    nyssa.rewrite(made, other, compression="lz4")
+    streamed_and_split(objects, other, ["jets"], ENTRIES)
+    with nyssa.recreate(made) as file:
+        file.mkrntuple("t", {"x": "float"})
+    assert described(made) == {name: [] for name in MEMBERS}
+
+
+def test_classes_of_trees(objects: Objects, tmp_path: Path) -> None:
+    """RNTuples that are made of trees have the streamer infos of the tree."""
+    tree, made = tmp_path / "tree.root", tmp_path / "made.root"
+    objects.root.call("cpp", "", f'streamed_tree("{tree}")')
+    nyssa.convert(tree, made)
+    streamed_and_split(objects, made, ["jet", "hits", "jets"], ENTRIES)
 
 
 def test_all_classes_of_a_file(tmp_path: Path) -> None:

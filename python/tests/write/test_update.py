@@ -20,6 +20,9 @@ import nyssa
 from nyssa import errors
 from support.root import Root
 
+# The number of bytes that a disk writes in one piece.
+SECTOR = 512
+
 
 def events(first: int, count: int) -> dict[str, object]:
     """Return entries of all kinds that the ROOT files below have."""
@@ -224,7 +227,7 @@ def test_root_reads_every_state_of_a_crash(written_by_root: Path, root: Root) ->
     new = written_by_root.read_bytes()
     after = root.call("entries", path, "dir/Events")
     assert (len(before), len(after)) == (50, 70)
-    changed = [place for place in range(len(old)) if old[place] != new[place]]
+    changed = _changed(old, new)
     in_header = [place for place in changed if place < 100]
     tail = new[len(old) :]
     states = [old + tail[: len(tail) * part // 5] for part in range(6)]
@@ -297,17 +300,89 @@ def test_between_the_writes(written_by_root: Path, root: Root) -> None:
     before = root.call("entries", str(written_by_root), "Events")
     names = list(nyssa.open(written_by_root))
     with nyssa.update(written_by_root) as file:
-        file["New"] = {"y": np.arange(100.0)}
+        file["dir/New"] = {"y": np.arange(100.0)}
     new = written_by_root.read_bytes()
-    header = 100
-    assert new[:header] != old[:header]
-    for start in (old[:header], new[:header]):
-        written_by_root.write_bytes(start + old[header:] + new[len(old) :])
+    assert new[:SECTOR] != old[:SECTOR]
+    for start in (old[:SECTOR], new[:SECTOR]):
+        written_by_root.write_bytes(start + old[SECTOR:] + new[len(old) :])
         assert root.call("entries", str(written_by_root), "Events") == before
         assert list(nyssa.open(written_by_root)) == names
-        assert "New" not in uproot.open(written_by_root)
+        assert "dir/New" not in uproot.open(written_by_root)
     written_by_root.write_bytes(new)
-    assert "New" in nyssa.open(written_by_root)
+    assert "dir/New" in nyssa.open(written_by_root)
+
+
+def _changed(old: bytes, new: bytes) -> list[int]:
+    return [place for place in range(len(old)) if old[place] != new[place]]
+
+
+def test_several_directories(written_by_root: Path, root: Root) -> None:
+    """One write of one sector switches all directories, and ROOT goes on with them."""
+    path = str(written_by_root)
+    root.call("add_histogram", path, "dir/deep", "h")
+    old = written_by_root.read_bytes()
+    names = list(nyssa.open(path))
+    before = root.call("entries", path, "dir/Events")
+    with nyssa.update(path) as file:
+        for name in ("New", "dir/New", "dir/deep/New", "other/New"):
+            file[name] = {"y": np.arange(5)}
+        file["dir/Events"].extend(events(50, 20))
+    new = written_by_root.read_bytes()
+    assert _changed(old, new)[-1] < SECTOR
+    written_by_root.write_bytes(old + new[len(old) :])
+    assert list(nyssa.open(path)) == names == list(uproot.open(path))
+    assert root.call("entries", path, "dir/Events") == before
+    written_by_root.write_bytes(new)
+    added = ["New", "dir/New", "dir/deep/New", "other/New"]
+
+    def check() -> None:
+        for name in added:
+            assert root.call("entries", path, name) == [{"y": y} for y in range(5)]
+        assert len(root.call("entries", path, "Events")) == 50
+        assert len(root.call("entries", path, "dir/Events")) == 70
+        for name in ("dir/deep/h", "other/h"):
+            assert root.call("histogram", path, name) == [0.0, 3.0, 0.0]
+            assert uproot.open(path)[name].values().tolist() == [0.0, 3.0, 0.0]
+        assert nyssa.verify(path).problems == []
+        assert set(names) <= set(nyssa.open(path))
+        assert set(nyssa.open(path)) == set(uproot.open(path))
+
+    check()
+    # ROOT adds to directories that were moved, makes one in them, and deletes from them.
+    for place in ("dir", "dir/deep", "dir/deep/more", "other"):
+        root.call("add_histogram", path, place, "later")
+        assert root.call("histogram", path, f"{place}/later") == [0.0, 3.0, 0.0]
+    check()
+    with nyssa.update(path) as file:
+        file["dir/deep/more/New"] = {"y": np.arange(5)}
+        file["Last"] = {"y": np.arange(5)}
+    added += ["dir/deep/more/New", "Last"]
+    check()
+
+
+def test_two_directories_below_one(written_by_root: Path, root: Root) -> None:
+    """The header comes first, and then the directory that both directories lie in."""
+    path = str(written_by_root)
+    for place in ("a/b", "a/c"):
+        root.call("add_histogram", path, place, "h")
+    old = written_by_root.read_bytes()
+    names = list(nyssa.open(path))
+    with nyssa.update(path) as file:
+        file["a/b/New"] = {"y": np.arange(5)}
+        file["a/c/New"] = {"y": np.arange(5)}
+    new = written_by_root.read_bytes()
+    tail = new[len(old) :]
+    for state in (old + tail, new[:SECTOR] + old[SECTOR:] + tail):
+        written_by_root.write_bytes(state)
+        assert list(nyssa.open(path)) == names == list(uproot.open(path))
+        assert root.call("histogram", path, "a/b/h") == [0.0, 3.0, 0.0]
+        root.call("add_histogram", path, "a/c", "later")
+        assert root.call("histogram", path, "a/c/later") == [0.0, 3.0, 0.0]
+    written_by_root.write_bytes(new)
+    for name in ("a/b/New", "a/c/New"):
+        assert root.call("entries", path, name) == [{"y": y} for y in range(5)]
+    assert len({place // SECTOR for place in _changed(old, new)}) == 2
+    assert nyssa.verify(path).problems == []
 
 
 def test_full_disk(written_by_root: Path) -> None:

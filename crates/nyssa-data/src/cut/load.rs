@@ -5,7 +5,7 @@ use arrow_array::types::{Float16Type, Float32Type, Float64Type};
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType};
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::DataType;
-use nyssa_root::arrow::{Number, with_integer_type};
+use nyssa_root::arrow::{Number, brief, with_integer_type};
 use nyssa_root::error::{Error, Result};
 
 use super::value::{Data, Level, Value};
@@ -113,7 +113,7 @@ fn data(array: &ArrayRef) -> Result<Data> {
             return Err(Error::invalid_argument("text cannot be used here"));
         }
         other => {
-            let message = || format!("values of type {other} cannot be used here");
+            let message = || format!("values of type {} cannot be used here", brief(other));
             return with_integer_type!(other,
                 T => integers::<T>(array), _ => Err(Error::invalid_argument(message())));
         }

@@ -9,6 +9,7 @@ use tempfile::NamedTempFile;
 use super::finished::{LocalFinished, Target, Upload, directory};
 use super::partial;
 use super::position::write_all_at;
+use crate::earlier::EarlierError;
 use crate::for_people::shown;
 use crate::heuristics::local;
 use crate::staging::{Finished, Staging, exists};
@@ -23,8 +24,8 @@ pub struct LocalSink {
     target: Target,
     temporary: NamedTempFile,
     buffer: WriteBuffer,
-    /// Whether a write has failed. The file is then incomplete and must not be committed.
-    failed: bool,
+    /// The error of a write. The file is then incomplete and must not be committed.
+    failed: EarlierError,
     /// The handle to the complete file, if it is published after the commit.
     staging: Option<Staging>,
 }
@@ -81,7 +82,7 @@ impl LocalSink {
 
     fn new(name: String, target: Target, temporary: NamedTempFile) -> Self {
         let buffer = WriteBuffer::new(local::BUFFER_SIZE);
-        Self { name, target, temporary, buffer, failed: false, staging: None }
+        Self { name, target, temporary, buffer, failed: EarlierError::default(), staging: None }
     }
 
     /// Starts to write a file. A commit gives the complete file to the [`Staging`]. It
@@ -103,7 +104,7 @@ impl LocalSink {
 
     fn write_through(&mut self, offset: u64, data: &[u8]) -> Result<()> {
         write_all_at(self.temporary.as_file(), data, offset).map_err(|error| {
-            self.failed = true;
+            self.failed.keep(&error);
             let action = format!("write {} bytes at byte {offset} of", data.len());
             Error::new(&self.name, action, error)
         })
@@ -171,17 +172,15 @@ impl Sink for LocalSink {
             return Ok(());
         }
         self.temporary.as_file().sync_data().map_err(|error| {
-            self.failed = true;
+            self.failed.keep(&error);
             Error::new(&self.name, "write", error)
         })
     }
 
     fn commit(mut self: Box<Self>) -> Result<()> {
         self.flush()?;
-        if self.failed {
-            let error = io::Error::other("an earlier write to it failed");
-            return Err(Error::new(&self.name, "finish writing", error));
-        }
+        let failed = |error| Error::new(&self.name, "finish writing", error);
+        self.failed.check().map_err(failed)?;
         let Self { name, target, temporary, staging, .. } = *self;
         let finished = Box::new(LocalFinished { name, target, temporary });
         match staging {

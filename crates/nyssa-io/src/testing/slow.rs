@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 
@@ -13,6 +14,8 @@ use crate::{Limits, Result, Source};
 pub struct SlowSource {
     inner: Arc<dyn Source>,
     limits: Limits,
+    /// The time that a request takes.
+    delay: Duration,
     /// The counts that it shares with the sources behind the same link.
     seen: Arc<Mutex<Seen>>,
 }
@@ -42,13 +45,20 @@ pub struct Observed {
 impl SlowSource {
     /// Makes a source that gives `inner` other limits. A request takes their latency.
     pub fn new(inner: Arc<dyn Source>, limits: Limits) -> Self {
-        Self { inner, limits, seen: Arc::default() }
+        Self { inner, limits, delay: limits.cost.latency, seen: Arc::default() }
+    }
+
+    /// Returns the same source with requests that take another time. The limits, by which readers plan, stay.
+    #[must_use]
+    pub fn with_delay(self, delay: Duration) -> Self {
+        Self { delay, ..self }
     }
 
     /// Returns another source behind the same link: the link counts the requests of both.
     #[must_use]
     pub fn beside(&self, inner: Arc<dyn Source>) -> Self {
-        Self { inner, limits: self.limits, seen: Arc::clone(&self.seen) }
+        let (limits, delay) = (self.limits, self.delay);
+        Self { inner, limits, delay, seen: Arc::clone(&self.seen) }
     }
 
     /// Returns the counts since the start, or since the last [`SlowSource::reset`].
@@ -92,7 +102,7 @@ impl Source for SlowSource {
         observed.in_flight = observed.in_flight.max(in_flight);
         observed.round_trips = observed.round_trips.max(chain);
         drop(seen);
-        std::thread::sleep(self.limits.cost.latency);
+        std::thread::sleep(self.delay);
         let answer = self.inner.read_ranges(ranges);
         let mut seen = self.seen();
         seen.in_flight = seen.in_flight.saturating_sub(1);

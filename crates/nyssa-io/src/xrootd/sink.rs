@@ -6,6 +6,7 @@ use std::sync::Arc;
 use nyssa_xrootd::{TemporaryFile, Writer, XrootdOptions, stat};
 
 use super::source::XrootdSource;
+use crate::earlier::EarlierError;
 use crate::for_people::shown;
 use crate::staging::{Finished, Staging, exists};
 use crate::write_buffer::WriteBuffer;
@@ -22,8 +23,8 @@ pub(super) struct XrootdSink {
     force: bool,
     file: Writer,
     buffer: WriteBuffer,
-    /// Whether a write has failed, so that the file must not be committed.
-    failed: bool,
+    /// The error of a write, after which the file must not be committed.
+    failed: EarlierError,
     /// The staging for the finished file, if it is published after the commit.
     staging: Option<Staging>,
 }
@@ -33,7 +34,7 @@ impl XrootdSink {
     pub(super) fn create(url: &str, force: bool, staging: Option<Staging>) -> Result<Self> {
         let file = create(url, force).map_err(|error| Error::new(url, "create", error))?;
         let (name, url, buffer) = (shown(url), url.to_owned(), WriteBuffer::new(BUFFER_SIZE));
-        Ok(Self { name, url, force, file, buffer, failed: false, staging })
+        Ok(Self { name, url, force, file, buffer, failed: EarlierError::default(), staging })
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -43,7 +44,7 @@ impl XrootdSink {
             return Ok(());
         }
         self.file.write(offset, buffer.into()).map_err(|error| {
-            self.failed = true;
+            self.failed.keep(&error);
             let action = format!("write {length} bytes at byte {offset} of");
             Error::new(&self.url, action, error)
         })
@@ -81,9 +82,7 @@ impl Sink for XrootdSink {
     fn commit(mut self: Box<Self>) -> Result<()> {
         self.flush()?;
         let failed = |error| Error::new(&self.url, "finish writing", error);
-        if self.failed {
-            return Err(failed(io::Error::other("an earlier write to it failed")));
-        }
+        self.failed.check().map_err(failed)?;
         let file = self.file.finish().map_err(failed)?;
         let finished = Box::new(OnServer { url: self.url.clone(), force: self.force, file });
         match &self.staging {

@@ -170,8 +170,10 @@ fn a_failed_write_names_the_file_and_cannot_be_committed() {
         )),
         "{error}"
     );
+    let reason = error.to_string().rsplit_once(": ").unwrap().1.to_owned();
     let error = Box::new(sink).commit().unwrap_err();
-    assert!(error.to_string().ends_with("an earlier write to it failed"), "{error}");
+    let expected = format!("an earlier write to it failed: {reason}");
+    assert!(error.to_string().ends_with(&expected), "{error}");
     assert_eq!(names(&folder), [""; 0]);
 }
 

@@ -74,12 +74,12 @@ impl MergedNTuple {
         progress: Progress,
         context: &Context,
     ) -> Result<()> {
+        self.describe_classes(output, context)?;
         if options.reclusters() {
-            self.write_again(output, options, progress, context)?;
+            self.write_again(output, options, progress, context)
         } else {
-            self.copy_pages(output, options, progress, context)?;
+            self.copy_pages(output, options, progress, context)
         }
-        self.describe_classes(output, context)
     }
 
     /// Decodes all data and writes them in new clusters.
@@ -139,11 +139,17 @@ impl MergedNTuple {
         Ok(())
     }
 
-    /// Copies the streamer infos of the inputs if there are streamed objects.
+    /// Copies the streamer infos of the inputs if there are streamed objects, and otherwise those of the classes of fields
+    /// in the first input. The writer describes the classes that the first input lacks.
     fn describe_classes(&self, target: &Output, context: &Context) -> Result<()> {
         let Self { all_inputs, unified, .. } = self;
         let streamed = unified.schema.has_streamed_objects();
-        let inputs = all_inputs.inputs.iter().filter(|_| streamed).collect::<Vec<_>>();
+        let count = match (streamed, unified.schema.classes().is_empty()) {
+            (true, _) => all_inputs.inputs.len(),
+            (false, false) => 1,
+            (false, true) => 0,
+        };
+        let inputs = all_inputs.inputs.iter().take(count).collect::<Vec<_>>();
         let list = |input: &InputProperties| {
             let (file, _) = open(input, read::RNTupleReadOptions::default())?;
             Ok((file.name().to_owned(), file.streamer_infos()?, file.streamer_list()?))
@@ -154,7 +160,8 @@ impl MergedNTuple {
         let add = |_: &_, (name, infos, list): (String, Arc<StreamerInfos>, StreamerList)| {
             let same = target.file.require_same_classes(&infos, types.iter().copied());
             same.in_file(&name)?;
-            target.file.add_streamer_infos(&list)
+            let needed = unified.schema.infos_of_classes(&list);
+            target.file.add_streamer_infos(if streamed { &list } else { &needed })
         };
         all_inputs.each(&inputs, context, list, add)
     }

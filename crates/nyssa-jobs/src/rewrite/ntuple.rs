@@ -151,6 +151,10 @@ impl<'a> NTuple<'a> {
             // The streamer infos in the extra type information may lack the classes of empty containers.
             output.file.add_streamer_infos(&input.streamer_list().in_file(input.name())?)?;
         }
+        if !self.target.schema.classes().is_empty() {
+            let described = streamed::described(input, &self.reader)?;
+            output.file.add_streamer_infos(&self.target.schema.infos_of_classes(&described))?;
+        }
         self.write_to(input, output).in_file(input.name()).in_object(self.reader.name())
     }
 

@@ -94,7 +94,10 @@ fn layout(layouts: &mut Layouts<'_>, class: &str, infos: &StreamerList) -> Resul
 }
 
 /// Returns the streamer infos of the RNTuple and of its file.
-fn described(input: &RootFile, reader: &Reader) -> Result<StreamerList> {
+///
+/// # Errors
+/// `OutOfSpecification` if they are damaged.
+pub(super) fn described(input: &RootFile, reader: &Reader) -> Result<StreamerList> {
     let mut all = input.streamer_list().in_file(input.name())?;
     for list in lists(reader)? {
         all.merge(&list);

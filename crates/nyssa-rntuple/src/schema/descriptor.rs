@@ -1,5 +1,10 @@
 //! Defines the schema: the fields and columns of the header and of the schema extension.
 
+use std::collections::HashSet;
+
+use nyssa_root::streamer::info::StreamerList;
+use nyssa_root::type_name;
+
 use super::{AliasColumn, Column, ColumnId, Field, FieldId, Structure};
 
 /// All fields and columns of an RNTuple, in order of their on-disk ids.
@@ -37,6 +42,21 @@ impl Schema {
     /// Returns whether the schema has streamer fields.
     pub fn has_streamed_objects(&self) -> bool {
         self.fields.iter().any(|field| field.structure == Structure::Streamer)
+    }
+
+    /// Returns the names of the classes whose members are fields.
+    pub fn classes(&self) -> HashSet<&str> {
+        let classes = self.fields.iter().filter(|field| field.is_class());
+        classes.map(|field| field.type_name.as_str()).collect()
+    }
+
+    /// Returns the streamer infos of [`Schema::classes`] in `list`. They are not needed to read the fields; with them,
+    /// fields can become streamer fields.
+    ///
+    /// See `nyssa rewrite --streamed`.
+    pub fn infos_of_classes(&self, list: &StreamerList) -> StreamerList {
+        let classes = self.classes();
+        list.versions(|name| classes.contains(type_name::normalize(name).as_str()))
     }
 
     /// Returns the top-level field of a field. It can be the field itself.

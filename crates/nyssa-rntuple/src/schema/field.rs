@@ -81,6 +81,12 @@ pub struct Field {
 }
 
 impl Field {
+    /// Returns whether the subfields are the members of a class, which is no `std::pair` or `std::tuple`.
+    pub fn is_class(&self) -> bool {
+        let is_named = !self.type_name.is_empty() && !self.type_name.starts_with("std::");
+        self.structure == Structure::Record && is_named
+    }
+
     /// Makes a field without subfields and columns, whose versions are 0.
     pub fn new(parent: Option<FieldId>, name: &str, type_name: &str, structure: Structure) -> Self {
         Self {

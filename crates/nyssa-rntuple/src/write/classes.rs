@@ -1,12 +1,14 @@
-//! Adds the streamer infos of streamed classes to an RNTuple that is written.
+//! Adds streamer infos: of streamed classes to the RNTuple that is written, and of other classes to its file.
 
+use nyssa_root::definitions::{Definition, Definitions};
 use nyssa_root::error::{Error, Result, ResultExt};
-use nyssa_root::streamer::ObjectLayout;
+use nyssa_root::shared_file::SharedFile;
 use nyssa_root::streamer::info::{ClassInfo, StreamerInfos, StreamerList};
+use nyssa_root::streamer::{Declarations, ObjectLayout};
 use nyssa_root::type_name;
 
 use crate::format::ExtraType;
-use crate::schema::{Schema, Structure};
+use crate::schema::{Field, Schema, Structure};
 
 /// The class version that ROOT gives all standard containers.
 const CONTAINERS: u32 = 6;
@@ -37,6 +39,83 @@ pub(super) fn describe(schema: &mut Schema, infos: &StreamerList) -> Result<Extr
         (field.type_version, field.type_checksum) = (version, checksum);
     }
     Ok(extra)
+}
+
+/// Adds streamer infos of the classes of fields to the list of the file, as ROOT does, if it has none of them. They
+/// are made of the `given` definitions, and otherwise of the fields. A class that ROOT cannot stream gets none.
+///
+/// # Errors
+/// An error if the file is finished, or its list is damaged.
+pub(super) fn describe_fields(
+    file: &SharedFile,
+    schema: &Schema,
+    given: &Definitions,
+) -> Result<()> {
+    let classes = schema.classes();
+    if classes.is_empty() {
+        return Ok(());
+    }
+    let known = file.with(|file| file.described_classes())?;
+    let known: Vec<_> = known.iter().map(|name| type_name::normalize(name)).collect();
+    let is_known = |name: &str| known.iter().any(|known| known == name);
+    if classes.iter().all(|name| is_known(name)) {
+        return Ok(());
+    }
+    let definitions = definitions(schema, given);
+    let mut declared = Declarations::new(&definitions);
+    for field in schema.fields.iter().filter(|field| field.is_class()) {
+        // The errors are about types that ROOT does not stream.
+        let _not_streamed = declared.declare(&field.type_name);
+    }
+    let infos = declared.infos();
+    let is_new = |info: &&ClassInfo| {
+        let name = type_name::normalize(&info.name);
+        !is_known(&name) && classes.contains(name.as_str())
+    };
+    let new: Vec<ClassInfo> = infos.classes().iter().filter(is_new).cloned().collect();
+    file.add_streamer_infos(&StreamerList::of_classes(&new)?)
+}
+
+/// Returns the classes, enums and collections of a schema: as they are `given`, or else as the fields show them.
+fn definitions(schema: &Schema, given: &Definitions) -> Definitions {
+    let mut definitions = given.clone();
+    for field in &schema.fields {
+        let Some(definition) = definition(schema, field) else { continue };
+        if definitions.get(&field.type_name).is_none() {
+            // A name that cannot be defined is a type that ROOT knows.
+            let _known = definitions.define(&field.type_name, definition);
+        }
+    }
+    definitions
+}
+
+fn definition(schema: &Schema, field: &Field) -> Option<Definition> {
+    let below = || field.children.iter().map(|&child| schema.field(child));
+    let type_of = |field: &Field| match field.type_alias.as_str() {
+        "" => field.type_name.clone(),
+        alias => alias.to_owned(),
+    };
+    let item = || below().next().map(type_of);
+    match field.structure {
+        _ if field.type_name.is_empty() => None,
+        Structure::Record if field.is_class() => {
+            // ROOT calls the base classes ":_0", ":_1", ...
+            let (bases, members): (Vec<_>, Vec<_>) =
+                below().partition(|member| member.name.starts_with(':'));
+            Some(Definition::Class {
+                bases: bases.into_iter().map(type_of).collect(),
+                members: members.iter().map(|one| (one.name.clone(), type_of(one))).collect(),
+                version: field.type_version,
+                checksum: field.type_checksum,
+            })
+        }
+        Structure::Leaf => item().map(Definition::Enum),
+        Structure::Collection if !field.type_name.starts_with("ROOT::VecOps::RVec<") => {
+            item().map(Definition::Collection)
+        }
+        Structure::Streamer => Some(Definition::Streamed),
+        _ => None,
+    }
 }
 
 fn newest<'a>(infos: &'a StreamerInfos, class: &str) -> Option<&'a ClassInfo> {

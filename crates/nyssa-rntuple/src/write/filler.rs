@@ -66,7 +66,7 @@ impl<T: ClusterTarget + 'static> Filler<T> {
     /// Checks that no error ended the work.
     ///
     /// # Errors
-    /// The error of earlier rows, once. After that, `InvalidArgument`.
+    /// The error of earlier rows. After the first time it says that the RNTuple cannot be completed.
     pub(super) fn check(&self) -> Result<()> {
         self.background.check()
     }
@@ -164,8 +164,7 @@ enum Work {
 impl<T: ClusterTarget + 'static> Worker for Building<T> {
     type Work = Work;
 
-    const ENDED: &'static str =
-        "an earlier error stopped the writing half-way: this RNTuple cannot be completed";
+    const OBJECT: &'static str = "RNTuple";
 
     fn run(&mut self, work: Work) -> Result<()> {
         match work {

@@ -9,7 +9,7 @@ use super::blob::check_key_size;
 use super::limits::{check_cluster, check_memory};
 use crate::choose::{Encodings, FieldOptions};
 use crate::format::DEFAULT_MAX_KEY_SIZE;
-use crate::schema::Schema;
+use crate::schema::{Classes, Schema};
 use crate::seal::{SealSettings, check_page};
 
 /// The default compressed size of a cluster in bytes (the approximate zipped cluster size of ROOT).
@@ -95,6 +95,9 @@ pub struct RNTupleWriteOptions {
     pub max_key_size: u64,
     /// The streamer infos of streamed classes, for the extra type information and for the list of the file.
     pub streamer_infos: StreamerList,
+    /// The classes of fields as users define them, for the list of streamer infos of the file. Other classes are described
+    /// as their fields show them, where an array of C++ is a `std::array`.
+    pub classes: Classes,
     /// The description of the RNTuple in free text.
     pub description: String,
     /// The name of the program that writes. The header records it.
@@ -122,6 +125,7 @@ impl Default for RNTupleWriteOptions {
             clusters_per_group: DEFAULT_CLUSTERS_PER_GROUP,
             max_key_size: DEFAULT_MAX_KEY_SIZE,
             streamer_infos: StreamerList::default(),
+            classes: Classes::default(),
             description: String::new(),
             writer: concat!("nyssa ", env!("CARGO_PKG_VERSION")).to_owned(),
         }

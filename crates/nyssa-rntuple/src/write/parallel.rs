@@ -404,7 +404,7 @@ struct ContextTarget {
 
 impl ClusterTarget for ContextTarget {
     fn failed(&mut self, error: &Error) {
-        self.place.turns().fail(error.to_string());
+        self.place.turns().fail(error);
     }
 
     fn commit(&mut self, cluster: SealedCluster) -> Result<()> {

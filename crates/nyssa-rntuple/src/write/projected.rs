@@ -15,7 +15,7 @@ use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::Field as ArrowField;
 use nyssa_root::arrow::gather::decoded;
 use nyssa_root::arrow::lists::lists;
-use nyssa_root::arrow::{brief, with_integer_type};
+use nyssa_root::arrow::{brief, shortened, with_integer_type};
 use nyssa_root::error::{Error, Result, ResultExt};
 
 use crate::schema::{BACKING_PREFIX, FieldId, Schema, Structure};
@@ -302,7 +302,7 @@ fn unsupported() -> Error {
 fn no_array(error: &arrow_schema::ArrowError) -> Error {
     Error::invalid_argument(format!(
         "the fields of a collection do not fit together: {}",
-        brief(error)
+        shortened(error)
     ))
 }
 

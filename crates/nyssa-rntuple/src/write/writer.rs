@@ -437,6 +437,7 @@ impl Writer {
     pub fn finish(mut self) -> Result<WriteReport> {
         let cycle = self.resumed.as_ref().map(|resumed| resumed.cycle);
         let anchor = self.write_footer()?;
+        classes::describe_fields(&self.file, &self.schema, &self.options.classes)?;
         let (directory, name) = split(&self.path);
         let compression = self.options.compression;
         let anchor = anchor.serialize();

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field};
 
 mod bits;
+mod brief;
 mod cut;
 mod date;
 mod export;
@@ -31,6 +32,7 @@ pub mod lists;
 mod number;
 
 pub use bits::bytes_of_bits;
+pub use brief::{brief, shortened};
 pub use cut::{Cutter, memory};
 pub use date::{Date, date_seconds};
 pub use export::{export, export_field, is_string};
@@ -42,9 +44,6 @@ pub use number::{
 /// The metadata (key, value) of a field that marks a `LargeBinary` as a string. The value may be the C++ type
 /// instead: see [`typed_field`].
 pub const STRING: (&str, &str) = ("nyssa:type", "string");
-
-/// The largest number of characters of a data type in a message.
-const LONGEST_TYPE: usize = 500;
 
 /// Makes a non-nullable Arrow field. `LargeBinary` is marked as a [`STRING`].
 pub fn field(name: &str, data_type: DataType) -> Field {
@@ -94,15 +93,4 @@ pub fn nested(element: DataType, dimensions: &[u64], jagged: bool) -> DataType {
         DataType::FixedSizeList(item(inner), i32::try_from(size).unwrap_or(i32::MAX))
     });
     if jagged { DataType::LargeList(item(inner)) } else { inner }
-}
-
-/// Returns the text of a type, or of an error about types, for a message. It is shortened, since the type of a large
-/// class fills pages.
-pub fn brief(data_type: impl std::fmt::Display) -> String {
-    let mut text = data_type.to_string();
-    if let Some((end, _)) = text.char_indices().nth(LONGEST_TYPE) {
-        text.truncate(end);
-        text.push('…');
-    }
-    text
 }

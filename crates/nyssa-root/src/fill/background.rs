@@ -21,8 +21,8 @@ pub trait Worker: Send + 'static {
     /// A piece of work.
     type Work: Send + 'static;
 
-    /// The message of calls after an error.
-    const ENDED: &'static str;
+    /// The name of the object that is written, for messages.
+    const OBJECT: &'static str;
 
     /// Does a piece of work. After an error nothing more is done.
     ///
@@ -73,19 +73,19 @@ struct Status {
     bytes: u64,
     /// The number of bytes that the worker holds.
     held: u64,
-    /// The error that no caller has received yet.
+    /// The error that ended the work.
     failed: Option<Error>,
-    /// Whether an error ended the work.
-    broken: bool,
+    /// Whether a caller has received the error.
+    told: bool,
+    /// Whether the work is given up.
+    dropped: bool,
 }
 
 impl Status {
-    fn check(&mut self, ended: &str) -> Result<()> {
-        match self.failed.take() {
-            Some(error) => Err(error),
-            None if self.broken => Err(Error::invalid_argument(ended)),
-            None => Ok(()),
-        }
+    fn check(&mut self, object: &str) -> Result<()> {
+        let Some(error) = &self.failed else { return Ok(()) };
+        let told = std::mem::replace(&mut self.told, true);
+        Err(if told { error.later(object) } else { error.clone() })
     }
 }
 
@@ -110,15 +110,15 @@ impl<W: Worker> Background<W> {
 
     /// Returns whether an error ended the work.
     pub fn is_broken(&self) -> bool {
-        self.shared.status().broken
+        self.shared.status().failed.is_some()
     }
 
     /// Checks that no error ended the work.
     ///
     /// # Errors
-    /// The error of earlier work, once. After that, `InvalidArgument`.
+    /// The error of earlier work. After the first time it says that the object cannot be completed.
     pub fn check(&self) -> Result<()> {
-        self.shared.status().check(W::ENDED)
+        self.shared.status().check(W::OBJECT)
     }
 
     /// Waits until there is room for `bytes`, or all work is done. Returns whether there is room. There is never room if
@@ -141,7 +141,7 @@ impl<W: Worker> Background<W> {
     /// The error of earlier work. If the caller does the work, the error of this work.
     pub fn submit(&mut self, work: W::Work, bytes: u64) -> Result<()> {
         let mut status = self.shared.status();
-        status.check(W::ENDED)?;
+        status.check(W::OBJECT)?;
         status.pending += 1;
         status.bytes = status.bytes.saturating_add(bytes);
         // Little work waits for more, since it takes time to wake a thread.
@@ -176,7 +176,7 @@ impl<W: Worker> Background<W> {
     /// The error of earlier work, and of `access`.
     pub fn with<T>(&mut self, access: impl FnOnce(&mut W) -> Result<T>) -> Result<T> {
         self.drain()?;
-        self.at_rest(access).unwrap_or_else(|| Err(Error::invalid_argument(W::ENDED)))
+        self.at_rest(access).unwrap_or_else(|| Err(complete::<W>()))
     }
 
     /// Runs `access` on the worker when all work is done or has failed.
@@ -187,7 +187,10 @@ impl<W: Worker> Background<W> {
 
     /// Ends the work because of an error of the caller, which is returned.
     pub fn fail(&self, error: Error) -> Error {
-        self.shared.status().broken = true;
+        let mut status = self.shared.status();
+        status.failed.get_or_insert_with(|| error.clone());
+        status.told = true;
+        drop(status);
         self.at_rest(|worker| worker.failed(&error));
         error
     }
@@ -199,7 +202,7 @@ impl<W: Worker> Background<W> {
     pub fn finish(mut self) -> Result<W> {
         self.drain()?;
         let worker = self.shared.worker().take();
-        worker.ok_or_else(|| Error::invalid_argument(W::ENDED))
+        worker.ok_or_else(complete::<W>)
     }
 
     /// Returns whether the caller does the work.
@@ -227,7 +230,7 @@ impl<W: Worker> Background<W> {
 /// Work that waits is not done. The worker is dropped when no thread uses it any more.
 impl<W: Worker> Drop for Background<W> {
     fn drop(&mut self) {
-        self.shared.status().broken = true;
+        self.shared.status().dropped = true;
         self.rest();
         let worker = self.shared.worker().take();
         drop(worker);
@@ -245,7 +248,9 @@ impl<W: Worker> Shared<W> {
 
     /// Does a piece of work, unless an error ended the work.
     fn run(&self, work: W::Work, bytes: u64) {
-        let broken = self.status().broken;
+        let status = self.status();
+        let broken = status.dropped || status.failed.is_some();
+        drop(status);
         let done = catch_unwind(AssertUnwindSafe(|| match self.worker().as_mut() {
             Some(worker) if !broken => {
                 let done = worker.run(work);
@@ -265,10 +270,13 @@ impl<W: Worker> Shared<W> {
         status.bytes = status.bytes.saturating_sub(bytes);
         status.held = held;
         if let Err(error) = done {
-            status.broken = true;
             status.failed.get_or_insert(error);
         }
     }
+}
+
+fn complete<W: Worker>() -> Error {
+    Error::invalid_argument(format!("the {} is complete: it takes no more entries", W::OBJECT))
 }
 
 #[cfg(test)]
@@ -277,6 +285,7 @@ mod tests {
     use std::thread::ThreadId;
 
     use super::*;
+    use crate::error::Kind;
 
     /// Notes the numbers that come, and the thread that brings them. It fails at a number below zero.
     #[derive(Default)]
@@ -288,7 +297,7 @@ mod tests {
     impl Worker for Notes {
         type Work = i64;
 
-        const ENDED: &'static str = "the notes have ended";
+        const OBJECT: &'static str = "note";
 
         fn run(&mut self, number: i64) -> Result<()> {
             if number < 0 {
@@ -402,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_comes_once_and_ends_the_work() {
+    fn an_error_ends_the_work_and_later_calls_have_its_reason() {
         let context = Context::new(Some(2)).unwrap();
         let (mut background, seen) = noted(&context, &Arc::default());
         let release = occupied(&context);
@@ -413,8 +422,10 @@ mod tests {
         background.rest();
         assert_eq!(numbers(&seen), [1]);
         assert_eq!(background.submit(4, 1).unwrap_err().message(), "no room for -2");
-        assert_eq!(background.submit(4, 1).unwrap_err().message(), "the notes have ended");
-        assert_eq!(background.finish().err().unwrap().message(), "the notes have ended");
+        for error in [background.submit(4, 1).unwrap_err(), background.finish().err().unwrap()] {
+            assert_eq!(error.message(), "the note cannot be completed: no room for -2");
+            assert_eq!(error.kind(), Kind::LimitExceeded);
+        }
     }
 
     #[test]

@@ -43,7 +43,7 @@ struct State<W: TurnsWriter> {
     /// The writer. `None` when the object is finished, and after an error.
     writer: Option<W>,
     /// The reason why the object cannot be completed.
-    failed: Option<String>,
+    failed: Option<Error>,
     contexts: Vec<ContextState<W::Cluster>>,
     /// The index of the context whose turn it is.
     turn: usize,
@@ -108,7 +108,7 @@ impl<W: TurnsWriter> Turns<W> {
     /// Checks that the object can still be filled.
     ///
     /// # Errors
-    /// `InvalidArgument` after an error and after the end.
+    /// The reason of an earlier error; `InvalidArgument` after the end.
     pub fn check(&self) -> Result<()> {
         self.state().check()
     }
@@ -116,7 +116,7 @@ impl<W: TurnsWriter> Turns<W> {
     /// Checks that the object can still be filled, and notes that rows are added.
     ///
     /// # Errors
-    /// `InvalidArgument` after an error and after the end.
+    /// The reason of an earlier error; `InvalidArgument` after the end.
     pub fn begin_rows(&self) -> Result<()> {
         let mut state = self.state();
         state.begun = true;
@@ -124,14 +124,14 @@ impl<W: TurnsWriter> Turns<W> {
     }
 
     /// Stops all contexts with an error.
-    pub fn fail(&self, why: String) {
-        self.state().fail(why);
+    pub fn fail(&self, error: &Error) {
+        self.state().fail(error);
     }
 
     /// Runs `work` on the writer, while no cluster is written.
     ///
     /// # Errors
-    /// `InvalidArgument` after an error and after the end; an error if `work` fails.
+    /// The reason of an earlier error; `InvalidArgument` after the end; an error if `work` fails.
     pub fn with<T>(&self, work: impl FnOnce(&mut W) -> Result<T>) -> Result<T> {
         let mut state = self.state();
         state.check()?;
@@ -148,7 +148,7 @@ impl<W: TurnsWriter> Turns<W> {
         let open = state.contexts.iter().filter(|slot| !slot.finished).count();
         if open > 0 {
             let why = format!("{open} of {} fill contexts were not finished", state.contexts.len());
-            state.fail(why);
+            state.fail(&Error::invalid_argument(why));
             state.check()?;
         }
         state.writer.take().ok_or_else(ended::<W>)
@@ -177,15 +177,14 @@ impl<W: TurnsWriter> Place<W> {
     /// Hands over a complete cluster. It is written now, or when its turn comes.
     ///
     /// # Errors
-    /// `InvalidArgument` after an error and after the end; an error if the sink cannot be written.
+    /// The reason of an earlier error; `InvalidArgument` after the end; an error if the sink cannot be written.
     pub fn commit(&mut self, cluster: W::Cluster) -> Result<()> {
         let mut state = self.turns.state();
         state.check()?;
         if self.turns.order == Order::Completion {
             return state.write(cluster);
         }
-        let waiting =
-            state.queue.push(cluster).inspect_err(|error| state.fail(error.to_string()))?;
+        let waiting = state.queue.push(cluster).inspect_err(|error| state.fail(error))?;
         if let Some(slot) = state.contexts.get_mut(self.slot) {
             slot.waiting.push_back(waiting);
         }
@@ -215,7 +214,8 @@ impl<W: TurnsWriter> Place<W> {
             return;
         }
         if lost > 0 || broken {
-            self.turns.fail(format!("a fill context was dropped with {lost} entries in it"));
+            let why = format!("a fill context was dropped with {lost} entries in it");
+            self.turns.fail(&Error::invalid_argument(why));
         }
         // The state stores an error, which `finish` returns later.
         let _ = self.leave();
@@ -225,17 +225,14 @@ impl<W: TurnsWriter> Place<W> {
 impl<W: TurnsWriter> State<W> {
     fn check(&self) -> Result<()> {
         match (&self.failed, &self.writer) {
-            (Some(why), _) => Err(Error::invalid_argument(format!(
-                "the {} cannot be completed: {why}",
-                W::OBJECT
-            ))),
+            (Some(error), _) => Err(error.later(W::OBJECT)),
             (None, None) => Err(ended::<W>()),
             (None, Some(_)) => Ok(()),
         }
     }
 
-    fn fail(&mut self, why: String) {
-        self.failed.get_or_insert(why);
+    fn fail(&mut self, error: &Error) {
+        self.failed.get_or_insert_with(|| error.clone());
     }
 
     /// Writes a cluster. Meanwhile the writer is not in the state. It is not put back after an error or a panic.
@@ -244,7 +241,7 @@ impl<W: TurnsWriter> State<W> {
         let written = writer.commit(cluster);
         match &written {
             Ok(()) => self.writer = Some(writer),
-            Err(error) => self.fail(error.to_string()),
+            Err(error) => self.fail(error),
         }
         written
     }
@@ -257,7 +254,7 @@ impl<W: TurnsWriter> State<W> {
             match (slot.waiting.pop_front(), slot.finished) {
                 (Some(waiting), _) => {
                     let cluster = self.queue.pop(waiting);
-                    let cluster = cluster.inspect_err(|error| self.fail(error.to_string()))?;
+                    let cluster = cluster.inspect_err(|error| self.fail(error))?;
                     self.write(cluster)?;
                 }
                 (None, true) => {}

@@ -59,7 +59,7 @@ impl RootFile {
         for checked in [self.check_top_record(), self.check_infos()] {
             wrong.extend(self.damage(checked)?);
         }
-        let list = self.check_list(top, "", &free);
+        let list = self.check_list(top, None, &free);
         wrong.extend(self.damage(list)?);
         let (keys, _) = self.list_all()?;
         for entry in keys.iter().filter(|key| key.is_directory()) {
@@ -196,23 +196,34 @@ impl RootFile {
                 directory.nbytes_name, directory.seek, entry.keylen, entry.seek
             )));
         }
-        self.check_list(&directory, &entry.path, free)
+        self.check_list(&directory, Some(entry), free)
     }
 
     /// Refuses a list with a key that belongs to another directory, and a list that is followed by the key of an
     /// existing object: its number of keys is wrong. uproot leaves the keys of deleted objects there, whose space is
-    /// free.
-    fn check_list(&self, directory: &Directory, path: &str, free: &[FreeSegment]) -> Result<()> {
+    /// free. `entry` is the key of the directory, if it is not the top directory.
+    fn check_list(
+        &self,
+        directory: &Directory,
+        entry: Option<&KeyEntry>,
+        free: &[FreeSegment],
+    ) -> Result<()> {
         if !has_keys(directory) {
             return Ok(());
         }
         let range = keys_range(directory, self.source().size(), "the directory")?;
         let record = read_one(self.source(), range.clone())?;
+        let path = entry.map_or("", |entry| &entry.path);
         let (keys, more) = directory::parse_list(&record, range.start, path)?;
         let wrong = |message: String| {
             Err(Error::out_of_spec(message).at(|place| place.offset = Some(range.start)))
         };
-        if let Some(key) = keys.iter().find(|key| key.parent != directory.seek) {
+        let mut places = HashMap::from([(directory.seek, true)]);
+        let mut is_of_others = |key: &&KeyEntry| {
+            let place = places.entry(key.parent);
+            !*place.or_insert_with(|| entry.is_some_and(|entry| self.was_at(entry, key.parent)))
+        };
+        if let Some(key) = keys.iter().find(|key| is_of_others(key)) {
             return wrong(format!(
                 "the list of keys has {:?};{}, which says that it is in a directory at byte {}, and not at byte {}",
                 key.name, key.cycle, key.parent, directory.seek
@@ -233,6 +244,15 @@ impl RootFile {
             )),
             None => Ok(()),
         }
+    }
+
+    /// Returns whether the record of a directory was at byte `seek` before an update wrote it anew. The keys of its
+    /// objects still name this place.
+    fn was_at(&self, entry: &KeyEntry, seek: u64) -> bool {
+        // The former key is not longer: it has the same texts, and 32-bit positions if the new one has them.
+        let record = read_one(self.source(), seek..seek.saturating_add(entry.keylen.into()));
+        let former = record.map(|record| KeyEntry::parse(&mut Cursor::new(&record, seek)));
+        matches!(former, Ok(Ok(key)) if key.is_directory() && key.seek == seek && key.name == entry.name)
     }
 
     /// Returns whether the record of a key belongs to its object, and not to another object that took its place.

@@ -123,7 +123,8 @@ impl RootFile {
         Ok(newest_of(keys.iter(), path).cloned())
     }
 
-    fn list_directory(&self, directory: &KeyEntry) -> Result<Vec<KeyEntry>> {
+    /// Lists the keys of a directory.
+    pub(super) fn list_directory(&self, directory: &KeyEntry) -> Result<Vec<KeyEntry>> {
         Ok(self.list(std::slice::from_ref(directory))?.pop().unwrap_or_default())
     }
 

@@ -66,6 +66,16 @@ impl RootFileWriter {
         Ok(Clashes::new(infos, &known.in_file(self.name()).in_object(RECORD)?))
     }
 
+    /// Returns the names of the classes that the file describes.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` if the file is changed in place and its list is damaged.
+    pub fn described_classes(&self) -> Result<Vec<String>> {
+        let known = StreamerInfos::parse(self.streamer_info());
+        let known = known.in_file(self.name()).in_object(RECORD)?;
+        Ok(known.classes().iter().map(|info| info.name.clone()).collect())
+    }
+
     /// Adds the streamer infos that the list of the file does not have yet.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ impl TreeWriter {
         options.validate()?;
         check_lengths(schema, arrays, self.entries(), self.path())?;
         if schema.fields().is_empty() {
-            return Ok(());
+            return Err(Error::invalid_argument("there are no branches to add"));
         }
         let old = Arc::clone(self.filler.plan());
         let first = old.branches.len();

@@ -11,6 +11,9 @@ use super::in_order::{self, Compressing, Done, Full};
 use super::target::{BasketTarget, BranchState, CompressedBasket};
 use crate::heuristics::write;
 
+/// The name of the object that is written, for messages.
+pub(super) const OBJECT: &str = "TTree";
+
 /// The baskets of one filler.
 pub(super) struct Baskets<T: BasketTarget + 'static> {
     background: Background<Storing<T>>,
@@ -38,7 +41,7 @@ impl<T: BasketTarget + 'static> Baskets<T> {
     /// Checks that no error ended the work.
     ///
     /// # Errors
-    /// The error of earlier baskets, once. After that, `InvalidArgument`.
+    /// The error of earlier baskets. After the first time it says that the tree cannot be completed.
     pub(super) fn check(&self) -> Result<()> {
         self.background.check()
     }
@@ -123,7 +126,7 @@ enum Work {
 impl<T: BasketTarget + 'static> Worker for Storing<T> {
     type Work = Work;
 
-    const ENDED: &'static str = "an earlier error ended the writing of this tree";
+    const OBJECT: &'static str = OBJECT;
 
     fn run(&mut self, work: Work) -> Result<()> {
         let Self { target, how } = self;

@@ -12,7 +12,7 @@ use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field, Fields};
 use nyssa_root::arrow::gather::decoded;
 use nyssa_root::arrow::lists::{byte_lists, fixed, is_bytes, item_type, lists};
-use nyssa_root::arrow::{Number, brief};
+use nyssa_root::arrow::{Number, brief, shortened};
 use nyssa_root::error::{Error, Result, ResultExt};
 
 use super::numbers::{self, at_entry};
@@ -143,7 +143,7 @@ fn made<A: Array + 'static>(
 ) -> Result<ArrayRef> {
     match array {
         Ok(array) => Ok(Arc::new(array)),
-        Err(error) => Err(Error::invalid_argument(error.to_string())),
+        Err(error) => Err(Error::invalid_argument(shortened(error))),
     }
 }
 

@@ -10,7 +10,7 @@ use nyssa_root::effort::Effort;
 use nyssa_root::error::{Error, Result, ResultExt};
 use rayon::prelude::*;
 
-use super::background::Baskets;
+use super::background::{Baskets, OBJECT};
 use super::basket::Basket;
 use super::branch::BranchFiller;
 use super::clusters::Clusters;
@@ -37,8 +37,8 @@ pub(super) struct Filler {
     /// The threads that fill baskets.
     filling: Workers,
     compressing: Compressing,
-    /// Whether an error occurred in the middle of writing.
-    failed: bool,
+    /// The error that occurred in the middle of writing.
+    failed: Option<Error>,
 }
 
 /// The first cluster, which ended by the bytes of its baskets.
@@ -75,7 +75,7 @@ impl Filler {
             optimize,
             filling: Workers::All,
             compressing,
-            failed: false,
+            failed: None,
         }
     }
 
@@ -151,7 +151,7 @@ impl Filler {
         }
         let old = self.branches.len();
         self.zip_bytes += other.zip_bytes;
-        self.failed |= other.failed;
+        self.failed = self.failed.take().or(other.failed);
         self.branches.extend(other.branches.into_iter().skip(old));
         self.plan = Arc::new(plan);
     }
@@ -169,7 +169,7 @@ impl Filler {
             optimize: self.optimize,
             filling: Workers::Caller,
             compressing: Compressing { codecs, workers, ..self.compressing.clone() },
-            failed: false,
+            failed: None,
         }
     }
 
@@ -204,7 +204,7 @@ impl Filler {
 
     /// Returns whether an error occurred in the middle of writing.
     pub(super) fn is_broken(&self) -> bool {
-        self.failed
+        self.failed.is_some()
     }
 
     /// Returns ROOT's `fAutoFlush` for the clusters to come.
@@ -287,19 +287,17 @@ impl Filler {
     /// Checks that no earlier call has failed.
     ///
     /// # Errors
-    /// `InvalidArgument` after an error.
+    /// The reason of an earlier error.
     pub(super) fn check(&self) -> Result<()> {
-        match self.failed {
-            true => Err(Error::invalid_argument("an earlier error ended the writing of this tree")),
-            false => Ok(()),
-        }
+        self.failed.as_ref().map_or(Ok(()), |error| Err(error.later(OBJECT)))
     }
 
     fn guarded<T>(&mut self, write: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        self.failed = true;
-        let done = write(self)?;
-        self.failed = false;
-        Ok(done)
+        // A panic leaves this error.
+        self.failed = Some(Error::invalid_argument("a call did not return"));
+        let done = write(self);
+        self.failed = done.as_ref().err().cloned();
+        done
     }
 
     /// Returns the number of rows to take at once, so that the baskets in flight have a limited size.

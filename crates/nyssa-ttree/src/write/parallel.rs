@@ -169,7 +169,7 @@ impl FillContext {
         if let Err(error) = &taken
             && self.filler.is_broken()
         {
-            self.turns.fail(error.to_string());
+            self.turns.fail(error);
         }
         taken
     }
@@ -199,7 +199,7 @@ impl BasketTarget for OpenCluster {
     }
 
     fn failed(&mut self, error: &Error) {
-        self.place.turns().fail(error.to_string());
+        self.place.turns().fail(error);
     }
 
     fn end_cluster(&mut self, end: u64, branches: Vec<BranchState>) -> Result<()> {

@@ -233,7 +233,7 @@ impl BasketTarget for StoredTree {
 impl TurnsWriter for StoredTree {
     type Cluster = CompressedCluster;
 
-    const OBJECT: &'static str = "TTree";
+    const OBJECT: &'static str = super::background::OBJECT;
 
     fn commit(&mut self, cluster: CompressedCluster) -> Result<()> {
         let CompressedCluster { first, entries, mut baskets, branches } = cluster;

@@ -68,9 +68,7 @@ impl TreeWriter {
     /// # Errors
     /// `Unsupported` with the first branch that cannot be filled.
     pub fn check_entries(&self) -> Result<()> {
-        let Some(refused) = &self.refused else { return Ok(()) };
-        let again = Error::new(refused.kind(), refused.message());
-        Err(again.at(|place| *place = refused.place().clone()))
+        self.refused.as_ref().map_or(Ok(()), |refused| Err(refused.clone()))
     }
 
     /// Returns the path of the tree, with the cycle if it is a tree that exists.

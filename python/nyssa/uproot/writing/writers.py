@@ -112,8 +112,12 @@ class WritableNTuple(Written):
         self.writer.extend(data)
 
     def add_fields(self, new_fields: Mapping[str, object]) -> None:
-        """Add fields, which are zero in earlier entries; see `nyssa.NTupleWriter.add_fields`."""
-        self.writer.add_fields(new_fields)
+        """Add fields, which are zero in earlier entries; see `nyssa.NTupleWriter.add_fields`.
+
+        As in uproot, nothing happens without fields.
+        """
+        if new_fields:
+            self.writer.add_fields(new_fields)
 
 
 def _zeros(data: Any, entries: int) -> Any:
@@ -217,7 +221,12 @@ class WritableTree(Written):
         return self._baskets
 
     def add_branches(self, branches: Mapping[str, object]) -> None:
-        """Add branches with a value for each entry; see `nyssa.TreeWriter.add_branches`."""
+        """Add branches with a value for each entry; see `nyssa.TreeWriter.add_branches`.
+
+        As in uproot, nothing happens without branches.
+        """
+        if not branches:
+            return
         flat = self.flat(arrays_of(branches))
         self._writer.add_branches(flat)
         if self._counters is not None:

@@ -7,7 +7,7 @@ use arrow_array::types::{Float32Type, Float64Type, Int8Type};
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BooleanArray, PrimitiveArray};
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::{ArrowError, DataType};
-use nyssa_root::arrow::{Number, brief, with_integer};
+use nyssa_root::arrow::{Number, shortened, with_integer};
 use nyssa_root::error::{Error, Result};
 
 /// Returns whether [`convert`] can convert `from` to `to`. With `narrowing`, the conversion can lose range or
@@ -95,7 +95,7 @@ fn shared<A: Array + 'static>(array: std::result::Result<A, ArrowError>) -> Resu
     match array {
         Ok(array) => Ok(Arc::new(array)),
         Err(ArrowError::CastError(message)) => Err(Error::invalid_argument(message)),
-        Err(other) => Err(Error::invalid_argument(brief(other))),
+        Err(other) => Err(Error::invalid_argument(shortened(other))),
     }
 }
 

@@ -23,7 +23,7 @@ use nyssa_data::dataset::batches::{self, Measured};
 use nyssa_data::dataset::{ColumnInfo, Dataset};
 use nyssa_rntuple::schema::FieldNames;
 use nyssa_root::Context;
-use nyssa_root::arrow::brief;
+use nyssa_root::arrow::shortened;
 use nyssa_root::error::{Error, Result};
 
 /// Compares all columns that both datasets have. Columns are matched by name. A branch whose name RNTuple does not
@@ -187,9 +187,9 @@ fn check(
             return Err(format!(
                 "a is {} ({}), b is {} ({})",
                 a.type_name,
-                brief(&type_a),
+                shortened(&type_a),
                 b.type_name,
-                brief(&type_b)
+                shortened(&type_b)
             ));
         }
     };

@@ -102,7 +102,9 @@ impl ColumnHasher {
                 });
                 (Kind::Variant, alternatives.collect::<std::result::Result<Vec<_>, String>>()?)
             }
-            other => return Err(format!("values of the Arrow type {other} have no digest")),
+            other => {
+                return Err(format!("values of the Arrow type {} have no digest", brief(other)));
+            }
         };
         if kind == Kind::Record {
             parts.sort_by(|a, b| a.0.cmp(&b.0));

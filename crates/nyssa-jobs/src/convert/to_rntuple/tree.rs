@@ -297,6 +297,10 @@ impl<'a> Tree<'a> {
         let columns = choose::reports(units.schema, &settings, &chosen, &written.column_bytes);
         self.map.notes.extend(written.notes.iter().cloned());
         output.file.add_streamer_infos(&self.taken.infos)?;
+        if !self.map.schema.classes().is_empty() {
+            let described = self.map.schema.infos_of_classes(&self.file.streamer_list()?);
+            output.file.add_streamer_infos(&described)?;
+        }
         self.taken.kept.write(&mut writer, self.context)?;
         let totals = writer.finish()?;
         earlier.map_or(Ok(()), |choices| choices.save())?;

@@ -7,6 +7,9 @@ use super::behind::{Behind, write_at};
 use crate::error::{Error, Kind, Result};
 use crate::heuristics::container;
 
+/// The name of what is written, for messages.
+const FILE: &str = "file";
+
 /// A sink with a buffer, and the position of its end.
 pub(super) struct Buffered {
     name: String,
@@ -23,7 +26,7 @@ enum Output {
     /// A thread writes.
     Behind(Behind),
     /// An earlier write has failed.
-    Failed,
+    Failed(Error),
 }
 
 impl Buffered {
@@ -45,6 +48,17 @@ impl Buffered {
     /// Returns the name of the sink.
     pub(super) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Checks that no write has failed.
+    ///
+    /// # Errors
+    /// The reason of an earlier error.
+    pub(super) fn check(&self) -> Result<()> {
+        match &self.output {
+            Output::Failed(error) => Err(error.later(FILE)),
+            Output::Here(_) | Output::Behind(_) => Ok(()),
+        }
     }
 
     /// Appends bytes.
@@ -95,9 +109,12 @@ impl Buffered {
         self.flush()?;
         let mut sink = self.output.take()?;
         let _stage = nyssa_observe::stage!("write");
-        let synced = sink.sync();
-        self.output = Output::Here(sink);
-        Ok(synced?)
+        let synced = sink.sync().map_err(Error::from);
+        self.output = match &synced {
+            Ok(()) => Output::Here(sink),
+            Err(error) => Output::Failed(error.clone()),
+        };
+        synced
     }
 
     /// Makes the file visible.
@@ -128,21 +145,24 @@ impl Output {
                 bytes
             }),
             Self::Behind(thread) => thread.write(offset, bytes),
-            Self::Failed => Err(failed()),
+            Self::Failed(error) => return Err(error.later(FILE)),
         };
-        written.inspect_err(|_| *self = Self::Failed)
+        written.inspect_err(|error| *self = Self::Failed(error.clone()))
     }
 
     /// Returns the sink, to which all bytes are written. The caller puts it back.
     fn take(&mut self) -> Result<Box<dyn Sink>> {
-        match std::mem::replace(self, Self::Failed) {
+        let taken = Self::Failed(Error::new(Kind::Io, "the sink was not put back"));
+        match std::mem::replace(self, taken) {
             Self::Here(sink) => Ok(sink),
-            Self::Behind(mut thread) => thread.end(),
-            Self::Failed => Err(failed()),
+            Self::Behind(mut thread) => {
+                thread.end().inspect_err(|error| *self = Self::Failed(error.clone()))
+            }
+            Self::Failed(error) => {
+                let later = error.later(FILE);
+                *self = Self::Failed(error);
+                Err(later)
+            }
         }
     }
-}
-
-fn failed() -> Error {
-    Error::new(Kind::Io, "an earlier write to it failed")
 }

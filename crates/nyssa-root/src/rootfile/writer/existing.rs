@@ -6,7 +6,7 @@ use crate::rootfile::{self, FreeSegment};
 pub(super) struct ExistingFile {
     /// The header of the file.
     pub header: rootfile::Header,
-    /// The first bytes of the file.
+    /// The first sector of the file. A shorter file is whole.
     pub start: Vec<u8>,
     /// The free segments of the file.
     pub free: Vec<FreeSegment>,

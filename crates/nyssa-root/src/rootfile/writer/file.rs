@@ -100,6 +100,14 @@ impl RootFileWriter {
         self.out.name()
     }
 
+    /// Checks that no write has failed.
+    ///
+    /// # Errors
+    /// The reason of an earlier error.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.out.check()
+    }
+
     /// Returns the options of the file.
     pub fn options(&self) -> &FileOptions {
         &self.options

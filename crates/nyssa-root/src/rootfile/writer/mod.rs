@@ -8,7 +8,7 @@
 //! key lists, streamer info, free segments      the tail, by `finish`
 //! ```
 //!
-//! `update` adds to an existing file in place.
+//! `update` and `commit` add to an existing file in place.
 //!
 //! New keys hold 64-bit positions (key version 1004), both above and below 2 GiB. The header, the directory records
 //! and the free segments use the small form in files below 2 GB.
@@ -16,6 +16,7 @@
 mod basket;
 mod behind;
 mod buffered;
+mod commit;
 mod datime;
 mod delete;
 mod directory;

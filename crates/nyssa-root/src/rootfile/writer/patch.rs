@@ -1,7 +1,7 @@
 //! Makes small changes in place. A change inside one sector of the disk is atomic: a crash cannot leave a part of it.
 
 /// The number of bytes that every disk writes at once, or not at all.
-const SECTOR: u64 = 512;
+pub(super) const SECTOR: u64 = 512;
 
 /// The bytes that replace others at an offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,14 @@ impl Patch {
         Some(Self { offset: offset + first as u64, bytes: new[first..=last].to_vec() })
     }
 
+    /// Makes the change in the first bytes of a file. Returns `false`, and does nothing, if it does not lie in them.
+    pub(super) fn apply(&self, start: &mut [u8]) -> bool {
+        let first = usize::try_from(self.offset).ok();
+        let place =
+            first.and_then(|first| start.get_mut(first..first.checked_add(self.bytes.len())?));
+        place.map(|place| place.copy_from_slice(&self.bytes)).is_some()
+    }
+
     /// Returns whether the change lies inside one sector.
     pub(super) fn is_atomic(&self) -> bool {
         let end = self.offset + (self.bytes.len() as u64).saturating_sub(1);
@@ -36,6 +44,15 @@ mod tests {
         assert_eq!(Patch::between(100, b"abcdef", b"abcdef"), None);
         let patch = Patch::between(100, b"abcdef", b"aXcYef").unwrap();
         assert_eq!(patch, Patch { offset: 101, bytes: b"XcY".to_vec() });
+    }
+
+    #[test]
+    fn only_what_lies_in_the_start() {
+        let mut start = *b"abcdef";
+        assert!(Patch { offset: 4, bytes: b"XY".to_vec() }.apply(&mut start));
+        assert!(!Patch { offset: 5, bytes: b"ZZ".to_vec() }.apply(&mut start));
+        assert!(!Patch { offset: u64::MAX, bytes: b"ZZ".to_vec() }.apply(&mut start));
+        assert_eq!(&start, b"abcdXY");
     }
 
     #[test]

@@ -1,15 +1,4 @@
-//! Adds to an existing file in place.
-//!
-//! ```text
-//! 1. behind the old end   new records, key lists, free list          sync
-//! 2. byte 0               header: new end, new free list             sync
-//! 3. directory record     position of its new key list               sync
-//! ```
-//!
-//! Before step 2 the file is unchanged, with unused bytes after its end. After step 2 it has an unused gap.
-//! Step 3 is the commit. Steps 2 and 3 each change bytes within one sector of the disk, so each is atomic. No
-//! old record is overwritten. The records that are replaced stay in the file, and are not listed as free,
-//! because they are in use until the commit.
+//! Opens an existing file, to which objects are added in place. `commit.rs` writes the changes.
 
 use bstr::ByteSlice;
 use nyssa_io::Sink;
@@ -19,16 +8,15 @@ use super::datime::datime;
 use super::directory::{self, Directory};
 use super::existing::{ExistingFile, InfoRecord};
 use super::file::RootFileWriter;
-use super::header::{BEGIN, Header};
+use super::header::BEGIN;
 use super::key::Key;
 use super::options::FileOptions;
-use super::patch::Patch;
+use super::patch::SECTOR;
 use crate::compression::Compression;
 use crate::error::{Error, Result, ResultExt};
 use crate::fetch::read_one;
-use crate::rootfile::encode::LARGE_FILE;
 use crate::rootfile::name::name_of;
-use crate::rootfile::{FreeSegment, KeyEntry, RootFile};
+use crate::rootfile::{KeyEntry, RootFile};
 
 impl RootFileWriter {
     /// Opens `file` for an update; `sink` changes it in place, see [`nyssa_io::Update`]. [`RootFileWriter::finish`]
@@ -55,7 +43,7 @@ impl RootFileWriter {
                 header.begin
             )));
         }
-        let start = read_one(file.source(), 0..BEGIN)?.to_vec();
+        let start = read_one(file.source(), 0..file.source().size().min(SECTOR))?.to_vec();
         let info = file.streamer_info().in_object("StreamerInfo")?;
         let info = info.map(|(payload, keylen)| InfoRecord {
             payload,
@@ -80,18 +68,17 @@ impl RootFileWriter {
         let record = BEGIN + u64::from(header.nbytes_name);
         self.load_directory(file, &top, None, BEGIN, record)?;
         self.directories[0].uuid = header.uuid;
-        for entry in file.walk()? {
-            let parent = self.directories.iter().position(|dir| dir.seek == entry.parent);
-            let parent = parent.ok_or_else(|| {
-                Error::unsupported(
-                    "a key that does not say which directory it is in: copy the file first",
-                )
-                .at(|place| place.object = Some(entry.path.clone()))
-            })?;
-            self.directories[parent].keys.push(Key::of(&entry).in_object(&entry.path)?);
-            if entry.is_directory() {
-                let record = entry.seek + u64::from(entry.keylen);
-                self.load_directory(file, &entry, Some(parent), entry.seek, record)?;
+        // This also refuses a directory that lies inside itself.
+        file.walk()?;
+        let mut lists = vec![(0, file.keys()?)];
+        while let Some((index, keys)) = lists.pop() {
+            for entry in keys {
+                self.directories[index].keys.push(Key::of(&entry).in_object(&entry.path)?);
+                if entry.is_directory() {
+                    let record = entry.seek + u64::from(entry.keylen);
+                    self.load_directory(file, &entry, Some(index), entry.seek, record)?;
+                    lists.push((self.directories.len() - 1, file.list_directory(&entry)?));
+                }
             }
         }
         Ok(())
@@ -149,58 +136,6 @@ impl RootFileWriter {
         self.directories[dir].changed = true;
         Ok(())
     }
-
-    /// Does the three steps, or nothing if nothing changed. The caller commits the sink.
-    pub(super) fn commit_update(&mut self, existing: &ExistingFile) -> Result<()> {
-        if !self.directories.iter().any(|directory| directory.changed) {
-            return Ok(());
-        }
-        let mut patches = Vec::new();
-        for index in 0..self.directories.len() {
-            let directory = &self.directories[index];
-            match &directory.stored {
-                _ if directory.deleted => {}
-                None => self.finish_directory(index)?,
-                Some(_) if directory.changed => {
-                    let (at, size) = self.key_list(index)?;
-                    patches.extend(self.directories[index].patches(at, size)?);
-                }
-                Some(_) => {}
-            }
-        }
-        let info = match existing.header.seek_info {
-            seek if seek != 0 && !self.info.as_ref().is_some_and(|info| info.changed) => {
-                (seek, existing.header.nbytes_info as usize)
-            }
-            _ => self.write_streamer_info()?,
-        };
-        let gaps = existing.free.iter().filter(|gap| gap.last < existing.header.end);
-        let gaps: Vec<FreeSegment> = gaps.copied().collect();
-        let free = self.free_segments(&gaps)?;
-        let end = self.out.end();
-        let header = Header {
-            version: existing.header.version,
-            large: existing.header.large || end > LARGE_FILE,
-            end,
-            free,
-            free_count: gaps.len() + 1,
-            nbytes_name: existing.header.nbytes_name as usize,
-            compression: existing.header.compression.cast_unsigned(),
-            info,
-            uuid: existing.header.uuid,
-        };
-        let mut start = header.serialize()?;
-        start.resize(existing.start.len(), 0);
-        if let Some(patch) = Patch::between(0, &existing.start, &start) {
-            self.out.sync()?;
-            self.out.overwrite(patch.offset, &patch.bytes)?;
-        }
-        for patch in patches {
-            self.out.sync()?;
-            self.out.overwrite(patch.offset, &patch.bytes)?;
-        }
-        Ok(())
-    }
 }
 
 impl Key {
@@ -228,76 +163,4 @@ impl Key {
         }
         Ok(key)
     }
-}
-
-/// The offset of the size of the key list in a directory record. The offsets of other fields follow.
-const NBYTES_KEYS: usize = 10;
-const SEEK_DIR: usize = 18;
-const SEEK_KEYS_SMALL: usize = 26;
-const SEEK_KEYS_LARGE: usize = 34;
-/// The end of the fields of the small form. The UUID follows.
-const END_SMALL: usize = 30;
-const UUID_SIZE: usize = 18;
-
-impl Directory {
-    /// Makes the changes that set the position and size of the key list to `seek` and `nbytes`, in order.
-    fn patches(&self, seek: u64, nbytes: usize) -> Result<Vec<Patch>> {
-        let old = self.stored.as_deref().unwrap_or_default();
-        let torn = || {
-            Error::unsupported(format!(
-                "the record of directory {:?} at byte {} lies across two sectors of the disk, so \
-                 that it cannot be changed in one piece: write a new file instead",
-                self.name, self.record
-            ))
-        };
-        let is_large = old.first_chunk::<2>().is_some_and(|v| u16::from_be_bytes(*v) > 1000);
-        let nbytes = i32::try_from(nbytes).map_err(|_| Error::limit("a key list beyond 2 GiB"))?;
-        let mut new = old.to_vec();
-        let short =
-            || Error::out_of_spec(format!("the record of directory {:?} is short", self.name));
-        if seek > LARGE_FILE && !is_large {
-            new = enlarge(old).ok_or_else(short)?;
-        }
-        let count = new.get_mut(NBYTES_KEYS..NBYTES_KEYS + 4).ok_or_else(short)?;
-        count.copy_from_slice(&nbytes.to_be_bytes());
-        if new.len() == old.len() && (is_large || seek > LARGE_FILE) {
-            let place = new.get_mut(SEEK_KEYS_LARGE..SEEK_KEYS_LARGE + 8).ok_or_else(short)?;
-            place.copy_from_slice(&seek.to_be_bytes());
-        } else {
-            let place = new.get_mut(SEEK_KEYS_SMALL..SEEK_KEYS_SMALL + 4).ok_or_else(short)?;
-            let seek = u32::try_from(seek).map_err(|_| Error::limit("a position beyond 4 GiB"))?;
-            place.copy_from_slice(&seek.to_be_bytes());
-        }
-        let whole = Patch::between(self.record, old, &new);
-        if whole.as_ref().is_none_or(Patch::is_atomic) {
-            return Ok(whole.into_iter().collect());
-        }
-        // This takes two steps: the old list can still be read when its recorded size is larger.
-        let grows = old[NBYTES_KEYS..NBYTES_KEYS + 4] < new[NBYTES_KEYS..NBYTES_KEYS + 4];
-        let split = NBYTES_KEYS + 4;
-        let size = Patch::between(self.record, &old[..split], &new[..split]);
-        let place = Patch::between(self.record + split as u64, &old[split..], &new[split..]);
-        let steps: Vec<Patch> = size.into_iter().chain(place).collect();
-        let same_form = old[..2] == new[..2];
-        match same_form && grows && steps.iter().all(Patch::is_atomic) {
-            true => Ok(steps),
-            false => Err(torn()),
-        }
-    }
-}
-
-/// Converts a directory record of the small form to the large form, in the space that ROOT reserves for it.
-fn enlarge(old: &[u8]) -> Option<Vec<u8>> {
-    let version = u16::from_be_bytes(*old.first_chunk()?).checked_add(1000)?;
-    let mut new = version.to_be_bytes().to_vec();
-    new.extend_from_slice(old.get(2..SEEK_DIR)?);
-    for position in old.get(SEEK_DIR..END_SMALL)?.chunks(4) {
-        new.extend_from_slice(&[0; 4]);
-        new.extend_from_slice(position);
-    }
-    new.extend_from_slice(old.get(END_SMALL..END_SMALL + UUID_SIZE)?);
-    (new.len() <= old.len()).then(|| {
-        new.resize(old.len(), 0);
-        new
-    })
 }

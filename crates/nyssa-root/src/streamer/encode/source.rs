@@ -254,6 +254,6 @@ fn mismatch(shape: &Shape, array: &dyn Array) -> Error {
     Error::invalid_argument(format!(
         "an array of {}, where the class needs {}",
         brief(array.data_type()),
-        brief(shape.data_type())
+        brief(&shape.data_type())
     ))
 }

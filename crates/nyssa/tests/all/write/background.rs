@@ -222,7 +222,7 @@ fn the_bytes_do_not_depend_on_the_threads() {
     assert!((0..100).filter(is_compared).take(3).count() > 0);
 }
 
-/// The exact error of the sink comes with the next call, and later calls say that the writing has ended.
+/// The exact error of the sink comes with the next call, and later calls have its reason.
 #[test]
 fn an_error_of_another_thread_comes_with_the_next_call() {
     const FULL: &str = "cannot write small.root: no space left (file small.root)";
@@ -248,9 +248,12 @@ fn an_error_of_another_thread_comes_with_the_next_call() {
     drop(release);
     file.line().settle();
     is(FULL, writer.extend(&[noise(0)]).unwrap_err());
-    let ended = "an earlier error stopped the writing half-way: this RNTuple cannot be completed";
-    assert_eq!(writer.extend(&[noise(0)]).unwrap_err().to_string(), ended);
-    assert_eq!(writer.finish().unwrap_err().to_string(), ended);
+    let ended = format!("the RNTuple cannot be completed: {FULL}");
+    is(&ended, writer.extend(&[noise(0)]).unwrap_err());
+    is(&ended, writer.extend(&[noise(0)]).unwrap_err());
+    is(&ended, writer.finish().unwrap_err());
+    // Whatever else is in the file cannot be completed, either.
+    is(&format!("the file cannot be completed: {FULL}"), file.finish().unwrap_err());
 
     let (file, _) = small_disk(4 << 20);
     let mut tree =
@@ -260,8 +263,11 @@ fn an_error_of_another_thread_comes_with_the_next_call() {
     drop(release);
     file.line().settle();
     is(FULL_AT_X, tree.flush().unwrap_err());
-    let ended = "an earlier error ended the writing of this tree";
-    assert_eq!(tree.extend(&[noise(0)]).unwrap_err().to_string(), ended);
+    let ended = format!("the TTree cannot be completed: {FULL_AT_X}");
+    is(&ended, tree.extend(&[noise(0)]).unwrap_err());
+    is(&ended, tree.flush().unwrap_err());
+    is(&ended, tree.finish().unwrap_err());
+    is(&format!("the file cannot be completed: {FULL}"), file.finish().unwrap_err());
 
     let (file, _) = small_disk(4 << 20);
     let order = Order::Completion;
@@ -272,9 +278,11 @@ fn an_error_of_another_thread_comes_with_the_next_call() {
     drop(release);
     is(FULL, first.finish().unwrap_err());
     let others = format!("the RNTuple cannot be completed: {FULL}");
-    assert_eq!(second.extend(&[noise(0)]).unwrap_err().to_string(), others);
+    is(&others, second.extend(&[noise(0)]).unwrap_err());
+    is(&others, second.extend(&[noise(0)]).unwrap_err());
+    is(&others, many.context().err().unwrap());
     drop(second);
-    assert_eq!(many.finish().unwrap_err().to_string(), others);
+    is(&others, many.finish().unwrap_err());
 
     let (file, _) = small_disk(4 << 20);
     let many = ttree::ParallelWriter::create(&file, "tree", &schema, tree_options, order, &context);
@@ -285,7 +293,10 @@ fn an_error_of_another_thread_comes_with_the_next_call() {
     drop(release);
     is(FULL_AT_X, first.finish().unwrap_err());
     let others = format!("the TTree cannot be completed: {FULL_AT_X}");
-    assert_eq!(second.extend(&[noise(0)]).unwrap_err().to_string(), others);
+    is(&others, second.extend(&[noise(0)]).unwrap_err());
+    is(&others, second.flush().unwrap_err());
+    drop(second);
+    is(&others, many.finish().unwrap_err());
 }
 
 /// A writer that is dropped writes nothing more, and leaves no work behind.

@@ -145,6 +145,13 @@ fn append(update: &Update, path: &str, first: i32) {
     table.finish().unwrap();
 }
 
+/// Counts the writes into the old content.
+fn inside(old: &[u8], steps: &[Step]) -> usize {
+    let is_inside =
+        |step: &&Step| matches!(step, Step::Write(offset, _) if *offset < old.len() as u64);
+    steps.iter().filter(is_inside).count()
+}
+
 #[test]
 fn a_crash_leaves_the_old_entries_or_all() {
     let old = base();
@@ -166,11 +173,8 @@ fn a_crash_leaves_the_old_entries_or_all() {
         assert_eq!(lengths.first(), Some(&100));
         assert_eq!(lengths.last(), Some(&150));
         assert!(lengths.iter().all(|length| [100, 150].contains(length)), "{lengths:?}");
-        // Nothing but header and directory record is touched below the old end.
-        let inside = steps
-            .iter()
-            .filter(|step| matches!(step, Step::Write(offset, _) if *offset < old.len() as u64));
-        assert_eq!(inside.count(), 2);
+        // Nothing but header and directory record is touched below the old end, at the top in one step.
+        assert_eq!(inside(&old, &steps), if path == "Other" { 1 } else { 2 });
     }
 }
 
@@ -224,11 +228,8 @@ fn a_crash_leaves_the_old_tree_or_the_new_one() {
         }
         assert_eq!((lengths.first(), lengths.last()), (Some(&100), Some(&150)));
         assert!(lengths.iter().all(|length| [100, 150].contains(length)), "{lengths:?}");
-        // Old baskets and the old tree stay as they are.
-        let inside = steps
-            .iter()
-            .filter(|step| matches!(step, Step::Write(offset, _) if *offset < old.len() as u64));
-        assert_eq!(inside.count(), 2);
+        // Old baskets and the old tree stay as they are. Both directory records lie in the first sector.
+        assert_eq!(inside(&old, &steps), 1);
     }
 }
 
@@ -256,6 +257,119 @@ fn a_crash_while_an_rntuple_is_added() {
         seen[usize::from(there)] = true;
     }
     assert_eq!(seen, [true, true]);
+}
+
+/// A crash while several directories change leaves all of them as they were, or all changed.
+#[test]
+fn a_crash_while_several_directories_change() {
+    let all = ["Other", "dir/Events", "dir/one/E", "dir/one/deep/E", "dir/two/E", "last/E"];
+    let (file, handle) = crate::support::writing::file();
+    for path in all {
+        let columns = columns(0, 100);
+        let options = RNTupleWriteOptions::default();
+        let mut table =
+            TableWriter::create(&file, path, &arrow_schema(&columns), options, &context(1))
+                .unwrap();
+        table.extend(&arrays(&columns)).unwrap();
+        table.finish().unwrap();
+    }
+    file.finish().unwrap();
+    let old = handle.take();
+    let lengths = |state: &[u8]| all.map(|path| numbers(state.to_vec(), path).len());
+    for (changed, writes) in [
+        (&["Other", "dir/Events"][..], 1),
+        (&["Other", "dir/one/deep/E", "last/E"], 1),
+        (&["dir/two/E", "last/E"], 1),
+        (&["dir/one/E", "dir/two/E"], 2),
+        (&["dir/one/deep/E", "dir/Events"], 2),
+        (&all, 1),
+    ] {
+        let grow = |bytes: &[u8], first| {
+            steps(bytes, |update| changed.iter().for_each(|path| append(update, path, first)))
+        };
+        let steps = grow(&old, 100);
+        assert_eq!(inside(&old, &steps), writes, "{changed:?}");
+        let after = all.map(|path| if changed.contains(&path) { 150 } else { 100 });
+        let mut seen = [false; 2];
+        let mut new = Vec::new();
+        for state in crashes(&old, &steps) {
+            let found = lengths(&state);
+            assert!(found == [100; 6] || found == after, "{changed:?}: {found:?}");
+            seen[usize::from(found == after)] = true;
+            new = state;
+        }
+        assert_eq!(seen, [true, true], "{changed:?}");
+        let is_whole = |bytes: &[u8]| {
+            let file = open(bytes.to_vec());
+            assert!(file.check_container().unwrap().is_empty(), "{changed:?}");
+            let unlisted = file.unlisted(&file.walk().unwrap()).unwrap();
+            assert!(unlisted.keys.is_empty() && unlisted.lost.is_none(), "{unlisted:?}");
+        };
+        is_whole(&new);
+        // The moved directories move again.
+        let again = crashes(&new, &grow(&new, 150)).pop().unwrap();
+        assert_eq!(lengths(&again), after.map(|count| if count == 150 { 200 } else { count }));
+        is_whole(&again);
+    }
+}
+
+/// The key list of a directory is damaged if it has a key of another directory.
+#[test]
+fn a_moved_directory_has_no_keys_of_others() {
+    let old = base();
+    let steps = steps(&old, |update| {
+        append(update, "dir/Events", 100);
+        append(update, "Other", 1100);
+    });
+    let mut new = crashes(&old, &steps).pop().unwrap();
+    let file = open(new.clone());
+    let entry = file.find("dir/Events").unwrap();
+    assert_ne!(entry.parent, file.find("dir").unwrap().seek);
+    // The place of the directory in the key, as the list has it.
+    let key = [entry.seek as u32, entry.parent as u32].map(u32::to_be_bytes).concat();
+    let list = new.windows(8).rposition(|bytes| bytes == key).unwrap();
+    let other = file.find("Other").unwrap().seek as u32;
+    new[list + 4..list + 8].copy_from_slice(&other.to_be_bytes());
+    let problems = open(new).check_container().unwrap();
+    assert!(problems[0].to_string().contains("says that it is in a directory at byte"));
+}
+
+/// A directory record on the border of two sectors is written anew.
+#[test]
+fn directory_records_across_two_sectors() {
+    const RECORD: u64 = 60;
+    let made = |length: usize| {
+        let (file, handle) = crate::support::writing::file();
+        for path in [format!("{}/A", "n".repeat(length)), "dir/Events".to_owned()] {
+            let columns = columns(0, 10);
+            let schema = arrow_schema(&columns);
+            let options = RNTupleWriteOptions::default();
+            let mut table =
+                TableWriter::create(&file, &path, &schema, options, &context(1)).unwrap();
+            table.extend(&arrays(&columns)).unwrap();
+            table.finish().unwrap();
+        }
+        file.finish().unwrap();
+        let bytes = handle.take();
+        let entry = open(bytes.clone()).find("dir").unwrap();
+        (bytes, entry.seek + u64::from(entry.keylen))
+    };
+    let (_, first) = made(1);
+    let mut moved = 0;
+    for place in [SECTOR - RECORD - 2, SECTOR - RECORD + 2, SECTOR - 30, SECTOR - 2, 2] {
+        // The name and the title of the other directory lie before the record.
+        let longer = (place + 2 * SECTOR - first % SECTOR) % SECTOR / 2;
+        let (old, record) = made(1 + longer as usize);
+        assert!((record % SECTOR).abs_diff(place) <= 1, "{record} {place}");
+        let is_across = record / SECTOR != (record + RECORD - 1) / SECTOR;
+        moved += i32::from(is_across);
+        let steps = steps(&old, |update| append(update, "dir/Events", 10));
+        assert_eq!(inside(&old, &steps), if is_across { 1 } else { 2 }, "{record}");
+        for state in crashes(&old, &steps) {
+            assert!([10, 60].contains(&numbers(state, "dir/Events").len()));
+        }
+    }
+    assert_eq!(moved, 3);
 }
 
 #[test]
