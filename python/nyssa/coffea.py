@@ -316,7 +316,7 @@ class Runner(processor.Runner):  # type: ignore[misc]
     """
 
     def __post_init__(self) -> None:
-        """Set the defaults of what is not given."""
+        """Set the defaults of options that are not given."""
         given = vars(self).get("metadata_cache")
         self.metadata_cache = _Nothing() if given is None else given
         super().__post_init__()

@@ -34,7 +34,7 @@ const KINDS: [Kind; 9] = [
 ];
 
 /// Returns the exit code of an error of a kind, such as `"NotFound"`, with the number of the error of the system if it
-/// has one. It is that of all commands.
+/// has one. All commands use these codes.
 #[pyfunction]
 #[pyo3(signature = (kind, errno=None))]
 pub fn exit_code(kind: &str, errno: Option<i32>) -> u8 {

@@ -1,4 +1,4 @@
-//! What the type of a column says about its layout: its [`Form`], as JSON, and the keys of its buffers.
+//! Makes the layout of a column from its type: its [`Form`], as JSON, and the keys of its buffers.
 //!
 //! The entries do not matter: there is an option wherever values may be missing. So one [`ColumnForm`] serves all
 //! steps of an iteration.

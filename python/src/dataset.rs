@@ -42,8 +42,8 @@ fn own_reader(dataset: &dyn nyssa_data::Dataset) -> Option<&Reader> {
     Reader::shown_by(dataset).filter(|reader| std::ptr::addr_eq(*reader, dataset))
 }
 
-/// What could be read: the dataset, the names of columns, their arrays, and what was left out, each
-/// with the reason.
+/// The result of reading: the dataset, the names of columns, their arrays, and the columns or parts that were left
+/// out, each with the reason.
 type ReadWithout = (Dataset, Vec<String>, Vec<Array>, Vec<(String, String)>);
 
 impl Dataset {
@@ -392,7 +392,7 @@ pub fn columns(
     })
 }
 
-/// A reader that reads one cluster while the consumer works on the one before.
+/// A reader that reads one cluster while the consumer works on the previous cluster.
 struct ClusterReader {
     /// The batches; `None` after the stream is dropped.
     steps: Option<Steps<RecordBatch>>,

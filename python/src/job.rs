@@ -30,7 +30,7 @@ static CONTEXTS: LazyLock<Mutex<Contexts>> = LazyLock::new(Mutex::default);
 
 type Contexts = HashMap<(u32, Option<usize>), Vec<Context>>;
 
-/// How a job runs: on which threads, with which progress, and what happens when the user interrupts it.
+/// The settings of a run of a job: its threads, its progress, and its end when the user interrupts it.
 #[derive(Default)]
 pub struct Job<'py> {
     threads: Option<usize>,

@@ -17,7 +17,7 @@ use pyo3::types::PyDict;
 use crate::buffer::Buffer;
 use crate::column_form::{ColumnForm, may_be_missing, primitive, unsupported};
 
-/// The Form and the buffers of an array. Shares the memory of the array, except that of booleans and dates.
+/// The Form and the buffers of an array. Shares the memory of the array, except for booleans and dates.
 #[derive(Clone)]
 pub struct Layout {
     form: Arc<ColumnForm>,
@@ -64,7 +64,8 @@ impl Layout {
     }
 }
 
-/// Takes the buffers of an array in the order of the nodes of its Form: the buffers of a node before the buffers below it.
+/// Takes the buffers of an array in the order of the nodes of its Form: the buffers of a node before the buffers below
+/// it.
 #[derive(Default)]
 struct Builder {
     buffers: Vec<Bytes>,

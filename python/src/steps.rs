@@ -23,12 +23,12 @@ use crate::step_size::{bools, step_size};
 /// the file.
 type Range = (u64, u64, u64, String);
 
-/// A step: its columns, the name of the file, its first entry and its end in the file, its first entry among
-/// the entries of all files, what is left out from this step on, each with the reason, and the bytes of the step and of the
+/// A step: its columns, the name of the file, its first entry and its end in the file, its first entry among the
+/// entries of all files, what is left out from this step on, each with the reason, and the bytes of the step and of the
 /// memory, if the step is one entry that takes more.
 type Found = (Vec<Array>, String, u64, u64, u64, Vec<(String, String)>, Option<(u64, u64)>);
 
-/// An iterator over steps. Each is read while the caller works on the one before.
+/// An iterator over steps. Each is read while the caller works on the previous step.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct Steps {
     steps: Arc<Mutex<Option<Core<Vec<Array>>>>>,
@@ -40,10 +40,10 @@ pub struct Steps {
 
 #[pymethods]
 impl Steps {
-    /// Begins steps of the columns `names` in `parts` of `dataset`, and then in the files `links`, which are
-    /// read with the columns of `dataset`. With `skip_unreadable`, columns and members that cannot be read are
-    /// left out. A step has so many `entries`, or is as large as `memory` in bytes permits, or is one cluster.
-    /// `query` adds expressions and a cut. `objects` are bytes that Python's objects take for each entry; `buffers` is as for `Dataset.read`.
+    /// Begins steps of the columns `names` in `parts` of `dataset`, and then in the files `links`, which are read with
+    /// the columns of `dataset`. With `skip_unreadable`, columns and members that cannot be read are left out. A step
+    /// has so many `entries`, or is as large as `memory` in bytes permits, or is one cluster. `query` adds expressions
+    /// and a cut. `objects` are bytes that Python's objects take for each entry; `buffers` is as for `Dataset.read`.
     #[new]
     #[pyo3(signature = (
         dataset, parts, names, *, skip_unreadable=false, entries=None, memory=None, links=None, options=None,

@@ -213,8 +213,8 @@ impl Writer {
         })
     }
 
-    /// Adds fields with the types of `columns` to the RNTuple `name`. Earlier entries have zeros there, or, with `filled`,
-    /// the values of the columns. Returns the fields that rows have.
+    /// Adds fields with the types of `columns` to the RNTuple `name`. Earlier entries have zeros there, or, with
+    /// `filled`, the values of the columns. Returns the fields that rows have.
     fn add_fields(
         &self,
         py: Python<'_>,
@@ -410,7 +410,7 @@ impl Writer {
         Ok(FillContext::new(slot, Arc::clone(&self.cancel)))
     }
 
-    /// Writes what is left and lets the file appear.
+    /// Writes the remaining data and lets the file appear.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let slot = Arc::clone(&self.state);
         self.check(py)?;

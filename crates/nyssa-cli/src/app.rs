@@ -179,8 +179,8 @@ impl<'a> App<'a> {
         Self { out, err, terminal, json, quiet, cache_folder, threads, cancel, signal }
     }
 
-    /// Returns the command line for a command that runs inside this one. Its options count, and where it has none, the options of
-    /// this one (`outer`).
+    /// Returns the command line for a command that runs inside this command. Its options come first. Options that it
+    /// does not state have the values of the surrounding command (`outer`).
     pub fn of_command(&mut self, global: &Global, outer: &Global) -> App<'_> {
         let Global { json, quiet, threads, .. } = *global;
         let quiet = quiet || outer.quiet;

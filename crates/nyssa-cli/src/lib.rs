@@ -128,7 +128,7 @@ fn print_document(failure: &failure::Failure, code: u8, out: &mut dyn Write) {
     let _ = document::print(&failure.document(code), out).and_then(|()| Ok(out.flush()?));
 }
 
-/// Runs the command, and observes what it does as its options request. The exit code is that of the command. If the files
+/// Runs the command, and observes its work as its options request. Returns the exit code of the command. If the files
 /// of the monitor or of the recording cannot be completed, there is only a warning.
 fn observed(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
     let recording = cli.global.record.as_deref().map(nyssa_root::process::record).transpose()?;

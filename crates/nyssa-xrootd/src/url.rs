@@ -92,7 +92,7 @@ impl Url {
         let servers = hosts.split(',').map(|one| Server::parse(one, tls));
         let servers: Result<Vec<Server>, String> = servers.collect();
         let servers = servers.map_err(|why| match rest.contains('@') {
-            // What was read as a host or a port may be a part of a password.
+            // The text that was read as a host or a port may be a part of a password.
             true => "it has no valid host and port; write root://user@host:port//path".to_owned(),
             false => why,
         });

@@ -45,5 +45,5 @@ def _text(name: str, value: Any) -> str:
 
 
 def text_of(value: Any) -> str:
-    """Return a value as text. Of a member of an enumeration of texts it is the value."""
+    """Return a value as text. The text of a member of an enumeration of texts is its value."""
     return str.__str__(value) if isinstance(value, str) else str(value)

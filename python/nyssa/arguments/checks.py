@@ -179,13 +179,13 @@ def _real(name: str, given: Any) -> None:
 
 
 def _text_or_other(_name: str, given: Any) -> None:
-    # What is no text is checked with its range, where it is used.
+    # Other values are checked with their range, where they are used.
     if isinstance(given, str):
         check_text(given)
 
 
 def check_texts(name: str, given: Any) -> None:
-    """Raise an error for what is neither a text nor several of them."""
+    """Raise an error for a value that is neither a text nor several texts."""
     if isinstance(given, str):
         check_text(given)
         return

@@ -42,7 +42,7 @@ def columns(
     """Return the columns of `data`, all of one length.
 
     With `record_names`, awkward records that have a name are of the class of that name. Python
-    objects of fields that are in `forms` are made into arrays of those; see `from_objects`.
+    objects of fields that are in `forms` are made into arrays of these Forms; see `from_objects`.
 
     Accepted are awkward arrays of records, dicts of arrays, structured NumPy arrays, pandas data
     frames, and any table with the Arrow PyCapsule interface (pyarrow, polars, DuckDB, nyssa).
@@ -168,7 +168,7 @@ def _of_awkward(arrays: Arrays, content: Content, name: str, record_names: bool 
     if isinstance(content, UnmaskedArray):
         return arrays.unmasked(below(content.content, name))
     if isinstance(content, IndexedOptionArray):
-        # Its content may be that of a much longer array.
+        # Its content may belong to a much longer array.
         mask = np.asarray(content.mask_as_bool(valid_when=True))
         return arrays.present(mask, below(content.project(), name))
     if isinstance(content, _OPTIONS):

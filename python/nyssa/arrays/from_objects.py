@@ -323,7 +323,7 @@ def _is_base(name: str, member: Form) -> bool:
 
 
 def _alternative(value: Any, alternatives: list[Form], row: int, path: str) -> int:
-    """Return which type of a variant a value has: the best, and of those the first."""
+    """Return the type of a variant that fits a value best; the first of several."""
     ranks = [_rank(value, one) for one in alternatives]
     if not any(ranks):
         why = f"{short(value)} is of none of the {len(ranks)} types of the variant"

@@ -138,7 +138,7 @@ def verify(
 
 
 def _check(record: Record, *, quick: bool = False) -> OutputProblem | None:
-    """Return what is wrong with an output."""
+    """Return the problem of an output, if it has one."""
     try:
         found = _problem(record, quick=quick)
     except (NyssaError, OSError) as error:

@@ -26,7 +26,7 @@ class Shown(Protocol):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are those of the other commands."""
+    """A parser that reports errors as the other commands do."""
 
     def error(self, message: str) -> NoReturn:
         """Fail as the other commands do."""

@@ -1,4 +1,4 @@
-"""Keeps the journal of a campaign: a file of JSON lines that says what was done.
+"""Reads and writes the journal of a campaign: a file with a JSON line for each task.
 
 Each line is the record of a task, or the begin of a run; ``docs/campaign.md`` describes them. A
 line is written at once and forced to the disk, so that a killed campaign loses nothing. A last line
@@ -213,7 +213,7 @@ def journal_of(destination: str, journal: str | Path | None) -> Path:
 
 
 def journal_to_read(destination: str, journal: str | Path | None) -> Path:
-    """Return the journal in `destination`, or else that of an earlier ``nyssa convert --into``.
+    """Return the journal in `destination`, or else the one of an earlier ``nyssa convert --into``.
 
     Raises
     ------

@@ -179,7 +179,7 @@ def work_of(records: Sequence[Record], *, remote: bool = True) -> Work:
 def recorded(traces: Sequence[str | Path]) -> Work:
     """Return what jobs needed on average, from recordings of their reads (``--record``).
 
-    A recording is that of one task: a process that reads with one thread. What it writes is not
+    A recording shows one task: a process that reads with one thread. What it writes is not
     counted. Where a recording has no CPU time, as from XrdCl, this is the time in which no
     request was under way.
 
@@ -363,6 +363,6 @@ def draw(report: ScalingReport, path: Path) -> None:
 def work_at(rate: float, bytes_in: float, *, output: float = 0.6) -> Work:
     """Return the work of tasks of which a process does `rate` bytes of inputs per second.
 
-    The size of an output is that of its inputs times `output`.
+    The size of an output is the size of its inputs times `output`.
     """
     return Work(bytes_in, bytes_in / rate, bytes_in * (1 + output))

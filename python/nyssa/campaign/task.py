@@ -92,7 +92,7 @@ class Job:
     def key(self) -> str:
         """Return the job and its options as text. A task is done again if it changes.
 
-        The text of a conversion is that of ``nyssa convert --into`` with the same options. It does
+        A conversion has the text that ``nyssa convert --into`` writes for the same options. It does
         not have ``verify``, which does not change the output.
         """
         named = {"cluster_size": self.cluster_size, **self.options}
@@ -209,7 +209,7 @@ def _look_at_found(task: Task, job: Job, record: Record) -> Job:
     """Take an output that exists already as the result, or return the job that may replace it.
 
     A worker made it, and the campaign was stopped before it heard of that. An output that looks
-    like it, but of which nothing says what it was made of, is replaced with a note.
+    like it, but whose inputs are not known, is replaced with a note.
     """
     identity = _core.identity(task.output)
     verified = identity == identity_of(task, job.key, verified=True)

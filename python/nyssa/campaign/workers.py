@@ -95,7 +95,7 @@ def _processes(options: Mapping[str, Any]) -> LocalCluster:
     from distributed import LocalCluster
 
     if getattr(current_process(), "_inheriting", False):
-        # This process imports the script. The one that runs the script says what is wrong.
+        # This process imports the script. The process that runs the script reports the problem.
         raise SystemExit(1)
     # What dask logs of a process that does not start is long, and has no reason.
     nanny = logging.getLogger("distributed.nanny")

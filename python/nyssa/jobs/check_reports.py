@@ -123,7 +123,7 @@ class VerifyReport(Report):
     unchecked: list[str]
     """What could not be checked, and why."""
     notes: list[str]
-    """What is good to know of a sound file, such as keys that are not listed or were renamed."""
+    """Remarks on a sound file, such as keys that are not listed or were renamed."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as ``nyssa verify --json`` prints it."""
@@ -230,7 +230,7 @@ class DiffReport(Report):
     b: str
     """The name of b: its file, or file and path."""
     equal: bool
-    """Whether nothing is different and everything that was asked for was compared."""
+    """Whether there is no difference, and every requested comparison was made."""
     entries_a: int
     """The number of entries of a."""
     entries_b: int
@@ -293,7 +293,7 @@ class FileDiffReport(Report):
     b: str
     """The name of b."""
     equal: bool
-    """Whether nothing is different and everything that was asked for was compared."""
+    """Whether there is no difference, and every requested comparison was made."""
     only_in_a: list[str]
     """The datasets and other objects that only a has, each with its class."""
     only_in_b: list[str]
@@ -523,7 +523,7 @@ class DigestReport(TypedDict):
 
 
 class DigestDifference(TypedDict):
-    """A column whose digest is not that of the report."""
+    """A column whose digest differs from the report."""
 
     name: str
     expected: str
@@ -531,7 +531,7 @@ class DigestDifference(TypedDict):
 
 
 class DigestComparison(TypedDict):
-    """How the digests of a dataset compare with those of a report; see `nyssa.digest`."""
+    """The comparison of the digests of a dataset with a report; see `nyssa.digest`."""
 
     equal: bool
     entries: int

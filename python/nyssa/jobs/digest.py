@@ -69,16 +69,16 @@ def digest(
     Parameters
     ----------
     source
-        A dataset, a file, or ``"file.root:Events"``. Of a file with several datasets, each is
+        A dataset, a file, or ``"file.root:Events"``. If a file has several datasets, each is
         hashed.
     compare
         A report of `convert` or of this function, or a list of reports, which has one for each
-        dataset. The digests are compared with those of the columns.
+        dataset. The digests are compared with the digests of the columns.
     filter_name
         Which columns are hashed, as in `Dataset.arrays`. The default is all columns, or with
-        `compare` those of the report.
+        `compare` the columns of the report.
     entry_start, entry_stop
-        Range of entries. The default is all entries, or with `compare` those of the report.
+        Range of entries. The default is all entries, or with `compare` the entries of the report.
     threads
         As in `Dataset.arrays`.
     progress
@@ -98,7 +98,7 @@ def digest(
     Raises
     ------
     nyssa.ArgumentError
-        (a `ValueError`) if `compare` is not a report with digests, or is that of another dataset.
+        (a `ValueError`) if `compare` is not a report with digests, or reports on another dataset.
     """
     report = None if compare is None else json.dumps(compare)
 

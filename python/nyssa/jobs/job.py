@@ -67,17 +67,17 @@ class OutputKeywords(TypedDict, total=False):
         Path of the RNTuple (or TTree) in the output. The default is the path of the (first) input.
     compression
         ROOT's setting, such as 505, or a name with an optional level: ``"zstd"``, ``"zstd:9"``. A
-        level is used exactly, unless `effort` says otherwise. The default is that of the `profile`,
-        or ``"zstd"``.
+        level is used exactly, unless `effort` says otherwise. The default is the value of the
+        `profile`, or ``"zstd"``.
     effort
         ``"auto"`` spends time on zstd where a sample of a column shows that it pays, and never uses
         a higher level than `compression` says. ``"full"`` uses that level for all columns. The
-        default is that of the `profile`; or ``"full"`` if `compression` names a level, and
+        default is the value of the `profile`; or ``"full"`` if `compression` names a level, and
         ``"auto"`` otherwise.
     encoding
         ``"default"`` uses the column types that ROOT uses. ``"auto"`` takes a sample of each column
         and uses the type, split or unsplit, that makes it smallest; size then counts more than
-        time. Values stay as they are. The default is that of the `profile`; or ``"auto"`` in
+        time. Values stay as they are. The default is the value of the `profile`; or ``"auto"`` in
         `nyssa.convert` to an RNTuple with zstd and effort ``"auto"``, and ``"default"`` otherwise.
     profile
         Path or URL of a file (TOML) that remembers how columns are stored. Columns that it knows

@@ -10,16 +10,16 @@ from nyssa.show.plot import new_figure
 
 __all__ = ["plot_trials"]
 
-#: Colours of trials that others beat, of those that none beats, and of the recommended one, as on
+#: Colours of trials that others beat, of trials that none beats, and of the recommended one, as on
 #: the HTML page.
 BEATEN, PARETO, BEST = "#99aaaa", "#2a78c8", "#dd3333"
-#: What is drawn over the size: attribute, label, and how many of its units are one of the label.
+#: The quantities over the size: attribute, label, and the number of its units in one of the label.
 QUANTITIES = (
     ("write_cpu_seconds", "CPU time to write [s]", 1.0),
     ("read_seconds", "time to read [s]", 1.0),
     ("memory", "memory [MB]", 1e6),
 )
-#: What is drawn over an option.
+#: The quantities that are drawn over an option.
 OVER_OPTION = (
     ("bytes", "size [MB]", 1e6),
     ("write_seconds", "time to write [s]", 1.0),

@@ -150,7 +150,7 @@ class Object:
 
         Dates are texts, as in `to_py`. An object that is there already is ``{"$ref": 3}``: objects
         count from 0, in the order in which they begin. JSON has no infinity: as in ROOT it is
-        2·10³⁰⁸, which JavaScript reads as infinity; what is not a number is `None`.
+        2·10³⁰⁸, which JavaScript reads as infinity; a NaN is `None`.
 
         Raises
         ------
@@ -185,7 +185,7 @@ class Object:
         return made
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: all but the file."""
+        """Return the state for pickle: everything except the file."""
         return {name: value for name, value in vars(self).items() if name != "_source"}
 
     def __getattr__(self, name: str) -> Any:

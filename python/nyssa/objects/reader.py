@@ -30,7 +30,7 @@ _TEMPLATES = {
     "TMatrixT": Matrix,
     "TMatrixTSym": Matrix,
 }
-#: Classes that stand for all derived from them; the first that fits is taken.
+#: Base classes, each for all classes derived from it; the first that fits is taken.
 _CLASSES = {
     "TAxis": Axis,
     "TH2Poly": PolygonHistogram,

@@ -31,7 +31,7 @@ def plot_trace(path: str | os.PathLike[str], image: str | os.PathLike[str]) -> N
     Parameters
     ----------
     path
-        The recording, as that of `trace_summary`.
+        The recording, as in `trace_summary`.
     image
         The file to write. Its ending says its kind: ``.png``, ``.pdf``, ``.svg``. A file that is
         there is replaced.

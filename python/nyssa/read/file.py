@@ -271,7 +271,7 @@ class File(Closable, Directory):
         return _core.printable(f"<File {self.file_path}>")
 
 
-# The type of the result depends on the path, hence `Any`. A caller who knows it needs no cast.
+# The type of the result depends on the path, hence `Any`. A caller that knows it needs no cast.
 @checked
 def open(
     path: str | os.PathLike[str] | SupportsRead | Mapping[str, str],
@@ -313,10 +313,10 @@ def open(
 
     A tree may name the files of its branches and friends. A local file may name files in its own
     folder and below, a remote file on its server (with the same scheme, host and port). With
-    ``allow_other_files=True``, a local file may name all local files, and each file those of other
-    servers, which get no credentials. The default is False, or True if the environment variable
-    ``NYSSA_ALLOW_OTHER_FILES`` is 1. A branch whose file may not be read is unreadable; a friend is
-    an error.
+    ``allow_other_files=True``, a local file may name all local files, and every file may name
+    files of other servers, which get no credentials. The default is False, or True if the
+    environment variable ``NYSSA_ALLOW_OTHER_FILES`` is 1. A branch whose file may not be read is
+    unreadable; a friend is an error.
 
     If a file was not closed, the objects that were complete when its writer ended are found, and a
     warning says so. If a directory cannot be listed, a warning tells the reason.

@@ -412,7 +412,7 @@ class Reading(Columns[Column]):
     ) -> Iterator[Any]:
         """Read columns in steps. Each step has the type that `arrays` returns.
 
-        The next step is read while the caller works on the one before. Pages and baskets with
+        The next step is read while the caller works on the previous step. Pages and baskets with
         entries of the next step are kept decompressed, as far as memory allows. When the file is
         closed, the next step raises an `nyssa.ArgumentError`. The parameters and errors are as
         in `arrays`, and these:

@@ -17,7 +17,7 @@ from nyssa.studies.subject import Subject
 
 __all__ = ["NYSSA", "Trial", "check_name", "trials", "varied"]
 
-#: The program that writes, unless another one is asked for.
+#: The program that writes, unless another one is requested.
 NYSSA = "nyssa"
 
 

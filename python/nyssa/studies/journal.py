@@ -23,7 +23,7 @@ class Round:
     """What one round of one trial measured. Sizes are in bytes, times in seconds."""
 
     study: str
-    """What is measured of which input, on which machine: rounds of other studies do not count."""
+    """The input, the machine and the measurements: rounds of other studies do not count."""
     trial: str
     """The writer and its job, with all options."""
     threads: int

@@ -79,7 +79,7 @@ class StudyRow:
     error: str | None
     """The reason why a round failed."""
     verified: str | None
-    """How the values of the output were compared with those of the input."""
+    """How the values of the output and of the input were compared."""
     entries: int
     """The number of entries of the output."""
     bytes: int
@@ -217,7 +217,7 @@ class StudyReport(Report):
         yield from self._remarks()
 
     def _conditions(self) -> Iterator[str]:
-        """Iterate over what is the same in all trials."""
+        """Iterate over the facts that are equal in all trials."""
         fixed = [name for name in self.rows[0].options if name not in self._varying()]
         if fixed:
             values = (f"{name}={text(self.rows[0].options[name])}" for name in fixed)

@@ -49,7 +49,7 @@ def study(
 
     Each output is written from the data by `convert` (to the other format) or `rewrite` (to the
     same), is read, and is removed. Each measurement has a process of its own. The values of each
-    combination are compared with those of the input once.
+    combination are compared once with the values of the input.
 
     >>> report = nyssa.study(
     ...     "run3.root:Events",

@@ -93,7 +93,7 @@ def checked(compression: object) -> Compression | None:
     Raises
     ------
     TypeError
-        for what is none of uproot's.
+        for something else than a compression of uproot.
     """
     if compression is None or isinstance(compression, Compression):
         return compression

@@ -1,4 +1,4 @@
-"""`ReadOnlyFile` and `ReadOnlyDirectory`: an open file and what is in it, by uproot's names."""
+"""`ReadOnlyFile` and `ReadOnlyDirectory`: an open file and its content, by uproot's names."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class ReadOnlyFile:
     def show_streamers(
         self, classname: str | None = None, version: Version = "max", stream: TextIO | None = None
     ) -> None:
-        """Print the streamer infos of all classes, or of one and of those that it needs."""
+        """Print the streamer infos of all classes, or of a class and the classes that it needs."""
         if classname is None:
             chosen = [one for versions in self.streamers.values() for one in versions.values()]
         else:
@@ -250,7 +250,7 @@ class ReadOnlyDirectory(AnyDirectory):
         self.file.close()
 
     def _repr_html_(self) -> str:
-        """Return a table for notebooks, as that of nyssa."""
+        """Return a table for notebooks, as nyssa does."""
         return self.directory._repr_html_()
 
     def __repr__(self) -> str:

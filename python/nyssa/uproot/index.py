@@ -10,7 +10,7 @@ __all__ = ["Index"]
 
 
 class Index:
-    """The names of all columns of a dataset: who is below whom, in the order of the file."""
+    """The names of all columns of a dataset as a tree, in the order of the file."""
 
     def __init__(self, dataset: nyssa.Dataset, separator: str) -> None:
         self.separator = separator

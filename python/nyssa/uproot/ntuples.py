@@ -127,7 +127,7 @@ class RField(Node["RField"], HasFields):
 
 
 class RNTuple(HasFields, Root[RField]):
-    """An RNTuple; `dataset` is that of nyssa."""
+    """An RNTuple; `dataset` is the dataset of nyssa."""
 
     dataset: nyssa.RNTuple
     _kind = RField

@@ -87,7 +87,7 @@ class Root(Nodes[N]):
         return type(self), (self.dataset, self._file, self._classname)
 
     def _repr_html_(self) -> str:
-        """Return a table for notebooks, as that of nyssa."""
+        """Return a table for notebooks, as nyssa does."""
         return self.dataset._repr_html_()
 
     def __repr__(self) -> str:

@@ -17,7 +17,7 @@ from nyssa.objects.simple import Collection, Text, Undecoded
 
 __all__ = ["to_object", "write"]
 
-#: The title of the key of a ``TObjString``, which is that of its class.
+#: The title of the key of a ``TObjString``, which is the title of its class.
 _TEXT_TITLE = "Collectable string class"
 
 

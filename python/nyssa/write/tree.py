@@ -142,7 +142,7 @@ class TreeWriter(DatasetWriter):
         data
             The columns, as for `extend`. Each has as many values as the tree has entries.
         types
-            Types of the columns as for `WritableFile.mktree`. Default: those of the data.
+            Types of the columns as for `WritableFile.mktree`. Default: the types of the data.
         compression, effort, basket_size, counters, leaf_lists, vectors, branch_options, classes, \
         split_level
             As in `WritableFile.mktree`, for the new branches.

@@ -398,7 +398,7 @@ fn write_about(folder: &Path, identity: &Identity) -> io::Result<()> {
     Ok(())
 }
 
-/// Lets everybody read a new file who may look into the folder of the cache.
+/// Lets all users read a new file who may read the folder of the cache.
 pub(super) fn let_others_read(_file: &File) -> io::Result<()> {
     #[cfg(unix)]
     _file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))?;

@@ -18,7 +18,7 @@ const CHECK_BYTES: u64 = 8 << 20;
 /// The contents of a cache folder.
 #[derive(Clone, Debug, Serialize)]
 pub struct CacheReport {
-    /// The resources. The one that was used last comes first.
+    /// The resources. The resource that was used last comes first.
     pub resources: Vec<CachedResource>,
 }
 

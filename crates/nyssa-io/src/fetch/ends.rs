@@ -17,7 +17,7 @@ use crate::{Limits, Result, Source, Stop};
 /// Reads the first and the last bytes of a source with one request, and returns a source that keeps them.
 /// Opening a remote file would otherwise need a request for each step of reading its metadata. A near source
 /// stays unchanged. A file of a server whose earlier files needed less gets less. Nothing is read if the ends came with
-/// the opening, or if the same file was closed before by who opened it with the same options.
+/// the opening, or if the same file was opened with the same options before, and closed.
 ///
 /// # Errors
 /// The source cannot be read.

@@ -24,7 +24,7 @@ pub struct Link {
     pub bandwidth: u64,
     /// The protocol by which servers are accessed.
     pub protocol: LinkProtocol,
-    /// The largest number of connections to a server. `None` takes that of the protocol.
+    /// The largest number of connections to a server. `None` means the number of the protocol.
     pub connections: Option<usize>,
     /// The largest number of bytes that TCP has under way on a connection.
     pub window: u64,
@@ -182,8 +182,7 @@ impl Shared {
         Arc::new(Self { link, several, state, changed: Condvar::new() })
     }
 
-    /// Returns what is known of server number `server`, if it can prove that it answers requests for several
-    /// ranges.
+    /// Returns whether server number `server` is known to answer requests for several ranges, if it can prove it.
     pub(super) fn several(&self, server: usize) -> Option<&Several> {
         self.several.get(server % self.several.len().max(1))
     }

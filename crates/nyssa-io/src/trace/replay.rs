@@ -245,7 +245,7 @@ impl Run<'_> {
             },
             Some(shared) => open_by(&self.open, || {
                 let server = usize::try_from(file).unwrap_or_default() % shared.link.servers.max(1);
-                // What the process knows of other servers does not count for this one.
+                // The process may know other servers. Its knowledge of them does not count for this server.
                 let name = format!("simulated://{}-{server}/{name}", self.number);
                 let file = Simulated::open(name, size, server, shared, &self.open);
                 Ok(Arc::new(file) as Arc<dyn Source>)

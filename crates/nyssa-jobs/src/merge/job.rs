@@ -31,8 +31,9 @@ use crate::open::{join, split_path};
 
 /// Merges files into the new file `output`. Each input is a file or `FILE:PATH`, which means only the dataset at this
 /// path. The RNTuples and the TTrees of the inputs are matched by their paths. Pages and baskets are copied without
-/// change, if the options name no compression. The output appears only when it is complete. Entries have the order of the inputs. Histograms, profiles and
-/// parameters that several inputs have are added up; other objects are copied from the first input that has them.
+/// change, if the options name no compression. The output appears only when it is complete. Entries have the order of
+/// the inputs. Histograms, profiles and parameters that several inputs have are added up; other objects are copied from
+/// the first input that has them.
 ///
 /// # Errors
 /// `InvalidArgument` without inputs, for an output that is one of the inputs, for histograms with different axes, and
@@ -92,7 +93,7 @@ fn attempt(
     let locations = files.map(|file| file.location.clone()).collect::<Vec<_>>();
     let locations: Vec<&Path> = locations.iter().map(|location| &**location).collect();
     let mut own = options.output.clone();
-    // What was in the output is kept in any case.
+    // The earlier content of the output stays in any case.
     own.force |= before.is_some();
     own.no_carry &= before.is_none();
     let finished = run::run(&mut merge, &locations, output, others, &own, context)?;

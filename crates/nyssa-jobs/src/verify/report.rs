@@ -11,6 +11,18 @@ use nyssa_root::streamer::ObjectGraph;
 use serde::Serialize;
 
 /// The report of a check of a file.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let context = nyssa::Context::new(None)?;
+/// let report = nyssa::verify("../../testdata/rntuple/plain.root", &context)?;
+/// assert_eq!(report.sound, Some(true));
+/// for dataset in &report.datasets {
+///     println!("{}: {} pages or baskets", dataset.path, dataset.check.parts);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct VerifyReport {
     /// The name of the file.

@@ -303,7 +303,7 @@ fn flatten<'t>(branches: &'t [Branch], out: &mut Vec<&'t Branch>) {
     }
 }
 
-/// Returns whether a branch of objects has strings or vectors of numbers, which are filled like those of a new tree.
+/// Returns whether a branch of objects has strings or vectors of numbers, which are filled like branches of a new tree.
 fn is_plain_class(streamed: &Streamed) -> bool {
     VectorForm::of_class(&streamed.type_name).is_some() || streamed.type_name == "string"
 }

@@ -81,7 +81,7 @@ def to_writable(obj: Any) -> Object:
     Raises
     ------
     TypeError
-        for what is no such object.
+        for something else.
     """
     found = keyed_objects.to_object("", obj)
     if found is None:

@@ -272,7 +272,7 @@ class WritableDirectory(AnyDirectory):
 
     @property
     def compression(self) -> Compression | None:
-        """Return the compression of what is written next; it can be changed."""
+        """Return the compression of the next objects; it can be changed."""
         return self._top._compression
 
     @compression.setter
@@ -315,7 +315,7 @@ _COPY = ("filter_name", "filter_classname", "require_matches")
 
 
 class WritableFile(WritableDirectory):
-    """A file that is written; `writer` is that of nyssa."""
+    """A file that is written; `writer` is the writer of nyssa."""
 
     def __init__(
         self, writer: nyssa.WritableFile, old: Any, compression: Any, location: Any = None

@@ -82,7 +82,7 @@ class Written:
 
 
 class WritableNTuple(Written):
-    """Writes an RNTuple; `writer` is that of nyssa."""
+    """Writes an RNTuple; `writer` is the writer of nyssa."""
 
     def __init__(self, top: WritableFile, path: str, writer: nyssa.NTupleWriter) -> None:
         super().__init__(top, path)
@@ -146,7 +146,7 @@ class WritableBranch:
 
 
 class WritableTree(Written):
-    """Writes a TTree, with one basket for each call of `extend`; `_writer` is that of nyssa."""
+    """Writes a TTree, one basket for each call of `extend`; `_writer` is the writer of nyssa."""
 
     _writer: nyssa.TreeWriter
 

@@ -64,7 +64,7 @@ enum Order {
     Stored,
     /// The most bytes before compression first.
     Uncompressed,
-    /// What compresses worst first.
+    /// The worst compression first.
     Ratio,
     /// By name.
     Name,

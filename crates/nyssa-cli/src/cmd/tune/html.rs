@@ -22,15 +22,15 @@ const SPACE: f64 = 58.0;
 const RIGHT: f64 = WIDTH - 12.0;
 const BOTTOM: f64 = HEIGHT - 40.0;
 
-/// What is drawn: the name, the quantity of an expectation, and its text.
+/// A quantity that a plot shows: its name, its value in an expectation, and the text of a value.
 type Quantity = (&'static str, fn(&Expected) -> f64, fn(f64) -> String);
-/// What is drawn over the size, for all trials.
+/// The quantities that are drawn over the size, for all trials.
 const OVER_SIZE: [Quantity; 3] = [
     ("CPU time to write", |one| one.write_cpu_seconds, time),
     ("time to read", |one| one.read_seconds, time),
     ("memory", |one| one.memory as f64, bytes),
 ];
-/// What is drawn over the values of one option.
+/// The quantities that are drawn over the values of one option.
 const OVER_OPTION: [Quantity; 4] = [
     ("size", |one| one.bytes as f64, bytes),
     ("time to write", |one| one.write_seconds, time),
@@ -112,7 +112,7 @@ fn plot(page: &mut String, report: &TuneReport, (name, quantity, shown): &Quanti
     let values = Axis::of(report.trials.iter().map(|one| quantity(&one.expected)));
     let ends = [sizes.least, sizes.most].map(bytes);
     begin_plot(page, &format!("{name} over size"), &values, shown, &ends);
-    // What counts most is drawn last.
+    // The most important trials are drawn last, above the others.
     let mut trials: Vec<&TriedCandidate> = report.trials.iter().collect();
     trials.sort_by_key(|one| (one.recommended, one.pareto));
     for one in trials {

@@ -242,7 +242,7 @@ fn baskets(found: &BasketReport, app: &mut App<'_>) -> Result<()> {
     Ok(writeln!(app.out)?)
 }
 
-/// The names of the columns of the table of trials. Those with `>` are numbers.
+/// The names of the columns of the table of trials. A `>` marks a column of numbers.
 const HEADER: [&str; 11] = [
     "",
     "compression",

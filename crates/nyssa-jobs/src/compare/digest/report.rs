@@ -16,6 +16,19 @@ use crate::compare::diff::converted;
 pub const HASH: &str = "xxh3-128 of canonical values, version 2";
 
 /// The digests of a dataset.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let context = nyssa::Context::new(None)?;
+/// let events = nyssa::open("../../testdata/rntuple/plain.root")?;
+/// let report = nyssa::digest(&*events, &nyssa::Selection::default(), &context)?;
+/// for column in &report.digests {
+///     println!("{} {}", column.digest, column.name);
+/// }
+/// assert!(report.undigested.is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DigestReport {
     /// The definition of the digests: [`HASH`].

@@ -147,7 +147,7 @@ impl StreamerFieldChooser<'_> {
             let mut streamed = streamed;
             report.streamer = true;
             report.reason = match &reason {
-                Reason::Requested => "asked for".to_owned(),
+                Reason::Requested => "requested".to_owned(),
                 Reason::NoType(reason) => format!("no other type in RNTuple: {reason}"),
                 Reason::Size => "the smaller of both on a sample of the first cluster".to_owned(),
             };

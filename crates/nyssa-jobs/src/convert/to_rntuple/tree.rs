@@ -63,7 +63,7 @@ pub(super) struct Tree<'a> {
     narrowed: HashSet<FieldId>,
     /// The fields that are stored with less precision, by name.
     tolerances: HashMap<String, Tolerance>,
-    /// What the RNTuple keeps of the tree.
+    /// The facts about the tree that the RNTuple stores.
     taken: Taken,
     context: &'a Context,
 }

@@ -54,7 +54,7 @@ pub(super) struct TreeMap {
     pub aliases: Vec<(String, String)>,
     /// The fields that are left out, with the reasons.
     pub skipped: Vec<Skipped>,
-    /// What is not as it was in the tree from which the fields come.
+    /// Notes on the differences from the tree from which the fields come.
     pub notes: Vec<String>,
 }
 
@@ -65,8 +65,8 @@ impl TreeMap {
     }
 }
 
-/// Maps the fields of `reader`. `tree` are the options of the tree that do not depend on it, `kept` is the tree from which
-/// the fields come, and `damaged` are fields that cannot be read.
+/// Maps the fields of `reader`. `tree` are the options of the tree that do not depend on it, `kept` is the tree from
+/// which the fields come, and `damaged` are fields that cannot be read.
 ///
 /// # Errors
 /// `NotFound` for patterns that match nothing; `Unsupported` with a list of all fields that a tree cannot hold, unless
@@ -273,8 +273,8 @@ impl Mapper<'_> {
         None
     }
 
-    /// Returns the options of a column, as its branch was in the tree from which the field comes. A user's request for the
-    /// column takes precedence.
+    /// Returns the options of a column, as its branch was in the tree from which the field comes. A user's request for
+    /// the column takes precedence.
     fn as_it_was(&self, chain: &FieldChain, own: ColumnOptions) -> ColumnOptions {
         let TreeWriteOptions { counters, leaf_lists, vectors, .. } = self.tree;
         let mut requests = counters.iter().map(|(glob, _)| glob).chain(leaf_lists).chain(vectors);

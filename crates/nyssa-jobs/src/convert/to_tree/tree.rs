@@ -279,7 +279,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Returns what the RNTuple keeps of a TTree, and a note on what is not used.
+/// Returns the facts about a TTree that the RNTuple stores, and a note on facts that are not used.
 fn kept(reader: &Reader, options: &ToTTree) -> Result<(Option<KeptTree>, Option<String>)> {
     KeptTree::of_known(reader).or_else(|error| Ok((None, unused(error, options)?)))
 }

@@ -13,7 +13,7 @@ use super::options::BasketOptions;
 use crate::heuristics::tree;
 use crate::job::OutputOptions;
 
-/// What happens to a branch.
+/// The action on a branch.
 #[derive(Clone, Debug)]
 pub(crate) enum Fate {
     /// It is left out.
@@ -26,7 +26,7 @@ pub(crate) enum Fate {
     Packed(PackedForm),
 }
 
-/// What the options request.
+/// The options that decide about branches.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted<'a> {
     pub baskets: &'a BasketOptions,
@@ -155,8 +155,8 @@ impl Flush {
     /// Clusters and baskets end where they end in the input.
     pub(crate) const KEPT: Self = Self { rule: None, entries: None };
 
-    /// Finds the number of entries of a cluster. A size in bytes becomes a number of entries by samples: the first entries
-    /// of each branch, compressed as in the output.
+    /// Finds the number of entries of a cluster. A size in bytes becomes a number of entries by samples: the first
+    /// entries of each branch, compressed as in the output.
     ///
     /// # Errors
     /// An error if the first baskets cannot be read.

@@ -50,7 +50,7 @@ pub(crate) struct Progress {
     pub total: u64,
 }
 
-/// What is done at once: the entries of a branch in a group, or in a part of it.
+/// A unit of work: the entries of a branch in a group, or in a part of it.
 struct Task {
     branch: usize,
     part: Group,
@@ -91,8 +91,8 @@ impl Work<'_> {
     /// Writes all baskets, and records them in `growth`.
     ///
     /// # Errors
-    /// `OutOfSpecification` for damaged baskets; `Unsupported` for baskets that cannot be taken apart; `Cancelled`; an error
-    /// if an input cannot be read or the output cannot be written.
+    /// `OutOfSpecification` for damaged baskets; `Unsupported` for baskets that cannot be taken apart; `Cancelled`; an
+    /// error if an input cannot be read or the output cannot be written.
     pub(crate) fn run(&self, output: &Output, growth: &mut Growth) -> Result<()> {
         let sources = Sources::new(self.joined, self.context)?;
         let plan = TaskPlan {
@@ -406,8 +406,8 @@ impl TaskPlan<'_> {
         Some(tasks)
     }
 
-    /// Returns the baskets that a task reads: the tree and the place of each of them. The task before keeps the basket that
-    /// both need. A basket with a wrong place is read later, with its error.
+    /// Returns the baskets that a task reads: the tree and the place of each of them. The task before keeps the basket
+    /// that both need. A basket with a wrong place is read later, with its error.
     fn ranges(&mut self, task: &Task) -> Vec<(usize, Range<u64>)> {
         let work = self.work;
         let numbers = match work.fates[task.branch] {
