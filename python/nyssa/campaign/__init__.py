@@ -5,9 +5,9 @@
 >>> print(report)
 
 A campaign makes one output of each input, or of inputs that together have a wanted size. Its
-journal says what was done, so that the same call does only what is missing. The workers are those
-of `dask.distributed` (``pip install distributed``): processes on this machine, of a scheduler
-that runs, or of a batch system.
+journal says what was done, so that the same call does only what is missing. The workers come
+from `dask.distributed` (``pip install distributed``): they are processes on this machine, of a
+scheduler that runs, or of a batch system.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Campaign:
     Parameters
     ----------
     job
-        What is done, with its options.
+        The job of the campaign, with its options.
     inputs
         See `nyssa.campaign.Inputs`.
     destination
@@ -121,7 +121,7 @@ class Campaign:
         self.tasks = make_tasks(files, place, target, condense, self.scale)
 
     def _scale(self, files: Iterable[Input], last: Begin | None) -> float:
-        """Return the bytes of an output for each byte of its inputs; of a later run as before."""
+        """Return the bytes of an output per byte of its inputs; later runs use the same value."""
         if last is not None and last.run == self.job.key:
             return last.scale
         sample = estimate(files, self.job)

@@ -63,7 +63,7 @@ class CampaignNote:
 
     text: str
     outputs: int
-    """The number of outputs of which it was said."""
+    """The number of outputs with this note."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How far a campaign is, from its journal alone."""
+"""Reports the progress of a campaign, from its journal alone."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _lines(run: LastRun, running: bool) -> Iterator[str]:
 
 
 def status(destination: str, *, journal: str | Path | None = None) -> CampaignStatus:
-    """Return how far a campaign is. It may run at the same time.
+    """Return the progress of a campaign. It may run at the same time.
 
     Parameters
     ----------

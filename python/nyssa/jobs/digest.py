@@ -92,8 +92,8 @@ def digest(
         each column. ``"undigested"`` lists columns without digest, with the reason, and ``"hash"``
         names the hash function. With `compare`, ``"equal"`` says whether all digests of the report
         were found; ``"different"``, ``"missing"`` and ``"undigested"`` list the columns for which
-        this is not so, and ``"extra"`` those that the report does not have. Of a file with several
-        datasets, a list in their order.
+        this is not so, and ``"extra"`` the columns that the report does not have. For a file with
+        several datasets: a list in their order.
 
     Raises
     ------

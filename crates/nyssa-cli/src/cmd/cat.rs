@@ -25,7 +25,7 @@ use crate::units::EntryRange;
 
 /// The number of entries that are printed by default.
 const DEFAULT_ENTRIES: u64 = 10;
-/// The number of columns that are left out whose reasons are printed.
+/// The number of columns that are left out up to which each reason is printed.
 const REASONS: usize = 3;
 
 /// Print entries as JSON lines

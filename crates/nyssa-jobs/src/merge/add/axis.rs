@@ -1,4 +1,4 @@
-//! The axes of histograms, which must be equal to add them.
+//! Compares the axes of histograms, which must be equal to add them.
 
 use nyssa_root::error::Result;
 use nyssa_root::streamer::values::View;
