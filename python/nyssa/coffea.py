@@ -405,7 +405,9 @@ class Runner(processor.Runner):  # type: ignore[misc]
         if not use_dataframes:
             out = {"out": out, "processed": {item}}
             if savemetrics:
-                columns = {f"{one.branch}-{key_to_tuple(one.buffer_key)[3]}" for one in read}
+                columns = {
+                    f"{element.branch}-{key_to_tuple(element.buffer_key)[3]}" for element in read
+                }
                 out["metrics"] = {
                     "columns": columns,
                     "entries": len(chunk),

@@ -38,7 +38,7 @@ const KINDS: [Kind; 9] = [
 #[pyfunction]
 #[pyo3(signature = (kind, errno=None))]
 pub fn exit_code(kind: &str, errno: Option<i32>) -> u8 {
-    let found = KINDS.into_iter().find(|one| format!("{one:?}") == kind);
+    let found = KINDS.into_iter().find(|item| format!("{item:?}") == kind);
     let system = errno.map(|errno| match errno {
         // Errors of damaged data have this number in Python.
         libc::EBADMSG => io::ErrorKind::InvalidData.into(),

@@ -205,7 +205,7 @@ pub fn unsupported(field: &Field) -> Error {
 
 /// Returns awkward's name of a type of numbers.
 pub fn primitive(data_type: &DataType) -> Option<&'static str> {
-    PRIMITIVES.iter().find(|(_, one)| one == data_type).map(|(name, _)| *name)
+    PRIMITIVES.iter().find(|(_, item)| item == data_type).map(|(name, _)| *name)
 }
 
 /// The types of numbers that cross the bridge as they are.

@@ -64,7 +64,7 @@ impl Dataset {
             let arrays = read(&mut readable, context)?;
             let names: Vec<String> = readable.names().into_iter().map(str::to_owned).collect();
             let left_out = readable.take_left_out().into_iter();
-            let left_out = left_out.map(|one| (one.column, one.reason)).collect();
+            let left_out = left_out.map(|item| (item.column, item.reason)).collect();
             let read = readable.without().unwrap_or_else(|| Arc::clone(&dataset));
             let fields = fields(read.as_ref(), &names)?;
             let arrays = columns(&fields, arrays, forms(buffers).as_ref(), context)?;

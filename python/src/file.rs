@@ -370,8 +370,8 @@ impl File {
     fn streamers(&self, py: Python<'_>) -> PyResult<Vec<(String, i32, Vec<ElementRow>)>> {
         let file = self.file.clone();
         Job::new(None).abandonable().run(py, move |_| {
-            let row = |one: &Element| {
-                let Element { class, name, title, type_name, base_version, .. } = one.clone();
+            let row = |item: &Element| {
+                let Element { class, name, title, type_name, base_version, .. } = item.clone();
                 (class, name, title, type_name, base_version)
             };
             let class = |info: &ClassInfo| {

@@ -150,7 +150,7 @@ fn wait<T: Send>(
 pub fn context(threads: Option<usize>) -> Result<Context> {
     let mut contexts = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
     let kept = contexts.entry((std::process::id(), threads)).or_default();
-    if let Some(context) = kept.iter().find(|one| threads.is_none() || !one.is_shared()) {
+    if let Some(context) = kept.iter().find(|item| threads.is_none() || !item.is_shared()) {
         return Ok(context.clone());
     }
     let context = Context::new(threads)?;

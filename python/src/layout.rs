@@ -97,7 +97,7 @@ impl Builder {
         let below_nulls = below_nulls || array.nulls().is_some_and(|nulls| nulls.null_count() > 0);
         match field.data_type() {
             _ if Date::is_in(field) => {
-                let seconds = date_seconds(array).map(|one| one.unwrap_or(NOT_A_TIME));
+                let seconds = date_seconds(array).map(|second| second.unwrap_or(NOT_A_TIME));
                 self.buffers.push(seconds.collect::<Vec<i64>>().into());
             }
             DataType::Boolean => {

@@ -468,7 +468,7 @@ fn arrays(columns: &Columns<'_>) -> Vec<ArrayRef> {
 }
 
 fn given(columns: &Columns<'_>) -> Vec<Given> {
-    columns.iter().map(|one| (one.field().name().clone(), one.array())).collect()
+    columns.iter().map(|column| (column.field().name().clone(), column.array())).collect()
 }
 
 /// Returns a column as it is written under a name.

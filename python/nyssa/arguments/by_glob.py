@@ -36,7 +36,7 @@ def _by_glob(
     for glob, options in (given or {}).items():
         if not isinstance(options, Mapping):
             raise ArgumentError(f"the options of the {what} {glob!r} are not a dict: {options!r}")
-        chosen.append((glob, [(str(name), _text(name, one)) for name, one in options.items()]))
+        chosen.append((glob, [(str(name), _text(name, item)) for name, item in options.items()]))
     return chosen
 
 

@@ -79,4 +79,4 @@ def number(text: str) -> int:
 
 def numbers(text: str) -> list[int]:
     """Parse positive numbers between commas."""
-    return [number(one) for one in text.split(",")]
+    return [number(item) for item in text.split(",")]

@@ -39,7 +39,7 @@ class Progress:
     """Shows the progress of a campaign on stderr: one line that changes, or a line now and then."""
 
     def __init__(self, tasks: Sequence[Work], *, quiet: bool = False) -> None:
-        self.total, self.bytes = len(tasks), sum(one.bytes for one in tasks)
+        self.total, self.bytes = len(tasks), sum(task.bytes for task in tasks)
         self.done = self.failed = self.read = 0
         self.workers = -1
         self.start = self._last = time.monotonic()

@@ -138,9 +138,9 @@ def _batch_system(name: str) -> Any:
         message = f"jobs of {name} need dask-jobqueue: pip install dask-jobqueue"
         raise ArgumentError(message) from None
     classes = {
-        one.removesuffix("Cluster").lower(): one
-        for one in dir(dask_jobqueue)
-        if one.endswith("Cluster")
+        item.removesuffix("Cluster").lower(): item
+        for item in dir(dask_jobqueue)
+        if item.endswith("Cluster")
     }
     if name.lower() not in classes:
         known = ", ".join(sorted(classes))

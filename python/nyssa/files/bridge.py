@@ -216,7 +216,7 @@ def entries(url: str) -> list[tuple[str, bool]]:
     filesystem, path = _resolve(url)
     found = filesystem.ls(path, detail=True)
     return [
-        (one["name"].rstrip("/").rsplit("/", 1)[-1], one["type"] == "directory") for one in found
+        (item["name"].rstrip("/").rsplit("/", 1)[-1], item["type"] == "directory") for item in found
     ]
 
 

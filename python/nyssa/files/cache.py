@@ -45,7 +45,7 @@ def choose(
     if cache_as not in (None, "stored", "lz4", "raw"):
         raise ArgumentError(f'cache_as is "stored", "lz4" or "raw", not {cache_as!r}')
     if cache is None or cache is False:
-        if any(one is not None for one in (cache_as, cache_size, cache_max_age)):
+        if any(item is not None for item in (cache_as, cache_size, cache_max_age)):
             raise ArgumentError(
                 "cache_as, cache_size and cache_max_age need a cache folder: cache=DIR"
             )

@@ -131,7 +131,7 @@ class XrootdFile:
             else:
                 requests.send(self._file.vector_read, chunks)
         for vector, answer in zip(places, requests.wait(), strict=True):
-            parts = [answer] if len(vector) == 1 else [one.buffer for one in answer.chunks]
+            parts = [answer] if len(vector) == 1 else [chunk.buffer for chunk in answer.chunks]
             for i, part in zip(vector, parts, strict=True):
                 answers[i] = bytes(part)
         return answers
@@ -238,8 +238,8 @@ def entries(url: str) -> list[tuple[str, bool]]:
     _check(status)
     is_folder = client.flags.StatInfoFlags.IS_DIR
     return [
-        (one.name, one.statinfo is not None and bool(one.statinfo.flags & is_folder))
-        for one in found
+        (item.name, item.statinfo is not None and bool(item.statinfo.flags & is_folder))
+        for item in found
     ]
 
 

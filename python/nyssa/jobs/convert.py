@@ -205,7 +205,7 @@ def convert(
     chosen = _conversion(tree, options)
     target = os.fspath(output)
     if isinstance(input, list):
-        inputs = [str(one) for one in expand([os.fspath(one) for one in input])]
+        inputs = [str(element) for element in expand([os.fspath(item) for item in input])]
         many = (inputs, target, name_pattern, skip_bad, skip_done, chosen, workers)
         done = job.run(lambda show: _core.convert_many(*many, show), progress, "converted")
         return ConvertedFiles(done["files"], done["total"])

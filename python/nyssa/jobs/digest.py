@@ -102,7 +102,7 @@ def digest(
     """
     report = None if compare is None else json.dumps(compare)
 
-    def one(dataset: Dataset, names: list[str] | None) -> DigestReport | DigestComparison:
+    def hashed(dataset: Dataset, names: list[str] | None) -> DigestReport | DigestComparison:
         entries = None
         if entry_start is not None or entry_stop is not None:
             entries = entry_range(entry_start, entry_stop, dataset.num_entries)
@@ -121,9 +121,9 @@ def digest(
         columns = [name for each in datasets for name in each.keys()]
         raise nothing_matches("filter_name", filter_name, columns, datasets[0]._where())
     if len(datasets) == 1:
-        return one(datasets[0], names[0])
+        return hashed(datasets[0], names[0])
     pairs = zip(datasets, names, strict=True)
-    found = [one(each, of_each) for each, of_each in pairs if of_each != []]
+    found = [hashed(each, of_each) for each, of_each in pairs if of_each != []]
     return cast("list[DigestReport] | list[DigestComparison]", found)
 
 

@@ -52,7 +52,7 @@ class Keywords:
 def keywords(declared: type, given: Mapping[str, Any]) -> Keywords:
     """Return the keywords that a `TypedDict` declares, as the core takes them."""
     apart = ("to", "entry_start", "entry_stop")
-    words = words_of(declared, {name: one for name, one in given.items() if name not in apart})
+    words = words_of(declared, {name: item for name, item in given.items() if name not in apart})
     return Keywords(words, given.get("entry_start"), given.get("entry_stop"), IDENTITY.get())
 
 
@@ -143,8 +143,12 @@ def shows_options(declared: type) -> Callable[[_Job], _Job]:
 
     def decorate(job: _Job) -> _Job:
         own = inspect.signature(job)
-        named = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
-        known = {one.name for one in named}
+        named = [
+            parameter
+            for parameter in own.parameters.values()
+            if parameter.kind is not parameter.VAR_KEYWORD
+        ]
+        known = {item.name for item in named}
         # Users look for the options of the job first.
         ordered = sorted(kinds, key=lambda name: name in shared)
         added = [

@@ -217,7 +217,7 @@ def merge(
     given |= {"basket_size": basket_size, "auto_flush": auto_flush}
     given |= {"branch_options": branch_options}
     chosen = job.keywords(AllKeywords, given)
-    both = [os.fspath(one) for one in inputs], os.fspath(output)
+    both = [os.fspath(item) for item in inputs], os.fspath(output)
     report: MergeReport | list[MergeReport] = job.run(
         lambda show: _core.merge(*both, mode, condense, chosen, workers, show), progress, "merged"
     )

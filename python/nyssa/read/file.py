@@ -350,7 +350,7 @@ def _escaped(byte: re.Match[str]) -> str:
 def _only(path: Mapping[str, str]) -> tuple[str, str]:
     """Return the file and the object that a dict names."""
     [*pairs] = path.items()
-    if len(pairs) != 1 or not all(isinstance(one, str) for one in pairs[0]):
+    if len(pairs) != 1 or not all(isinstance(pair, str) for pair in pairs[0]):
         raise TypeError("a dict names one file and one object in it, as in {'file.root': 'Events'}")
     split(pairs[0][0])  # It says what is wrong with the name of a file.
     return pairs[0]

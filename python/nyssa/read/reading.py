@@ -485,7 +485,7 @@ class Reading(Columns[Column]):
         self, names: list[str] | None, cut: str | None, aliases: Mapping[str, str] | None
     ) -> _core.Query | None:
         """Return the expressions among `names`, and the cut; `None` if there are neither."""
-        others = [one for one in names or () if isinstance(one, str) and one not in self._items]
+        others = [name for name in names or () if isinstance(name, str) and name not in self._items]
         if cut is None and not others:
             return None
         query = _core.Query(self._core, others, cut, [*(aliases or {}).items()])

@@ -87,4 +87,4 @@ def _parse(line: bytes) -> Round:
     values: dict[str, Any] = json.loads(line)
     if values["version"] > VERSION:
         raise ValueError
-    return Round(**{one.name: values[one.name] for one in fields(Round) if one.name in values})
+    return Round(**{item.name: values[item.name] for item in fields(Round) if item.name in values})

@@ -79,7 +79,7 @@ def _read(request: dict[str, Any]) -> dict[str, Any]:
         warnings.catch_warnings(record=True) as w,
     ):
         found: dict[str, Any] = _clock(job)
-    return {**found, "notes": sorted({str(one.message) for one in w})}
+    return {**found, "notes": sorted({str(item.message) for item in w})}
 
 
 def _compare(request: dict[str, Any]) -> dict[str, Any]:
@@ -90,8 +90,8 @@ def _compare(request: dict[str, Any]) -> dict[str, Any]:
     )
     compared = found if isinstance(found, list) else [found]
     return {
-        "equal": all(one["equal"] for one in compared),
-        "undigested": sum(len(one["undigested"]) for one in compared),
+        "equal": all(item["equal"] for item in compared),
+        "undigested": sum(len(item["undigested"]) for item in compared),
     }
 
 

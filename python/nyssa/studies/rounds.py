@@ -52,9 +52,9 @@ class Study:
         """
         key = self.asked.key(self.subject)
         known = {
-            (one.trial, one.threads, one.round): one
-            for one in journal.rounds
-            if one.study == key and one.is_complete
+            (item.trial, item.threads, item.round): item
+            for item in journal.rounds
+            if item.study == key and item.is_complete
         }
         wanted = [
             (trial, (trial.combination, trial.job.threads, number))

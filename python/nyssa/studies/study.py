@@ -136,8 +136,8 @@ def study(
 
 def _threads(given: int | Iterable[int]) -> list[int]:
     numbers = list(given) if isinstance(given, Iterable) else [given]
-    found = [threads_of(one) for one in numbers]
-    known = [one for one in found if one]
+    found = [threads_of(number) for number in numbers]
+    known = [item for item in found if item]
     if not known or len(known) < len(found) or len({*known}) < len(known):
         raise ArgumentError(f"threads are different numbers from 1 on, not {numbers}")
     return known

@@ -83,7 +83,7 @@ def of_setting(given: Compression | int | str | None) -> Compression | None:
     algorithm, _, level = str(given).partition(":")
     if algorithm.isdigit():
         return of_code(int(algorithm))
-    kinds: dict[str, type[Compression]] = {one.name: one for one in (ZLIB, LZMA, LZ4, ZSTD)}
+    kinds: dict[str, type[Compression]] = {item.name: item for item in (ZLIB, LZMA, LZ4, ZSTD)}
     return kinds[algorithm](int(level or 1)) if algorithm in kinds else None
 
 

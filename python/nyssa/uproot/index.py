@@ -34,6 +34,6 @@ class Index:
 
     def deep(self, path: str) -> Iterator[str]:
         """Iterate over all paths below a path, depth first."""
-        for one in self.below[path]:
-            yield one
-            yield from self.deep(one)
+        for item in self.below[path]:
+            yield item
+            yield from self.deep(item)

@@ -68,11 +68,11 @@ class Root(Nodes[N]):
         """Return awkward columns with uproot's records; `kinds` are their C++ types."""
         classes = self._classes
 
-        def one(name: str) -> ak.Array:
+        def column(name: str) -> ak.Array:
             return values.awkward(table[name], kinds.get(name, ""), classes, self._separator == "/")
 
         return tables.Table(
-            {name: one(name) for name in tables.names_of(table)}, tables.length_of(table)
+            {name: column(name) for name in tables.names_of(table)}, tables.length_of(table)
         )
 
     @cached_property

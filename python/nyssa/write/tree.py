@@ -83,7 +83,7 @@ class TreeWriter(DatasetWriter):
         entries: int = 0,
     ) -> None:
         super().__init__(opened, name, entries)
-        self._forms = {one.name: forms.of(one) for one in columns}
+        self._forms = {column.name: forms.of(column) for column in columns}
 
     def extend(self, data: object) -> None:
         """Add entries.
@@ -175,17 +175,17 @@ class TreeWriter(DatasetWriter):
         if from_types.empty(data, classes):
             raise ArgumentError("add_branches needs data: a value for each entry of the tree")
         stated = [] if types is None else from_types.needed(types, "add_branches", classes)
-        known = {one.name: forms.of(one) for one in stated}
+        known = {item.name: forms.of(item) for item in stated}
         columns = from_data.columns(data, bool(classes), known)
         if types is not None:
-            given = {one.name: one for one in columns}
+            given = {column.name: column for column in columns}
             if set(given) != set(known):
                 odd = sorted(set(given) ^ set(known))
                 raise ArgumentError(f"types and data have different columns: {', '.join(odd)}")
             columns = [given[name] for name in known]
         fields = stated or columns
         self._open().add_branches(self.name, fields, columns, classes, options)
-        self._forms.update({one.name: forms.of(one) for one in fields})
+        self._forms.update({field.name: forms.of(field) for field in fields})
 
     def fill_context(self) -> FillContext:
         """Return a context with which one thread adds entries, in parallel with other threads.

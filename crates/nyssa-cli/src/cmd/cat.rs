@@ -225,7 +225,7 @@ fn warn(left_out: &[LeftOut], app: &mut App<'_>) {
         }
         return;
     }
-    let names: Vec<_> = left_out.iter().map(|one| one.column.as_str()).collect();
+    let names: Vec<_> = left_out.iter().map(|item| item.column.as_str()).collect();
     let (count, names) = (names.len(), names.join(", "));
     app.message(&format!("warning: {count} columns that cannot be read are left out: {names}"));
     app.message("hint: `nyssa schema` tells why");

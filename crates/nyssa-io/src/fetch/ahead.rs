@@ -221,7 +221,7 @@ impl Ahead {
             self.stop();
             return Err(Failed { unit, error });
         }
-        let answer = |request: usize| state.answers.get(&request).map(|one| one.bytes.as_slice());
+        let answer = |request: usize| state.answers.get(&request).map(|item| item.bytes.as_slice());
         let bytes = self.plan.bytes(unit, answer);
         for request in &self.plan.units[unit].requests {
             let Some(answer) = state.answers.get_mut(request) else { continue };

@@ -26,7 +26,7 @@ pub fn with_ends(source: Arc<dyn Source>) -> Result<Arc<dyn Source>> {
     if limits.is_near() {
         return Ok(source);
     }
-    if let Some(known) = kept(source.as_ref()) {
+    if let Some(known) = known_ends(source.as_ref()) {
         return Ok(Arc::new(WithEnds::new(source, known)));
     }
     let ranges = ranges(source.as_ref(), &limits);
@@ -35,7 +35,7 @@ pub fn with_ends(source: Arc<dyn Source>) -> Result<Arc<dyn Source>> {
 }
 
 /// Returns the ends of the same file, which was open before.
-fn kept(source: &dyn Source) -> Option<Known> {
+fn known_ends(source: &dyn Source) -> Option<Known> {
     let version = source.version()?;
     source.options()?.ends.take(source.name(), source.size(), &version)
 }

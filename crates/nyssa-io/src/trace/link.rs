@@ -268,7 +268,7 @@ impl Shared {
             if self.open_more(of, now) {
                 continue;
             }
-            let next = of.connections.iter().map(|one| one.stands).filter(|at| *at > now).min();
+            let next = of.connections.iter().map(|item| item.stands).filter(|at| *at > now).min();
             state = match next {
                 Some(at) => {
                     let waited = self.changed.wait_timeout(state, at - now);
@@ -282,8 +282,8 @@ impl Shared {
     /// Returns the connection with the least work, if it has room for `bytes`.
     fn find(&self, server: &Server, bytes: u64, now: Instant) -> Option<usize> {
         let all = server.connections.iter().enumerate();
-        let standing = all.filter(|(_, one)| one.stands <= now);
-        let (index, one) = standing.min_by_key(|(_, one)| one.pending)?;
+        let standing = all.filter(|(_, item)| item.stands <= now);
+        let (index, one) = standing.min_by_key(|(_, item)| item.pending)?;
         let queue = self.link.protocol.numbers().queue.unwrap_or_default();
         (one.pending.1 == 0 || one.pending.0 + bytes <= queue).then_some(index)
     }
@@ -291,9 +291,9 @@ impl Shared {
     /// Begins to open the connections that the waiting requests need. Returns whether there are any.
     fn open_more(&self, server: &mut Server, now: Instant) -> bool {
         let numbers = self.link.protocol.numbers();
-        let pending = server.connections.iter().map(|one| one.pending);
-        let (bytes, requests) =
-            pending.fold(server.waiting, |sum, one| (sum.0.saturating_add(one.0), sum.1 + one.1));
+        let pending = server.connections.iter().map(|connection| connection.pending);
+        let (bytes, requests) = pending
+            .fold(server.waiting, |sum, item| (sum.0.saturating_add(item.0), sum.1 + item.1));
         let wanted = match numbers.queue {
             Some(_) if self.link.latency < FAR => 1,
             Some(queue) => usize::try_from(bytes.div_ceil(queue)).unwrap_or(usize::MAX).max(1),

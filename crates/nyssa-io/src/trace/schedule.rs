@@ -144,7 +144,8 @@ fn step(event: &Event) -> Option<Step> {
             Action::Wait { plan: *plan, unit: *unit }
         }
         _ => {
-            let Request { file, ranges, .. } = event.request().filter(|one| one.plan.is_none())?;
+            let Request { file, ranges, .. } =
+                event.request().filter(|item| item.plan.is_none())?;
             Action::Read { file, ranges: ranges.iter().map(|pair| pair.range()).collect() }
         }
     };

@@ -228,7 +228,7 @@ impl StoredTree {
         if let Some(Value::Object(id)) = view.get("fBranchRef") {
             let table = view.of(*id);
             let path = table.str("fName")?;
-            let known: Vec<_> = branches.iter().map(|one| (one.id, one.path.as_str())).collect();
+            let known: Vec<_> = branches.iter().map(|item| (item.id, item.path.as_str())).collect();
             references = Some(References::read(table, &known).in_field(path)?);
             branches.push(branch(table, path, (entries, &files)).in_field(path)?);
         }

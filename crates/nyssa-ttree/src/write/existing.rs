@@ -80,7 +80,7 @@ impl<'t> Planner<'t> {
         if branches.len() != stored.branches.len() {
             return Err(Error::out_of_spec("its branches are not read in one way"));
         }
-        let numbers = branches.iter().enumerate().map(|(at, one)| (one.path.as_str(), at));
+        let numbers = branches.iter().enumerate().map(|(at, item)| (item.path.as_str(), at));
         let counters = branches.iter().filter_map(|branch| counter_of(branch));
         Ok(Self {
             stored: &stored.branches,

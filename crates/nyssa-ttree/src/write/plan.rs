@@ -157,7 +157,7 @@ impl<'a> Planner<'a> {
             },
             first: tree.branches.len(),
             names: tree.branches.iter().map(|branch| branch.name.clone()).collect(),
-            integers: integers.chain(old.clone().map(|(_, one)| one.name.as_str())).collect(),
+            integers: integers.chain(old.clone().map(|(_, item)| item.name.as_str())).collect(),
             counters: HashSet::new(),
             counter_branches: counters.collect(),
             leaf_lists: HashSet::new(),
@@ -204,8 +204,12 @@ impl<'a> Planner<'a> {
         }
         let infos = declared.infos();
         let (column, _) = self.class(name, &spelt, &infos)?;
-        let new: Vec<ClassInfo> =
-            infos.classes().iter().filter(|one| !self.plan.infos.contains(one)).cloned().collect();
+        let new: Vec<ClassInfo> = infos
+            .classes()
+            .iter()
+            .filter(|item| !self.plan.infos.contains(item))
+            .cloned()
+            .collect();
         self.plan.infos.extend(new);
         Ok(Shape::Class(column))
     }

@@ -198,7 +198,7 @@ class WritableDirectory(AnyDirectory):
         """Copy objects of an open file; see `nyssa.WritableFile.copy_from`."""
         found = source.directory if isinstance(source, ReadOnlyDirectory) else source
         rename = options.pop("rename", None)
-        accepted = {name: one for name, one in options.items() if name in _COPY}
+        accepted = {name: item for name, item in options.items() if name in _COPY}
 
         def renamed(name: str) -> str:
             if isinstance(rename, Mapping):
@@ -206,15 +206,15 @@ class WritableDirectory(AnyDirectory):
             return self._full(rename(name) if callable(rename) else name)
 
         self._top.writer.copy_from(found, rename=renamed, **accepted)
-        filters = {name: one for name, one in accepted.items() if name.startswith("filter")}
+        filters = {name: item for name, item in accepted.items() if name.startswith("filter")}
         for name, classname in found.classnames(cycle=False, **filters).items():
             self._top._add(renamed(name), classname, None)
 
     def update(self, pairs: Mapping[str, Any] | None = None, **more_pairs: Any) -> None:
         """Write several objects by their names."""
         given = dict(pairs or {})
-        for name, one in {**given, **more_pairs}.items():
-            self[name] = one
+        for name, item in {**given, **more_pairs}.items():
+            self[name] = item
 
     def __setitem__(self, name: str, data: object) -> None:
         """Write an object or an RNTuple; see `nyssa.WritableFile`."""

@@ -75,7 +75,7 @@ impl WindowPlan {
             return None;
         }
         let mut window = self.window(entries.start, entries.end, clusters);
-        window.ends.retain(|end| self.bytes(end - entries.start).is_some_and(|one| one <= most));
+        window.ends.retain(|end| self.bytes(end - entries.start).is_some_and(|item| item <= most));
         (!window.ends.is_empty()).then_some(window)
     }
 

@@ -183,9 +183,9 @@ impl Expected {
             Document::All(all) | Document::Reports { reports: all } => {
                 let name = bare(dataset.name());
                 let mut all = all.into_iter();
-                let same = |one: &Written| {
-                    let path = if is_tree { &one.tree } else { &one.ntuple };
-                    bare(path) == name || bare(&one.object) == name
+                let same = |item: &Written| {
+                    let path = if is_tree { &item.tree } else { &item.ntuple };
+                    bare(path) == name || bare(&item.object) == name
                 };
                 all.find(same).ok_or_else(|| {
                     Error::invalid_argument(format!("the report has no digests of {name}"))

@@ -242,7 +242,7 @@ impl StreamerFieldChooser<'_> {
                 // Only the data show that some objects cannot be streamed.
                 Err(error) if unsupported(error.kind()) => {
                     let carried =
-                        streamed.clone().carry(input).map(|one| (read(&one, cluster), one));
+                        streamed.clone().carry(input).map(|item| (read(&item, cluster), item));
                     match carried {
                         Some((Ok(_), carried)) => StreamingResult::Carried(carried),
                         Some((Err(error), _)) => StreamingResult::Refused(error.brief()),

@@ -93,8 +93,9 @@ pub(super) fn map(
         Mapper { reader, fields, tree, kept, map: TreeMap::default(), taken: HashMap::new() };
     mapper.take(selected, damaged);
     let map = TreeMap { notes, ..mapper.map };
-    let may_leave_out =
-        |one: &Skipped| options.skip_unsupported || one.unreadable && options.skip_unreadable;
+    let may_leave_out = |element: &Skipped| {
+        options.skip_unsupported || element.unreadable && options.skip_unreadable
+    };
     if !map.skipped.iter().all(may_leave_out) {
         let count = map.skipped.len();
         return Err(Error::unsupported(format!(
@@ -184,7 +185,7 @@ impl Mapper<'_> {
             .filter_map(|chain| Some((*chain.ids.last()?, chain.branch.clone())))
             .collect();
         for chain in own.iter().chain(&projected) {
-            if let Some(found) = damaged.iter().find(|one| one.branch == chain.path) {
+            if let Some(found) = damaged.iter().find(|item| item.branch == chain.path) {
                 self.map.skipped.push(found.clone());
             } else if let Some(reason) = self.add(chain, &sizes, &branches) {
                 self.skip(&chain.path, reason);

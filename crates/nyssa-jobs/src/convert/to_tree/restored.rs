@@ -68,7 +68,7 @@ impl Search<'_> {
                 let whole = BranchFacts { split_level: Some(0), ..branch.clone() };
                 let unsplit = self.named(path, was, &whole).ok();
                 let is_other = branch.split_level.is_some() && hash(&names) != branch.names;
-                let unsplit = unsplit.filter(|(_, one)| is_other && hash(one) == branch.names);
+                let unsplit = unsplit.filter(|(_, item)| is_other && hash(item) == branch.names);
                 let split_level = unsplit.as_ref().map_or(branch.split_level, |_| Some(0));
                 let (name, names) = unsplit.unwrap_or((name, names));
                 let note = self.note((path, &name), &names, branch);

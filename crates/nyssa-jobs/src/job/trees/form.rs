@@ -108,7 +108,7 @@ impl Fate {
         BranchGrowth {
             is_left_out: matches!(self, Self::LeftOut),
             basket_size,
-            compression: compression.map(|one| one.setting().into()),
+            compression: compression.map(|item| item.setting().into()),
             title: title.map(str::to_owned),
             ..BranchGrowth::default()
         }
@@ -127,7 +127,7 @@ fn compression(branch: &StoredBranch, options: Wanted<'_>) -> Option<(Compressio
 fn stored_compression(branch: &StoredBranch) -> Option<Compression> {
     // uproot states no compression, whatever its baskets have.
     let is_compressed = branch.bytes.1 < branch.bytes.0;
-    Compression::of_setting(branch.compression).filter(|one| one.level > 0 || !is_compressed)
+    Compression::of_setting(branch.compression).filter(|item| item.level > 0 || !is_compressed)
 }
 
 /// Returns the size of the baskets of a branch, if it changes.

@@ -113,7 +113,7 @@ impl Work<'_> {
         let make = |task: &Task, (): &mut ()| {
             self.make(task, &sources, &shared).in_field(&self.branch(task).path)
         };
-        let size = |made: &Vec<Made>| made.iter().map(|one| one.memory() as u64).sum();
+        let size = |made: &Vec<Made>| made.iter().map(|item| item.memory() as u64).sum();
         let write = |task: &Task, made: Vec<Made>| {
             let branch = &mut growth.branches[task.branch];
             for basket in &made {
@@ -216,7 +216,7 @@ impl Work<'_> {
                 let mut next = rows.start;
                 while next < rows.end {
                     let number = branch.basket_of(next);
-                    let place = branch.baskets.get(number).filter(|one| next < one.end());
+                    let place = branch.baskets.get(number).filter(|element| next < element.end());
                     let place = place.ok_or_else(|| {
                         Error::out_of_spec(format!("no basket has the entry {next}"))
                     })?;
@@ -417,6 +417,6 @@ impl TaskPlan<'_> {
         let before = std::mem::replace(&mut self.last[task.branch], numbers.last().copied());
         let new = numbers.into_iter().filter(|number| Some(*number) != before);
         let baskets = new.filter_map(|number| work.branch(task).baskets.get(number));
-        baskets.filter_map(|one| Some((one.tree, work.joined.range(one).ok()??))).collect()
+        baskets.filter_map(|basket| Some((basket.tree, work.joined.range(basket).ok()??))).collect()
     }
 }

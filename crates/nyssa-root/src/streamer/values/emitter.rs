@@ -148,7 +148,7 @@ impl<'a> Emitter<'a> {
         let mut reference = self.references.partition_point(|&place| place < range.start);
         let mut count = self.counts.partition_point(|&(place, _)| place < range.start);
         let within =
-            |(_, one): &(usize, &Addition)| range.start <= one.inside && one.at <= range.end;
+            |(_, item): &(usize, &Addition)| range.start <= item.inside && item.at <= range.end;
         let additions = self.additions.iter().enumerate().filter(within);
         let mut additions: Vec<(usize, &Addition)> = additions.collect();
         additions.sort_by_key(|(_, addition)| addition.at);
@@ -158,7 +158,7 @@ impl<'a> Emitter<'a> {
         let mut at = range.start;
         loop {
             // New items come behind the last item, and the array counts them.
-            while let Some((number, addition)) = additions.next_if(|(_, one)| one.at == at) {
+            while let Some((number, addition)) = additions.next_if(|(_, item)| item.at == at) {
                 while let Some((_, place, _)) =
                     open.pop_if(|(end, _, old)| *end <= at && *old > addition.inside)
                 {
