@@ -166,7 +166,7 @@ class Profile:
 
 @final
 class Steps:
-    """Steps of a dataset or of several files, one read while the caller works on the one before."""
+    """Steps of a dataset or of several files. The next step is read while the caller works."""
 
     def __new__(
         cls,

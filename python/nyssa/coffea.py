@@ -316,7 +316,7 @@ class Runner(processor.Runner):  # type: ignore[misc]
     """
 
     def __post_init__(self) -> None:
-        """Set the defaults of what is not given."""
+        """Set the defaults of options that are not given."""
         given = vars(self).get("metadata_cache")
         self.metadata_cache = _Nothing() if given is None else given
         super().__post_init__()
@@ -405,7 +405,9 @@ class Runner(processor.Runner):  # type: ignore[misc]
         if not use_dataframes:
             out = {"out": out, "processed": {item}}
             if savemetrics:
-                columns = {f"{one.branch}-{key_to_tuple(one.buffer_key)[3]}" for one in read}
+                columns = {
+                    f"{element.branch}-{key_to_tuple(element.buffer_key)[3]}" for element in read
+                }
                 out["metrics"] = {
                     "columns": columns,
                     "entries": len(chunk),

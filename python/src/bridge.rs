@@ -163,15 +163,15 @@ impl Upload for PythonUpload {
     fn upload(self: Box<Self>, file: &dyn Source) -> io::Result<()> {
         let sent = self.send(file);
         if sent.is_err() {
-            // The first error is the one that matters.
+            // The first error matters.
             let _ = attached(|py| self.output.bind(py).call_method0("discard").map(drop));
         }
         sent
     }
 }
 
-/// The functions of `nyssa.files.bridge` for URLs: fsspec opens URLs of schemes that nyssa does not know, and XRootD's own
-/// client opens URLs of XRootD.
+/// The functions of `nyssa.files.bridge` for URLs: fsspec opens URLs of schemes that nyssa does not know, and XRootD's
+/// own client opens URLs of XRootD.
 struct Urls;
 
 impl Bridge for Urls {

@@ -34,11 +34,11 @@ const KINDS: [Kind; 9] = [
 ];
 
 /// Returns the exit code of an error of a kind, such as `"NotFound"`, with the number of the error of the system if it
-/// has one. It is that of all commands.
+/// has one. All commands use these codes.
 #[pyfunction]
 #[pyo3(signature = (kind, errno=None))]
 pub fn exit_code(kind: &str, errno: Option<i32>) -> u8 {
-    let found = KINDS.into_iter().find(|one| format!("{one:?}") == kind);
+    let found = KINDS.into_iter().find(|item| format!("{item:?}") == kind);
     let system = errno.map(|errno| match errno {
         // Errors of damaged data have this number in Python.
         libc::EBADMSG => io::ErrorKind::InvalidData.into(),

@@ -1,4 +1,4 @@
-//! What the type of a column says about its layout: its [`Form`], as JSON, and the keys of its buffers.
+//! Makes the layout of a column from its type: its [`Form`], as JSON, and the keys of its buffers.
 //!
 //! The entries do not matter: there is an option wherever values may be missing. So one [`ColumnForm`] serves all
 //! steps of an iteration.
@@ -205,7 +205,7 @@ pub fn unsupported(field: &Field) -> Error {
 
 /// Returns awkward's name of a type of numbers.
 pub fn primitive(data_type: &DataType) -> Option<&'static str> {
-    PRIMITIVES.iter().find(|(_, one)| one == data_type).map(|(name, _)| *name)
+    PRIMITIVES.iter().find(|(_, item)| item == data_type).map(|(name, _)| *name)
 }
 
 /// The types of numbers that cross the bridge as they are.

@@ -42,8 +42,8 @@ fn own_reader(dataset: &dyn nyssa_data::Dataset) -> Option<&Reader> {
     Reader::shown_by(dataset).filter(|reader| std::ptr::addr_eq(*reader, dataset))
 }
 
-/// What could be read: the dataset, the names of columns, their arrays, and what was left out, each
-/// with the reason.
+/// The result of reading: the dataset, the names of columns, their arrays, and the columns or parts that were left
+/// out, each with the reason.
 type ReadWithout = (Dataset, Vec<String>, Vec<Array>, Vec<(String, String)>);
 
 impl Dataset {
@@ -64,7 +64,7 @@ impl Dataset {
             let arrays = read(&mut readable, context)?;
             let names: Vec<String> = readable.names().into_iter().map(str::to_owned).collect();
             let left_out = readable.take_left_out().into_iter();
-            let left_out = left_out.map(|one| (one.column, one.reason)).collect();
+            let left_out = left_out.map(|item| (item.column, item.reason)).collect();
             let read = readable.without().unwrap_or_else(|| Arc::clone(&dataset));
             let fields = fields(read.as_ref(), &names)?;
             let arrays = columns(&fields, arrays, forms(buffers).as_ref(), context)?;
@@ -392,7 +392,7 @@ pub fn columns(
     })
 }
 
-/// A reader that reads one cluster while the consumer works on the one before.
+/// A reader that reads one cluster while the consumer works on the previous cluster.
 struct ClusterReader {
     /// The batches; `None` after the stream is dropped.
     steps: Option<Steps<RecordBatch>>,

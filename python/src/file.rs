@@ -85,7 +85,7 @@ pub fn open(
     })
 }
 
-/// What a file is opened from.
+/// The source from which a file is opened.
 enum Given {
     /// A path or URL.
     Path(String),
@@ -123,8 +123,8 @@ pub fn name_of(path: &str) -> String {
     rootfile::name_of(rootfile::split(path).1).to_string()
 }
 
-/// Returns the files that an argument names: one file, or the files of a list, a folder or a glob. These may be none, unless
-/// one `must_exist`.
+/// Returns the files that an argument names: one file, or the files of a list, a folder or a glob. These may be none,
+/// unless one `must_exist`.
 #[pyfunction]
 #[pyo3(signature = (argument, *, must_exist = false))]
 pub fn files(py: Python<'_>, argument: String, must_exist: bool) -> PyResult<Vec<String>> {
@@ -336,10 +336,10 @@ impl File {
         })
     }
 
-    /// Reads the object at `path`, which may end with a cycle, and the objects that it leads to. Returns the class and the
-    /// objects of each table, and table and row of each object: the whole object is the first, pointers have the numbers of
-    /// objects, which count from 1. A null pointer has no place, and an object that is not decoded has class and reason. If
-    /// the file was opened with `raw`, the only object is the bytes.
+    /// Reads the object at `path`, which may end with a cycle, and the objects that it leads to. Returns the class and
+    /// the objects of each table, and table and row of each object: the whole object is the first, pointers have the
+    /// numbers of objects, which count from 1. A null pointer has no place, and an object that is not decoded has class
+    /// and reason. If the file was opened with `raw`, the only object is the bytes.
     fn object(&self, py: Python<'_>, path: String) -> PyResult<(Vec<TableRow>, Vec<Place>)> {
         let (objects, raw) = (Arc::clone(&self.objects), self.raw());
         Job::new(None).abandonable().run(py, move |_| {
@@ -370,8 +370,8 @@ impl File {
     fn streamers(&self, py: Python<'_>) -> PyResult<Vec<(String, i32, Vec<ElementRow>)>> {
         let file = self.file.clone();
         Job::new(None).abandonable().run(py, move |_| {
-            let row = |one: &Element| {
-                let Element { class, name, title, type_name, base_version, .. } = one.clone();
+            let row = |item: &Element| {
+                let Element { class, name, title, type_name, base_version, .. } = item.clone();
                 (class, name, title, type_name, base_version)
             };
             let class = |info: &ClassInfo| {

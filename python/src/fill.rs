@@ -27,7 +27,7 @@ pub trait Fill: Send {
     fn flush(&mut self) -> Result<()>;
     /// Returns the time that the context waited for others.
     fn stalled(&self) -> Duration;
-    /// Commits what is left.
+    /// Commits the remaining entries.
     fn finish(self: Box<Self>) -> Result<()>;
     /// Discards the entries that are in no cluster yet, and returns their number.
     fn discard(self: Box<Self>) -> Result<u64>;
@@ -110,7 +110,7 @@ impl FillContext {
         self.run(py, |context| context.as_mut().ok_or_else(finished)?.flush())
     }
 
-    /// Commits what is left. A second call does nothing.
+    /// Commits the remaining entries. A second call does nothing.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.run(py, |context| context.take().map_or(Ok(()), Fill::finish))
     }

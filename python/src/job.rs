@@ -30,7 +30,7 @@ static CONTEXTS: LazyLock<Mutex<Contexts>> = LazyLock::new(Mutex::default);
 
 type Contexts = HashMap<(u32, Option<usize>), Vec<Context>>;
 
-/// How a job runs: on which threads, with which progress, and what happens when the user interrupts it.
+/// The settings of a run of a job: its threads, its progress, and its end when the user interrupts it.
 #[derive(Default)]
 pub struct Job<'py> {
     threads: Option<usize>,
@@ -150,7 +150,7 @@ fn wait<T: Send>(
 pub fn context(threads: Option<usize>) -> Result<Context> {
     let mut contexts = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
     let kept = contexts.entry((std::process::id(), threads)).or_default();
-    if let Some(context) = kept.iter().find(|one| threads.is_none() || !one.is_shared()) {
+    if let Some(context) = kept.iter().find(|item| threads.is_none() || !item.is_shared()) {
         return Ok(context.clone());
     }
     let context = Context::new(threads)?;

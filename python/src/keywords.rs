@@ -30,7 +30,8 @@ impl Keywords {
     /// Returns the names of the keywords that options `T` do not have.
     pub fn unknown<T: Args>(&self) -> Vec<String> {
         let command = T::augment_args(Command::new("nyssa"));
-        let known: Vec<&str> = command.get_arguments().filter_map(|one| one.get_long()).collect();
+        let known: Vec<&str> =
+            command.get_arguments().filter_map(|argument| argument.get_long()).collect();
         let name = |word: &String| {
             let name = word.trim_start_matches("--").split('=').next().unwrap_or_default();
             (!known.contains(&name)).then(|| name.replace('-', "_"))

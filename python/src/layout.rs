@@ -17,7 +17,7 @@ use pyo3::types::PyDict;
 use crate::buffer::Buffer;
 use crate::column_form::{ColumnForm, may_be_missing, primitive, unsupported};
 
-/// The Form and the buffers of an array. Shares the memory of the array, except that of booleans and dates.
+/// The Form and the buffers of an array. Shares the memory of the array, except for booleans and dates.
 #[derive(Clone)]
 pub struct Layout {
     form: Arc<ColumnForm>,
@@ -64,7 +64,8 @@ impl Layout {
     }
 }
 
-/// Takes the buffers of an array in the order of the nodes of its Form: the buffers of a node before the buffers below it.
+/// Takes the buffers of an array in the order of the nodes of its Form: the buffers of a node before the buffers below
+/// it.
 #[derive(Default)]
 struct Builder {
     buffers: Vec<Bytes>,
@@ -96,7 +97,7 @@ impl Builder {
         let below_nulls = below_nulls || array.nulls().is_some_and(|nulls| nulls.null_count() > 0);
         match field.data_type() {
             _ if Date::is_in(field) => {
-                let seconds = date_seconds(array).map(|one| one.unwrap_or(NOT_A_TIME));
+                let seconds = date_seconds(array).map(|second| second.unwrap_or(NOT_A_TIME));
                 self.buffers.push(seconds.collect::<Vec<i64>>().into());
             }
             DataType::Boolean => {

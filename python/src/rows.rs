@@ -13,22 +13,22 @@ use crate::fill::{Fill, Slot};
 pub trait Writer: Sized {
     /// The writer from many threads.
     type Parallel: Parallel<Written = Self::Written>;
-    /// What is left when all entries are written.
+    /// The value that the caller needs after all entries are written.
     type Written;
-    /// The name of what is written, in messages.
+    /// The kind of the written object, for messages.
     const OBJECT: &'static str;
 
     /// Returns the time that calls waited for other threads.
     fn stalled(&self) -> Duration;
     /// Lets fill contexts give the entries from now on.
     fn into_parallel(self, order: Order, context: &Context) -> Result<Self::Parallel>;
-    /// Writes what is left.
+    /// Writes the remaining entries.
     fn end(self) -> Result<Self::Written>;
 }
 
 /// A writer whose entries come from fill contexts.
 pub trait Parallel {
-    /// What is left when all entries are written.
+    /// The value that the caller needs after all entries are written.
     type Written;
 
     /// Makes a fill context.
@@ -163,7 +163,7 @@ impl<W: Writer> Rows<W> {
         Ok(slot)
     }
 
-    /// Writes what is left of all contexts.
+    /// Writes the remaining entries of all contexts.
     pub fn end(self) -> Result<W::Written> {
         match self {
             Self::One(writer) => writer.end(),

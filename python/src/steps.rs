@@ -23,12 +23,12 @@ use crate::step_size::{bools, step_size};
 /// the file.
 type Range = (u64, u64, u64, String);
 
-/// A step: its columns, the name of the file, its first entry and its end in the file, its first entry among
-/// the entries of all files, what is left out from this step on, each with the reason, and the bytes of the step and of the
+/// A step: its columns, the name of the file, its first entry and its end in the file, its first entry among the
+/// entries of all files, what is left out from this step on, each with the reason, and the bytes of the step and of the
 /// memory, if the step is one entry that takes more.
 type Found = (Vec<Array>, String, u64, u64, u64, Vec<(String, String)>, Option<(u64, u64)>);
 
-/// An iterator over steps. Each is read while the caller works on the one before.
+/// An iterator over steps. Each is read while the caller works on the previous step.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct Steps {
     steps: Arc<Mutex<Option<Core<Vec<Array>>>>>,
@@ -40,10 +40,10 @@ pub struct Steps {
 
 #[pymethods]
 impl Steps {
-    /// Begins steps of the columns `names` in `parts` of `dataset`, and then in the files `links`, which are
-    /// read with the columns of `dataset`. With `skip_unreadable`, columns and members that cannot be read are
-    /// left out. A step has so many `entries`, or is as large as `memory` in bytes permits, or is one cluster.
-    /// `query` adds expressions and a cut. `objects` are bytes that Python's objects take for each entry; `buffers` is as for `Dataset.read`.
+    /// Begins steps of the columns `names` in `parts` of `dataset`, and then in the files `links`, which are read with
+    /// the columns of `dataset`. With `skip_unreadable`, columns and members that cannot be read are left out. A step
+    /// has so many `entries`, or is as large as `memory` in bytes permits, or is one cluster. `query` adds expressions
+    /// and a cut. `objects` are bytes that Python's objects take for each entry; `buffers` is as for `Dataset.read`.
     #[new]
     #[pyo3(signature = (
         dataset, parts, names, *, skip_unreadable=false, entries=None, memory=None, links=None, options=None,
@@ -84,12 +84,12 @@ impl Steps {
                 return link
                     .map(open)
                     .transpose()?
-                    .map(|part| asked(part, &query, context))
+                    .map(|part| queried(part, &query, context))
                     .transpose();
             };
             let file = file.as_str().into();
             let part = Part { dataset, entries: *start..*stop, origin: *origin, file, shown: None };
-            asked(part, &query, context).map(Some)
+            queried(part, &query, context).map(Some)
         };
         // The Forms of columns stay the same from step to step.
         let forms = forms(buffers);
@@ -115,7 +115,8 @@ impl Steps {
         })?;
         Ok(step.map(|step| {
             let entries = step.entries;
-            let left_out = step.left_out.into_iter().map(|one| (one.column, one.reason)).collect();
+            let left_out =
+                step.left_out.into_iter().map(|item| (item.column, item.reason)).collect();
             let excess = step.excess.zip(self.memory);
             let file = step.file.to_string();
             (step.data, file, entries.start, entries.end, step.first, left_out, excess)
@@ -175,7 +176,7 @@ impl Whole {
 }
 
 /// Returns the part with the expressions and the cut of a query. Its entries are counted from 0 if there is a cut.
-fn asked(
+fn queried(
     part: Part,
     query: &nyssa_data::view::Query,
     context: &Context,
@@ -183,9 +184,9 @@ fn asked(
     if query.is_empty() {
         return Ok(part);
     }
-    let asked = query.apply(part.dataset, part.entries, context)?;
-    let (dataset, entries, first) = (asked.dataset, asked.entries, part.origin);
-    let Some(selected) = asked.selected else { return Ok(Part { dataset, entries, ..part }) };
+    let queried = query.apply(part.dataset, part.entries, context)?;
+    let (dataset, entries, first) = (queried.dataset, queried.entries, part.origin);
+    let Some(selected) = queried.selected else { return Ok(Part { dataset, entries, ..part }) };
     let shown: Shown = Arc::new(move |entries| {
         let inner = selected.inner_range(&entries);
         inner.start.saturating_sub(first)..inner.end.saturating_sub(first)

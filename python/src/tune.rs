@@ -71,7 +71,7 @@ impl TuneOptions {
                 format!("the budget is more than 0 and at most 86400 s, not {} s", self.budget);
             Error::invalid_argument(message)
         })?;
-        let compression = self.compression.iter().map(|one| one.parse());
+        let compression = self.compression.iter().map(|item| item.parse());
         Ok(CoreOptions {
             objective: self.objective.parse()?,
             budget,

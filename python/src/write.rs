@@ -213,8 +213,8 @@ impl Writer {
         })
     }
 
-    /// Adds fields with the types of `columns` to the RNTuple `name`. Earlier entries have zeros there, or, with `filled`,
-    /// the values of the columns. Returns the fields that rows have.
+    /// Adds fields with the types of `columns` to the RNTuple `name`. Earlier entries have zeros there, or, with
+    /// `filled`, the values of the columns. Returns the fields that rows have.
     fn add_fields(
         &self,
         py: Python<'_>,
@@ -410,7 +410,7 @@ impl Writer {
         Ok(FillContext::new(slot, Arc::clone(&self.cancel)))
     }
 
-    /// Writes what is left and lets the file appear.
+    /// Writes the remaining data and lets the file appear.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let slot = Arc::clone(&self.state);
         self.check(py)?;
@@ -468,7 +468,7 @@ fn arrays(columns: &Columns<'_>) -> Vec<ArrayRef> {
 }
 
 fn given(columns: &Columns<'_>) -> Vec<Given> {
-    columns.iter().map(|one| (one.field().name().clone(), one.array())).collect()
+    columns.iter().map(|column| (column.field().name().clone(), column.array())).collect()
 }
 
 /// Returns a column as it is written under a name.

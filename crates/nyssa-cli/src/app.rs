@@ -37,20 +37,20 @@ pub struct Global {
     /// Worker threads [default: $NYSSA_NUM_THREADS, else all cores]
     #[arg(long, global = true, value_name = "N", allow_hyphen_values = true, value_parser = parse_threads)]
     pub threads: Option<usize>,
-    /// Write what the process uses (time, memory, bytes) over time to FILE, as prmon does, and a summary to
+    /// Write the time, memory and bytes that the process uses over time to FILE, as prmon does, and a summary to
     /// the same name with the ending .json
     #[arg(long, global = true, value_name = "FILE")]
     pub monitor: Option<PathBuf>,
     /// Seconds between two rows of --monitor
     #[arg(long, global = true, value_name = "SECONDS", default_value = "1", value_parser = parse_interval)]
     pub monitor_interval: Duration,
-    /// Print what was opened and read, at the end on standard error; or write it to FILE, as JSON
+    /// Print counts of opens and reads, at the end on standard error; or write them to FILE, as JSON
     #[arg(long, global = true, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = TABLE)]
     pub io_stats: Option<String>,
     /// Record all opens and reads in FILE, one JSON object on each line; `nyssa trace show` shows it
     #[arg(long, global = true, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// Keep what is read of remote files in the folder DIR, and read it from there later [default:
+    /// Keep the bytes that are read from remote files in the folder DIR, and read them from there later [default:
     /// $NYSSA_CACHE]
     #[arg(long, global = true, value_name = "DIR")]
     pub cache: Option<PathBuf>,
@@ -62,7 +62,7 @@ pub struct Global {
     /// (unpacked) [default: $NYSSA_CACHE_AS, else stored]
     #[arg(long, global = true, value_name = "stored|lz4|raw", requires = "cache")]
     pub cache_as: Option<Form>,
-    /// Open files from the cache without asking their servers if these have said within this time which version they have
+    /// Use files of the cache without asking their servers if a server has stated the version within this time
     /// (seconds, or such as 10min, 1h, 2d) [default: $NYSSA_CACHE_MAX_AGE, else 0]
     #[arg(long, global = true, value_name = "TIME", requires = "cache", value_parser = parse_age)]
     pub cache_max_age: Option<Duration>,
@@ -179,8 +179,8 @@ impl<'a> App<'a> {
         Self { out, err, terminal, json, quiet, cache_folder, threads, cancel, signal }
     }
 
-    /// Returns the command line for a command that runs inside this one. Its options count, and where it has none, the options of
-    /// this one (`outer`).
+    /// Returns the command line for a command that runs inside this command. Its options come first. Options that it
+    /// does not state have the values of the surrounding command (`outer`).
     pub fn of_command(&mut self, global: &Global, outer: &Global) -> App<'_> {
         let Global { json, quiet, threads, .. } = *global;
         let quiet = quiet || outer.quiet;

@@ -72,7 +72,7 @@ fn with_direction(
         return error;
     };
     let given = given.trim_start_matches("--").replace('_', "-");
-    if other.get_arguments().any(|one| one.get_long() == Some(&given)) {
+    if other.get_arguments().any(|argument| argument.get_long() == Some(&given)) {
         let hint = format!("'--{given}' is an option of `nyssa convert --to {name}`");
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
         error.remove(ContextKind::SuggestedArg);

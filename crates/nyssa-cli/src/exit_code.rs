@@ -35,7 +35,7 @@ pub fn of_kind(kind: Kind, system: Option<&io::Error>) -> u8 {
         Kind::Unsupported => UNSUPPORTED,
         Kind::LimitExceeded => LIMIT,
         Kind::Io => system.map_or(SYSTEM, of_system),
-        // The code of a stopped command is the one of its signal.
+        // The code of a stopped command is the code of its signal.
         Kind::Cancelled => SYSTEM,
     }
 }

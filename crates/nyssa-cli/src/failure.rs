@@ -19,7 +19,7 @@ pub enum Failure {
     Core(Error, Vec<String>),
     /// Arguments that cannot be combined, with a hint.
     Usage(String, Option<String>),
-    /// Arguments that cannot be parsed. The text is that of the parser, for people.
+    /// Arguments that cannot be parsed. The text comes from the parser, for people.
     Arguments(String),
     /// The error of an output that cannot be written.
     Output(io::Error),

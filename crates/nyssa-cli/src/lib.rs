@@ -55,7 +55,7 @@ pub fn run_on(
                 clap::error::ErrorKind::InvalidUtf8 => not_utf8(&args),
                 _ => failure::Failure::Arguments(error.render().to_string()),
             };
-            let json = args.iter().any(|one| one == "--json");
+            let json = args.iter().any(|argument| argument == "--json");
             return failed(&failure, json, out, err);
         }
         Err(error) => return help(&error, out, err),
@@ -128,7 +128,7 @@ fn print_document(failure: &failure::Failure, code: u8, out: &mut dyn Write) {
     let _ = document::print(&failure.document(code), out).and_then(|()| Ok(out.flush()?));
 }
 
-/// Runs the command, and observes what it does as its options request. The exit code is that of the command. If the files
+/// Runs the command, and observes its work as its options request. Returns the exit code of the command. If the files
 /// of the monitor or of the recording cannot be completed, there is only a warning.
 fn observed(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
     let recording = cli.global.record.as_deref().map(nyssa_root::process::record).transpose()?;
@@ -169,8 +169,8 @@ fn inner(command: &[OsString], outer: &app::Global, app: &mut app::App<'_>) -> f
 
 /// Returns the failure for arguments that must be text and are not UTF-8.
 fn not_utf8(args: &[OsString]) -> failure::Failure {
-    let name = args.iter().find(|one| one.to_str().is_none());
-    let name = name.map(|one| one.to_string_lossy()).unwrap_or_default();
+    let name = args.iter().find(|argument| argument.to_str().is_none());
+    let name = name.map(|item| item.to_string_lossy()).unwrap_or_default();
     failure::Failure::Usage(
         format!("the name {} is not UTF-8", output::printable(&name)),
         Some("give the file another name, or make a link to it, as with ln -s".to_owned()),

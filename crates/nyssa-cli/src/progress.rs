@@ -14,7 +14,7 @@ const TICK: Duration = Duration::from_millis(200);
 /// The time between two lines without a terminal.
 const HEARTBEAT: Duration = Duration::from_secs(60);
 
-/// What a command does now. It may change while it runs.
+/// The present action of a command. It may change while the command runs.
 type What = Arc<Mutex<String>>;
 
 /// Says once in a while how much is done, for logs of jobs that nobody looks at.

@@ -12,6 +12,7 @@
 
 pub mod cut;
 pub mod dataset;
+mod heuristics;
 pub mod view;
 
 pub use dataset::Dataset;

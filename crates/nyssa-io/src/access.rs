@@ -19,7 +19,7 @@ use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Sink, Source, St
 ///
 /// # Errors
 /// `Unsupported` for a URL of a scheme that this build does not know; `NotFound`; `IsADirectory`;
-/// `InvalidInput` for a pipe or a device, and for a URL as it is shown to people; the errors of the system.
+/// `InvalidInput` for a pipe or a device, and for a URL as it is shown to people; an error of the system.
 pub fn open(location: impl AsRef<Path>) -> Result<Arc<dyn Source>> {
     open_with(location, &OpenOptions::default())
 }
@@ -63,7 +63,7 @@ pub fn open_with(location: impl AsRef<Path>, options: &OpenOptions) -> Result<Ar
 ///
 /// # Errors
 /// `Unsupported` for a URL of a scheme that this build does not know; `AlreadyExists` without `force`;
-/// `IsADirectory`; `InvalidInput` for another path that is not a regular file; the errors of the system.
+/// `IsADirectory`; `InvalidInput` for another path that is not a regular file; an error of the system.
 pub fn create(location: impl AsRef<Path>, force: bool) -> Result<Box<dyn Sink>> {
     let location = location.as_ref();
     if let Some((protocol, url)) = protocol(location) {
@@ -77,7 +77,7 @@ pub fn create(location: impl AsRef<Path>, force: bool) -> Result<Box<dyn Sink>> 
 /// [`Staging`], where it can be read and checked before it is published under its name.
 ///
 /// # Errors
-/// `Unsupported` for a URL of a scheme that this build does not know; `AlreadyExists` without `force`; the errors of the
+/// `Unsupported` for a URL of a scheme that this build does not know; `AlreadyExists` without `force`; an error of the
 /// system or of the server.
 pub fn stage(location: impl AsRef<Path>, force: bool) -> Result<(Box<dyn Sink>, Staging)> {
     let location = location.as_ref();
@@ -109,7 +109,7 @@ impl Update {
 ///
 /// # Errors
 /// `Unsupported` for a URL of a scheme that this build does not know; `IsADirectory`; `InvalidInput` for
-/// another thing that is not a regular file; `WouldBlock` when another program has locked it; the errors of the
+/// another thing that is not a regular file; `WouldBlock` when another program has locked it; an error of the
 /// system.
 pub fn update(location: impl AsRef<Path>) -> Result<Update> {
     let sink = LocalUpdate::open(local(location.as_ref(), "open for writing")?)?;
@@ -134,7 +134,7 @@ pub fn read(location: impl AsRef<Path>) -> Result<Vec<u8>> {
 /// Writes a whole small file. An existing file is replaced when the new one is complete.
 ///
 /// # Errors
-/// `Unsupported` for a URL of a scheme that this build does not know; the errors of the system or of the server.
+/// `Unsupported` for a URL of a scheme that this build does not know; an error of the system or of the server.
 pub fn write(location: impl AsRef<Path>, content: &[u8]) -> Result<()> {
     let written = create(location, true).and_then(|mut sink| {
         sink.write_at(0, content)?;
@@ -175,7 +175,7 @@ impl Lines {
 /// writes the whole file again.
 ///
 /// # Errors
-/// The file cannot be read or opened for writing: the kind is that of the system or of the answer of the server.
+/// The file cannot be read or opened for writing: the kind comes from the system or from the answer of the server.
 pub fn lines(location: impl AsRef<Path>) -> Result<(Lines, String)> {
     let location = location.as_ref();
     let text = |content: &[u8]| String::from_utf8_lossy(content).into_owned();
@@ -190,7 +190,7 @@ pub fn lines(location: impl AsRef<Path>) -> Result<(Lines, String)> {
 /// Returns the kind of what a path or URL names. Returns `None` if nothing is there.
 ///
 /// # Errors
-/// `Unsupported` for a URL of a scheme that this build does not know or that cannot tell; the errors of the
+/// `Unsupported` for a URL of a scheme that this build does not know or that cannot tell; an error of the
 /// system.
 pub fn kind(location: impl AsRef<Path>) -> Result<Option<EntryKind>> {
     let location = location.as_ref();
@@ -210,7 +210,7 @@ pub fn exists(location: impl AsRef<Path>) -> bool {
 ///
 /// # Errors
 /// `NotFound` if there is no such folder; `NotADirectory` if it is something else; `Unsupported` for a URL of a
-/// scheme that this build does not know or that cannot list folders; the errors of the system.
+/// scheme that this build does not know or that cannot list folders; an error of the system.
 pub fn list(folder: impl AsRef<Path>) -> Result<Vec<FolderEntry>> {
     let (folder, action) = (folder.as_ref(), "list the folder");
     if let Some((protocol, url)) = protocol(folder) {
@@ -223,7 +223,7 @@ pub fn list(folder: impl AsRef<Path>) -> Result<Vec<FolderEntry>> {
 /// Makes a folder and those above it, if they do not exist. At a URL, folders come with their files.
 ///
 /// # Errors
-/// `NotADirectory` or `AlreadyExists` if a file has the name; the errors of the system.
+/// `NotADirectory` or `AlreadyExists` if a file has the name; an error of the system.
 pub fn make_folder(folder: impl AsRef<Path>) -> Result<()> {
     let (folder, action) = (folder.as_ref(), "make the folder");
     if is_remote(folder) {

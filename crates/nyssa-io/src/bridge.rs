@@ -13,7 +13,7 @@ pub trait Bridge: Send + Sync {
     /// Opens the resource of a URL for reading.
     ///
     /// # Errors
-    /// `Unsupported` for a URL of a scheme that it does not know; the errors of the server.
+    /// `Unsupported` for a URL of a scheme that it does not know; an error of the server.
     fn open(&self, url: &str) -> Result<Arc<dyn Source>>;
 
     /// Prepares an upload to a URL. The file is sent when it is complete. With `force`, it replaces an existing one.
@@ -26,13 +26,13 @@ pub trait Bridge: Send + Sync {
     /// Returns the kind of what a URL names, or `None` if nothing is there.
     ///
     /// # Errors
-    /// `Unsupported` for a URL of a scheme that it does not know; the errors of the server.
+    /// `Unsupported` for a URL of a scheme that it does not know; an error of the server.
     fn kind(&self, url: &str) -> Result<Option<EntryKind>>;
 
     /// Returns the entries of the folder at a URL, in no order.
     ///
     /// # Errors
-    /// `NotFound`; `Unsupported`; the errors of the server.
+    /// `NotFound`; `Unsupported`; an error of the server.
     fn list(&self, url: &str) -> Result<Vec<FolderEntry>>;
 }
 

@@ -5,20 +5,20 @@ use std::path::Path;
 
 use crate::built_in::built_in;
 
-/// What stands for the query of a URL.
+/// The text that replaces the query of a URL.
 const HIDDEN: &str = "?...";
-/// The parameters of a query that prove who asks.
+/// The parameters of a query that are credentials.
 pub(crate) const PROOFS: [&str; 7] =
     ["x-amz-signature", "x-goog-signature", "signature", "sig", "authz", "access_token", "token"];
-/// The parameters that come with a proof, and say for example how long it holds.
+/// The parameters that come with credentials, and say for example how long these are valid.
 const OF_PROOFS: [&str; 7] =
     ["expires", "awsaccesskeyid", "googleaccessid", "key-pair-id", "policy", "se", "st"];
 /// The schemes of web servers.
 const WEB: [&str; 4] = ["http", "https", "dav", "davs"];
 
-/// Returns a location for people. A URL loses its user, its password and its query, because these may be secrets, such as
-/// `authz=…` or `X-Amz-Signature=…`. So does what looks like a URL that was not written correctly. A path is returned as it
-/// is. Every text that shows a location gets it from here. It opens nothing again: see [`is_shown`].
+/// Returns a location for people. A URL loses its user, its password and its query, because these may be secrets, such
+/// as `authz=…` or `X-Amz-Signature=…`. So does what looks like a URL that was not written correctly. A path is
+/// returned as it is. Every text that shows a location gets it from here. It opens nothing again: see [`is_shown`].
 pub fn shown(location: impl AsRef<Path>) -> String {
     let text = location.as_ref().to_string_lossy();
     let (start, is_typo) = match text.find("://") {
@@ -47,14 +47,14 @@ pub(crate) fn is_shown(location: &str) -> bool {
     location.ends_with(HIDDEN)
 }
 
-/// Returns whether a parameter of a query proves who asks, or comes with such a proof.
+/// Returns whether a parameter of a query is a credential, or comes with one.
 pub(crate) fn is_secret(parameter: &str) -> bool {
     let name = parameter.to_ascii_lowercase();
     let is_signed = ["x-amz-", "x-goog-"].iter().any(|start| name.starts_with(start));
     is_signed || PROOFS.contains(&name.as_str()) || OF_PROOFS.contains(&name.as_str())
 }
 
-/// Returns the byte before a parameter that proves who asks, if its question mark is missing, as in `a.root&authz=…`.
+/// Returns the byte before a parameter with credentials, if its question mark is missing, as in `a.root&authz=…`.
 fn secret_parameter(text: &str) -> Option<usize> {
     // The length in bytes stays.
     let text = text.to_ascii_lowercase();
@@ -155,7 +155,7 @@ fn url_in(word: &str) -> String {
     };
     let is_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
     let start = word[..scheme_end].trim_end_matches(is_scheme).len();
-    // What ends a sentence does not belong to the URL. It was hidden before if the query is.
+    // A sign that ends a sentence does not belong to the URL. A hidden query contains it.
     let end = word.trim_end_matches([',', ';', ':', '.', ')', ']', '}']).len();
     match word.find(HIDDEN) {
         Some(_) => word.to_owned(),
@@ -163,14 +163,14 @@ fn url_in(word: &str) -> String {
     }
 }
 
-/// Returns a text from a file, a server or a user on one line. The characters are escaped that move the cursor of a terminal,
-/// or change the direction of the text after them. JSON has the same escapes.
+/// Returns a text from a file, a server or a user on one line. The characters are escaped that move the cursor of a
+/// terminal, or change the direction of the text after them. JSON has the same escapes.
 pub fn printable(text: &str) -> String {
     escaped(text, |_| false)
 }
 
-/// Returns a text of several lines, in which line ends and tabs stay, and the other characters that [`printable`] escapes are
-/// escaped.
+/// Returns a text of several lines, in which line ends and tabs stay, and the other characters that [`printable`]
+/// escapes are escaped.
 pub fn printable_lines(text: &str) -> String {
     escaped(text, |rest| rest.starts_with(['\n', '\t']))
 }

@@ -51,5 +51,5 @@ pub(crate) fn read_unknown<E>(
     let unknown: Vec<Range<u64>> = unknown.map(|(range, _)| range.clone()).collect();
     let read = if unknown.is_empty() { Vec::new() } else { read(&unknown)? };
     let mut read = read.into_iter();
-    Ok(found.into_iter().map(|one| one.or_else(|| read.next()).unwrap_or_default()).collect())
+    Ok(found.into_iter().map(|item| item.or_else(|| read.next()).unwrap_or_default()).collect())
 }

@@ -56,20 +56,19 @@ pub fn file_name(location: &str) -> String {
     path.rsplit('/').next().unwrap_or_default().to_owned()
 }
 
-/// Returns a digest of what the query of a URL asks for, such as `version=2`. It tells two files with the same path apart
-/// where the query may not be shown. Parameters that prove who asks do not count, because they are other ones tomorrow.
-/// Returns `None` for a path, and for a URL that asks for nothing else.
+/// Returns a digest of the request in the query of a URL, such as `version=2`. It distinguishes two files with the same
+/// path where the query may not be shown. Credentials do not count, because they change. Returns `None` for a path, and
+/// for a URL without such a request.
 pub fn query_digest(location: &str) -> Option<String> {
     let (_, query) = location.split_once('?').filter(|_| is_remote(location))?;
-    let is_asked =
+    let is_requested =
         |part: &&str| !part.is_empty() && !is_secret(part.split('=').next().unwrap_or_default());
-    let asked = query.split('&').filter(is_asked).collect::<Vec<_>>().join("&");
-    (!asked.is_empty()).then(|| format!("{:016x}", xxh3_64(asked.as_bytes())))
+    let requested = query.split('&').filter(is_requested).collect::<Vec<_>>().join("&");
+    (!requested.is_empty()).then(|| format!("{:016x}", xxh3_64(requested.as_bytes())))
 }
 
 /// Returns the text that names a file in a URL of a web server: parsers of URLs change some characters, or give them a
-/// meaning, so these are written with percent signs. Returns `None` for the names of this folder and the one above, which
-/// no URL can have.
+/// meaning, so these are written with percent signs. Returns `None` for `.` and `..`, which no URL can have.
 pub(crate) fn in_web_url(name: &[u8]) -> Option<String> {
     if matches!(name, b"." | b"..") {
         return None;
@@ -132,7 +131,7 @@ pub(crate) fn is_web(location: &str) -> bool {
     scheme(location).is_some_and(|(scheme, _)| built_in(scheme) == Some(BuiltIn::Http))
 }
 
-/// Returns the path that `~/name` means: that of a file in the home folder, as in a shell. A folder that is named `~`
+/// Returns the path that `~/name` means: a file in the home folder, as in a shell. A folder that is named `~`
 /// comes first.
 fn in_home(path: &Path) -> Option<PathBuf> {
     let rest = path.strip_prefix("~").ok()?;

@@ -1,5 +1,5 @@
-//! Decides which files a file may name. Trees name the files of their branches and friends. Who wrote the file has chosen
-//! these names, so they lead to less than what a user names.
+//! Decides which files a file may name. Trees name the files of their branches and friends. The author of the file has
+//! chosen these names, so they may lead to fewer places than the names that a user states.
 //!
 //! | the file is | it may name |
 //! |---|---|
@@ -7,8 +7,8 @@
 //! | at a URL | what has the same scheme, host and port |
 //! | a file object | nothing |
 //!
-//! [`OpenOptions::allow_other_files`] allows more: every local file to a local file, and other servers to all. These get no
-//! credentials. No file that is not local may name a local one.
+//! [`OpenOptions::allow_other_files`] allows more: every local file to a local file, and other servers to all. These
+//! get no credentials. No file that is not local may name a local one.
 
 use std::env;
 use std::io::{self, ErrorKind};
@@ -65,7 +65,7 @@ impl NamedFile {
     /// server is contacted. The path of a local file is resolved, with all links.
     ///
     /// # Errors
-    /// `PermissionDenied` if `from` may not name it; the errors of the system for a local file that does not exist.
+    /// `PermissionDenied` if `from` may not name it; an error of the system for a local file that does not exist.
     pub fn of(from: &dyn Source, name: &str) -> Result<Self> {
         let options = from.options().cloned().unwrap_or_default();
         let allows = options.allow_other_files.unwrap_or_else(allowed_in_process);
@@ -120,7 +120,8 @@ impl NamedFile {
     /// Opens the file by the options of the file that names it.
     ///
     /// # Errors
-    /// `NotFound` and other failures of the system or of the server; `Unsupported` for a scheme that this build does not know.
+    /// `NotFound` and other failures of the system or of the server; `Unsupported` for a scheme that this build does
+    /// not know.
     pub fn open(&self) -> Result<Arc<dyn Source>> {
         open_with(&self.location, &self.options)
     }
@@ -164,7 +165,8 @@ fn is_same_origin(a: &str, b: &str) -> bool {
         }
 }
 
-/// Returns whether all who parse a URL find this host in it. Some leave out control characters, and then find another one.
+/// Returns whether every parser of URLs finds this host. Some parsers leave out control characters, and find another
+/// host.
 fn is_host(place: &str) -> bool {
     !place.is_empty() && !place.contains(|c: char| c.is_control() || c.is_whitespace() || c == '\\')
 }

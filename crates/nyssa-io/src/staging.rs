@@ -29,7 +29,7 @@ impl Staging {
     /// Opens the complete file for reading.
     ///
     /// # Errors
-    /// `NotFound` before the commit and after publishing; the errors of the system.
+    /// `NotFound` before the commit and after publishing; an error of the system.
     pub fn open(&self) -> Result<Arc<dyn Source>> {
         let finished = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(finished) = finished.as_ref() else {
@@ -42,7 +42,7 @@ impl Staging {
     /// Makes the file durable and visible under its name. Does nothing when there is no file.
     ///
     /// # Errors
-    /// `AlreadyExists` if a file with that name has appeared and must not be replaced; the errors of the
+    /// `AlreadyExists` if a file with that name has appeared and must not be replaced; an error of the
     /// system.
     pub fn publish(&self) -> Result<()> {
         let finished = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();

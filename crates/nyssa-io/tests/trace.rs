@@ -11,7 +11,7 @@ use nyssa_io::trace::{
     Event, Link, LinkProtocol, Pair, ReplayOptions, Replayed, Trace, read, replay,
 };
 use nyssa_io::{Cost, Limits, MemorySource, OpenOptions, Source, open_by, open_with};
-use nyssa_observe::{Asked, record};
+use nyssa_observe::{RequestFacts, record};
 
 const SIZE: usize = 4 << 20;
 
@@ -39,7 +39,7 @@ fn content() -> Vec<u8> {
 }
 
 fn units() -> Vec<Vec<Range<u64>>> {
-    // After more short requests the server is asked whether it knows requests for several ranges.
+    // After more short requests the server is facts whether it knows requests for several ranges.
     (1..8_u64)
         .map(|i| vec![i * 500_000..i * 500_000 + 300, i * 500_000 + 600..i * 500_000 + 700])
         .collect()
@@ -70,8 +70,8 @@ fn a_recording_has_what_the_server_saw() {
                 assert_eq!((name, *size), (&url, SIZE as u64));
                 found.extend(known.iter().map(|pair| pair.range()));
             }
-            Event::Read { asked, .. } | Event::Readv { asked, .. } => {
-                assert!(asked.plan.is_some());
+            Event::Read { facts, .. } | Event::Readv { facts, .. } => {
+                assert!(facts.plan.is_some());
                 found.extend(event.request().unwrap().ranges.iter().map(|pair| pair.range()));
             }
             _ => {}
@@ -107,10 +107,12 @@ fn plans_waits_and_closes_are_recorded_in_their_order() {
             Event::Trace { version: 1, .. } => "trace",
             Event::Open { .. } => "open",
             Event::Plan { ahead: 1234, .. } => "plan",
-            Event::Read { length: 10, asked: Asked { error: None, plan: Some(_), .. }, .. } => {
-                "read"
-            }
-            Event::Read { asked: Asked { error: Some(_), plan: None, .. }, .. } => "failed",
+            Event::Read {
+                length: 10,
+                facts: RequestFacts { error: None, plan: Some(_), .. },
+                ..
+            } => "read",
+            Event::Read { facts: RequestFacts { error: Some(_), plan: None, .. }, .. } => "failed",
             Event::Wait { .. } => "wait",
             Event::Close { .. } => "close",
             Event::End { cpu: Some(_), .. } => "end",

@@ -90,15 +90,15 @@ pub(crate) mod tree {
     pub(crate) const GROUPS_FETCHED: u64 = 2;
     /// The number of branches of which the first baskets are read at once for samples: few requests, and little memory.
     pub(crate) const SAMPLES_AT_ONCE: usize = 256;
-    /// The number of stored bytes of inputs of a merge that are packed together. Baskets end where such a part ends, so that
-    /// small files share their baskets.
+    /// The number of stored bytes of inputs of a merge that are packed together. Baskets end where such a part ends, so
+    /// that small files share their baskets.
     pub(crate) const JOINED_BYTES: u64 = 256 << 20;
     /// The largest number of inputs that are packed together: each of them is open.
     pub(crate) const JOINED_INPUTS: usize = 64;
     /// The largest number of bytes of baskets inside the trees that are packed together: they are in memory.
     pub(crate) const JOINED_EMBEDDED: u64 = 64 << 20;
-    /// The number of stored bytes of the clusters that are written together. Small clusters share a group, so that a task is
-    /// more than the work of starting it; readers find a cluster within this distance.
+    /// The number of stored bytes of the clusters that are written together. Small clusters share a group, so that a
+    /// task is more than the work of starting it; readers find a cluster within this distance.
     pub(crate) const GROUP_BYTES: f64 = 8e6;
     /// The largest number of stored bytes of a group. A tree without clusters would be one group, and its branches would
     /// follow each other in the file.
@@ -124,7 +124,7 @@ pub(crate) mod merge {
     /// The maximum number of bytes from both ends of a remote file that its source stores: the metadata of most files.
     pub(crate) const ENDS_BYTES: usize = 512 << 10;
     /// The number of local inputs that are open at the same time. It is below the limit of open files of every system.
-    /// Of remote inputs, [`nyssa_root::waiting::AT_ONCE`] are opened at a time.
+    /// The number of remote inputs is [`nyssa_root::waiting::AT_ONCE`].
     pub(crate) const OPEN_AT_ONCE: usize = 64;
     /// The maximum number of remote inputs that stay open until the merge ends. Further inputs are opened again when
     /// they are merged.
@@ -185,14 +185,14 @@ pub(crate) mod tune {
     pub(crate) const MAX_CACHED: f64 = 1e9;
     /// The fraction of the budget for the measurement of baskets.
     pub(crate) const BASKETS_TIME: f64 = 0.1;
-    /// How many baskets are joined, to measure larger baskets.
+    /// The numbers of baskets that are joined, to measure larger baskets.
     pub(crate) const MERGED: [usize; 2] = [4, 16];
     /// The number of baskets of a branch that are measured: enough for the largest joined basket.
     pub(crate) const BASKETS_OF_BRANCH: usize = 16;
     /// The maximum number of decompressed bytes of baskets that are measured, which limits the time.
     pub(crate) const BASKET_BYTES: usize = 32 << 20;
-    /// How often a basket is decompressed. The shortest time counts, since a single measurement is often too long by
-    /// chance.
+    /// The number of times that a basket is decompressed. The shortest time counts, since a single measurement is often
+    /// too long by chance.
     pub(crate) const BASKET_TIMES: usize = 3;
     /// With fewer baskets of a branch in a cluster than these, on average, most baskets end with the cluster.
     pub(crate) const ONE_BASKET: f64 = 1.5;

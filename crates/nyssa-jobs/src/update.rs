@@ -22,6 +22,25 @@ use nyssa_ttree::stored::StoredTree;
 use nyssa_ttree::write::{EmbeddedBasket, ExistingTree, TreeWriteOptions, TreeWriter};
 
 /// A file that is open for changes in place.
+///
+/// ```
+/// # use nyssa::arrow_schema::{DataType, Field, Schema};
+/// # fn main() -> nyssa::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("muons.root");
+/// let context = nyssa::Context::new(None)?;
+/// let schema = Schema::new(vec![Field::new("pt", DataType::Float32, false)]);
+/// let options = nyssa::RNTupleWriteOptions::default();
+/// let file = nyssa::create(&path, false)?;
+/// file.table("Muons", &schema, options.clone(), &context)?.finish()?;
+/// file.finish()?;
+///
+/// let update = nyssa::update(&path)?;
+/// update.append("Muons", options, &context)?.finish()?;
+/// update.file().finish()?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct Update {
     /// The file before the update.
     old: RootFile,
@@ -121,7 +140,7 @@ impl Update {
     /// then read; all other baskets are not read. See [`TreeWriter::add_branches`].
     ///
     /// # Errors
-    /// As [`TreeWriter::add_branches`]; an error if the counter cannot be read.
+    /// The reasons that [`TreeWriter::add_branches`] lists; an error if the counter cannot be read.
     pub fn add_branches(
         &self,
         tree: &mut TreeWriter,

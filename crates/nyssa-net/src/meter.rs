@@ -88,7 +88,7 @@ impl Meter {
         measured.seconds += end.saturating_duration_since(start).as_secs_f64();
     }
 
-    /// Returns the cost of a request. The bandwidth is that of all requests together.
+    /// Returns the cost of a request. The bandwidth is the bandwidth of all requests together.
     pub fn cost(&self) -> Cost {
         let measured = self.measured();
         let latency =

@@ -149,9 +149,9 @@ mod tests {
     fn the_process_has_the_newest_signal_that_is_left() {
         // Other tests of the process may have signals, too.
         let (first, second) = (Stop::default().for_process(), Stop::default().for_process());
-        let has = |one: &StopOfProcess| {
+        let has = |item: &StopOfProcess| {
             let all = OF_PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
-            all.iter().any(|stop| Arc::ptr_eq(&stop.0, &one.0.0))
+            all.iter().any(|stop| Arc::ptr_eq(&stop.0, &item.0.0))
         };
         assert!(has(&first) && has(&second) && Stop::of_process().is_some());
         drop(first);

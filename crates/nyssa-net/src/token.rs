@@ -33,10 +33,10 @@ impl BearerToken {
     }
 }
 
-/// Returns the token for a host: that of this process, if the host may get it at this port.
+/// Returns the token of this process for a host, if the host may get it at this port.
 ///
 /// # Errors
-/// `InvalidInput` for a wrong `NYSSA_TOKEN_HOSTS`; the errors of the system if the file of `BEARER_TOKEN_FILE` cannot be
+/// `InvalidInput` for a wrong `NYSSA_TOKEN_HOSTS`; an error of the system if the file of `BEARER_TOKEN_FILE` cannot be
 /// read.
 pub fn bearer_token(host: &str, port: u16) -> io::Result<Option<BearerToken>> {
     if may_get_token(host, port)? { find(|name| env::var(name).ok(), user()) } else { Ok(None) }

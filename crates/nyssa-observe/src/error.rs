@@ -11,7 +11,7 @@ pub enum Error {
     Unsupported(String),
     /// The system has no more threads or memory.
     Limit {
-        /// What cannot be done.
+        /// The action that failed.
         what: &'static str,
         /// The error of the system.
         source: io::Error,

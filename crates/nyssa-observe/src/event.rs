@@ -26,9 +26,9 @@ impl From<&Range<u64>> for Pair {
     }
 }
 
-/// What requests for one range and for several have in common.
+/// The common members of requests for one range and of requests for several ranges.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct RequestFacts {
     /// The number of the file.
     pub file: u64,
     /// The plan that the request is made for, if there is one.
@@ -45,8 +45,8 @@ pub struct Asked {
     pub error: Option<String>,
 }
 
-/// An event, and its line in a recording. Times are seconds since the recording began. Sizes and offsets are bytes. Files, plans
-/// and threads have numbers.
+/// An event, and its line in a recording. Times are seconds since the recording began. Sizes and offsets are bytes.
+/// Files, plans and threads have numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
 pub enum Event {
@@ -86,17 +86,17 @@ pub enum Event {
         offset: u64,
         /// The number of bytes.
         length: u64,
-        /// Who asked, and when.
+        /// The file, the thread and the times.
         #[serde(flatten)]
-        asked: Asked,
+        facts: RequestFacts,
     },
     /// A request for several ranges.
     Readv {
         /// The offsets and lengths.
         ranges: Vec<Pair>,
-        /// Who asked, and when.
+        /// The file, the thread and the times.
         #[serde(flatten)]
-        asked: Asked,
+        facts: RequestFacts,
     },
     /// A plan, whose units of work are fetched from now on.
     Plan {
@@ -210,12 +210,12 @@ impl Request {
 impl Event {
     /// Returns the event as a request, if it is one.
     pub fn request(&self) -> Option<Request> {
-        let (asked, ranges, is_vector) = match self {
-            Self::Read { offset, length, asked } => (asked, vec![Pair(*offset, *length)], false),
-            Self::Readv { ranges, asked } => (asked, ranges.clone(), true),
+        let (facts, ranges, is_vector) = match self {
+            Self::Read { offset, length, facts } => (facts, vec![Pair(*offset, *length)], false),
+            Self::Readv { ranges, facts } => (facts, ranges.clone(), true),
             _ => return None,
         };
-        let Asked { file, plan, start, end, ref error, .. } = *asked;
+        let RequestFacts { file, plan, start, end, ref error, .. } = *facts;
         Some(Request { file, plan, ranges, is_vector, start, end, has_failed: error.is_some() })
     }
 
@@ -234,8 +234,8 @@ impl Event {
                 None
             }
             Self::Open { start, end, thread, .. }
-            | Self::Read { asked: Asked { start, end, thread, .. }, .. }
-            | Self::Readv { asked: Asked { start, end, thread, .. }, .. }
+            | Self::Read { facts: RequestFacts { start, end, thread, .. }, .. }
+            | Self::Readv { facts: RequestFacts { start, end, thread, .. }, .. }
             | Self::Wait { start, end, thread, .. }
             | Self::Stage { start, end, thread, .. }
             | Self::Close { start, end, thread, .. } => Some((thread, start, end)),

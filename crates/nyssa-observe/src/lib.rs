@@ -19,7 +19,7 @@ mod switch;
 mod time;
 
 pub use error::{Error, Result};
-pub use event::{Asked, Event, Pair, Request, VERSION, parse_events};
+pub use event::{Event, Pair, Request, RequestFacts, VERSION, parse_events};
 pub use monitor::{Monitor, Summary as MonitorSummary, interval, peak_memory, resident_bytes};
 pub use profile::{
     ColumnTime, Flame, MemorySampler, MemoryUse, ProfileReport, Profiler, StageTime, ThreadTime,

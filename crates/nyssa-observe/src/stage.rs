@@ -31,7 +31,7 @@ macro_rules! stage {
     };
 }
 
-/// What is known of a stage when it begins.
+/// The properties of a stage that are known when it begins.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct About<'a> {
     /// The path of the field or branch. If it is `None`, the column of the surrounding stage counts.

@@ -11,7 +11,8 @@ pub(crate) mod choose {
     /// For `Goal::Size`, a sample has at most this number of bytes in memory: samples took 0.3 s of a conversion,
     /// however large it was (0021).
     pub(crate) const SAMPLE_BYTES: usize = 32 << 10;
-    /// And at most this number if values repeat, since a compressor then finds more in a larger page (0021).
+    /// For `Goal::Size`, a sample of values that repeat has at most this number of bytes, since a compressor then finds
+    /// more in a larger page (0021).
     pub(crate) const SAMPLE_BYTES_OF_REPEATS: usize = 128 << 10;
     /// For `Goal::Time`, a branch with fewer decoded bytes than this has no sample, since it cannot save enough.
     pub(crate) const MIN_BRANCH_BYTES: u64 = 64 << 10;

@@ -112,11 +112,19 @@ struct Inner {
 }
 
 /// The result of functions of the core.
+///
+/// ```
+/// fn entries(path: &str) -> nyssa::Result<u64> {
+///     Ok(nyssa::open(path)?.num_entries())
+/// }
+/// assert!(entries("../../testdata/rntuple/plain.root").is_ok());
+/// assert!(entries("missing.root").is_err());
+/// ```
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// Makes an error of `kind` with `message` and without a place. Every message is made here, so that none has the secrets of
-    /// a URL, or characters of a file that change a terminal.
+    /// Makes an error of `kind` with `message` and without a place. Every message is made here, so that none has the
+    /// secrets of a URL, or characters of a file that change a terminal.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self(Box::new(Inner {
             kind,

@@ -16,7 +16,7 @@ impl Access {
     /// Asks for one of the tokens in a file, which has one on each line. Without a file, asks for no token.
     ///
     /// # Errors
-    /// `InvalidInput` for a file without tokens; the errors of the system.
+    /// `InvalidInput` for a file without tokens; an error of the system.
     pub fn new(file: Option<PathBuf>) -> Result<Self> {
         if let Some(path) = &file {
             let failed = |error| Error::new(path.display().to_string(), "read tokens from", error);

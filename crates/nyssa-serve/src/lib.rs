@@ -89,7 +89,7 @@ impl Server {
     ///
     /// # Errors
     /// `InvalidInput` for roots of the same name, for a token file without tokens and for files that are not a
-    /// certificate or a key; `NotFound` for a root that does not exist; the errors of the system for the
+    /// certificate or a key; `NotFound` for a root that does not exist; an error of the system for the
     /// address.
     pub fn bind(
         options: &ServeOptions,

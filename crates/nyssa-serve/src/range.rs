@@ -24,8 +24,8 @@ pub fn wanted(header: &str, size: u64) -> Wanted {
         return Wanted::Whole;
     }
     let mut ranges = Vec::new();
-    for one in list.split(',').map(str::trim).filter(|one| !one.is_empty()) {
-        match range(one, size) {
+    for item in list.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+        match range(item, size) {
             None => return Wanted::Whole,
             Some(range) if range.is_empty() => (),
             Some(_) if ranges.len() == MAX_RANGES => return Wanted::Nothing,

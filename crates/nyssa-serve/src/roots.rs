@@ -75,7 +75,7 @@ impl Roots {
     /// Follows names to a folder or a file. Nothing outside the roots is found, also not through links.
     ///
     /// # Errors
-    /// `NotFound` for something that does not exist or is not offered; the errors of the system and of the
+    /// `NotFound` for something that does not exist or is not offered; an error of the system or of the
     /// origin.
     pub fn find(&self, names: &[String]) -> std::io::Result<Found> {
         if let [only] = &self.0[..]

@@ -31,7 +31,7 @@ pub fn run_inside(test: &str, environment: &[(&str, &str)]) {
     let output = command.envs(environment.iter().copied()).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let printed = text(&output.stdout);
-    // A test that is not there does not fail.
+    // A missing test does not fail.
     if !output.status.success() || !printed.contains("1 passed") {
         panic!("{test}: {printed}{}", text(&output.stderr));
     }

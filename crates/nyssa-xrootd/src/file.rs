@@ -28,7 +28,7 @@ pub(super) struct File {
     url: Url,
     settings: Settings,
     pub stat: Stat,
-    /// The host on which it was opened first. The time of the file is that of this server.
+    /// The host on which it was opened first. This server states the time of the file.
     host: String,
     closed: AtomicBool,
     /// Whether its server tells the size and time of an open file.
@@ -177,8 +177,8 @@ impl File {
         }
     }
 
-    /// Refuses what was read if the file was changed after it was opened. A server that does not tell the version of an open
-    /// file is not asked again.
+    /// Refuses what was read if the file was changed after it was opened. A server that does not tell the version of an
+    /// open file is not asked again.
     fn check_version(
         &self,
         open: &OpenFile,
@@ -258,13 +258,13 @@ impl File {
         }
     }
 
-    /// Refuses a file that is not the one that was opened first.
+    /// Refuses a file that differs from the file that was opened first.
     fn check_same(&self, open: OpenFile, stat: &Stat) -> Result<OpenFile, Failure> {
         self.check_stat(&open.connection.server.to_string(), stat)?;
         Ok(open)
     }
 
-    /// Refuses the properties of a file that is not the one that was opened first.
+    /// Refuses the properties of a file that differs from the file that was opened first.
     fn check_stat(&self, server: &str, stat: &Stat) -> Result<(), Failure> {
         let same_server = server == self.host;
         let is_same =

@@ -21,7 +21,7 @@ const LEVELS: u32 = 8;
 /// Returns the size, time and kind of the thing at a URL. Returns `None` if nothing is there.
 ///
 /// # Errors
-/// `InvalidInput` for a text that is not a URL of XRootD; the errors of the server and of connections.
+/// `InvalidInput` for a text that is not a URL of XRootD; an error of the server or of the connection.
 pub fn stat(url: &str, options: &XrootdOptions) -> io::Result<Option<Stat>> {
     let (url, settings) = (Url::checked(url)?, Settings::new(options)?);
     stat_of(&url, &settings).map_err(Failure::into_io)
@@ -30,7 +30,7 @@ pub fn stat(url: &str, options: &XrootdOptions) -> io::Result<Option<Stat>> {
 /// Returns the entries of the folder at a URL, on all servers that a manager knows.
 ///
 /// # Errors
-/// `InvalidInput` for a text that is not a URL of XRootD; the errors of the server and of connections.
+/// `InvalidInput` for a text that is not a URL of XRootD; an error of the server or of the connection.
 pub fn list(url: &str, options: &XrootdOptions) -> io::Result<Vec<ListEntry>> {
     let (url, settings) = (Url::checked(url)?, Settings::new(options)?);
     list_of(&url, &settings).map_err(Failure::into_io)

@@ -29,7 +29,7 @@
 //! wire, url         bytes and text of the protocol (no I/O)
 //! ```
 //!
-//! One connection serves all files on a server. Far files get a few more connections. Requests of all threads
+//! One connection serves all files on a server. Files with a high latency get a few more connections. Requests of all threads
 //! are sent on a connection at the same time, and answers come in any order. Requests that were in flight when
 //! a connection was lost are sent again on another one. After `fork`, a child has connections of its own.
 

@@ -33,7 +33,7 @@ impl Reader {
     /// Opens the file of a URL, `root://host//path` or `roots://host//path`, until `stop` is given.
     ///
     /// # Errors
-    /// `InvalidInput` for a text that is not such a URL; the errors of the server and of connections.
+    /// `InvalidInput` for a text that is not such a URL; an error of the server or of the connection.
     pub fn open(url: &str, options: &XrootdOptions, stop: &Stop) -> io::Result<Self> {
         let (url, settings) = (Url::checked(url)?, Settings::new(options)?);
         let most = settings.streams;
@@ -60,7 +60,7 @@ impl Reader {
     /// Reads ranges of the file with one request, until `stop` is given.
     ///
     /// # Errors
-    /// `InvalidInput` for a range that is not inside the file; the errors of the server and of connections.
+    /// `InvalidInput` for a range that is not inside the file; an error of the server or of the connection.
     pub fn read(&self, ranges: &[Range<u64>], stop: &Stop) -> io::Result<Vec<Bytes>> {
         let bytes = ranges.iter().map(|range| range.end.saturating_sub(range.start)).sum();
         self.read_by(ranges, |plan| {

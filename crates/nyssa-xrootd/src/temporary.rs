@@ -58,7 +58,7 @@ impl TemporaryFile {
     /// Gives the file its name. With `force`, replaces another file.
     ///
     /// # Errors
-    /// `AlreadyExists` without `force`; the errors of the server and of connections.
+    /// `AlreadyExists` without `force`; an error of the server or of the connection.
     pub fn publish(&mut self, force: bool) -> io::Result<()> {
         self.rename(force).map_err(Failure::into_io)
     }

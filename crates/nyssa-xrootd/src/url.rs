@@ -89,10 +89,10 @@ impl Url {
         let (hosts, path) = rest.split_once('/').unwrap_or((rest, ""));
         let (path, cgi) = path.split_once('?').unwrap_or((path, ""));
         // The anchors of browsers have no meaning here, so a path may have a number sign.
-        let servers = hosts.split(',').map(|one| Server::parse(one, tls));
+        let servers = hosts.split(',').map(|item| Server::parse(item, tls));
         let servers: Result<Vec<Server>, String> = servers.collect();
         let servers = servers.map_err(|why| match rest.contains('@') {
-            // What was read as a host or a port may be a part of a password.
+            // The text that was read as a host or a port may be a part of a password.
             true => "it has no valid host and port; write root://user@host:port//path".to_owned(),
             false => why,
         });

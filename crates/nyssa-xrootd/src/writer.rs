@@ -18,7 +18,7 @@ impl Writer {
     /// Creates the file for a URL.
     ///
     /// # Errors
-    /// `InvalidInput` for a text that is not a URL of XRootD; the errors of the server and of connections.
+    /// `InvalidInput` for a text that is not a URL of XRootD; an error of the server or of the connection.
     pub fn create(url: &str, options: &XrootdOptions) -> io::Result<Self> {
         let (url, settings) = (Url::checked(url)?, Settings::new(options)?);
         Ok(Self(Some(Upload::create(url, settings).map_err(Failure::into_io)?)))

@@ -36,8 +36,9 @@ fn root_file(path: &str) -> Result<(RootFile, Option<&str>)> {
 /// ```
 ///
 /// # Errors
-/// `NotFound` for the input; `InvalidArgument` for options or an output that are not allowed; `AlreadyExists`; `Unsupported`
-/// with all branches or fields that cannot be converted; `Cancelled`; the errors of the input.
+/// `NotFound` for the input; `InvalidArgument` for options or an output that are not allowed; `AlreadyExists`;
+/// `Unsupported` with all branches or fields that cannot be converted; `Cancelled`; an error if the input is damaged or
+/// cannot be read.
 pub fn convert<D: Direction>(
     input: &str,
     output: impl AsRef<Path>,
@@ -70,8 +71,9 @@ pub fn convert<D: Direction>(
 /// ```
 ///
 /// # Errors
-/// `NotFound` for the RNTuple, and for patterns without a field; `InvalidArgument` for options or an output that are not
-/// allowed; `Unsupported` with all fields that cannot be read; `Cancelled`; the errors of the input.
+/// `NotFound` for the RNTuple, and for patterns without a field; `InvalidArgument` for options or an output that are
+/// not allowed; `Unsupported` with all fields that cannot be read; `Cancelled`; an error if the input is damaged or
+/// cannot be read.
 pub fn rewrite(
     input: &str,
     output: impl AsRef<Path>,
@@ -101,8 +103,8 @@ pub fn rewrite(
 /// ```
 ///
 /// # Errors
-/// `InvalidArgument` with the first field that differs, if the options do not allow it; `AlreadyExists`; `Checksum` with the
-/// page; `Cancelled`; the errors of the inputs.
+/// `InvalidArgument` with the first field that differs, if the options do not allow it; `AlreadyExists`; `Checksum`
+/// with the page; `Cancelled`; an error if an input is damaged or cannot be read.
 pub fn merge(
     inputs: &[String],
     output: impl AsRef<Path>,
@@ -143,7 +145,7 @@ pub fn verify(path: &str, context: &Context) -> Result<VerifyReport> {
 /// ```
 ///
 /// # Errors
-/// `InvalidArgument` if nothing can be compared; the errors of reading.
+/// `InvalidArgument` if nothing can be compared; an error if the data are damaged or cannot be read.
 pub fn diff(
     a: &dyn Dataset,
     b: &dyn Dataset,
@@ -166,7 +168,7 @@ pub fn diff(
 /// ```
 ///
 /// # Errors
-/// `InvalidArgument` for entries beyond the dataset; the errors of reading.
+/// `InvalidArgument` for entries beyond the dataset; an error if the data are damaged or cannot be read.
 pub fn digest(
     dataset: &dyn Dataset,
     selection: &Selection,

@@ -16,20 +16,8 @@
 //! files; [`verify`], [`diff`], [`digest`] and [`inspect`] check, compare and describe them. Paths are `file.root` or
 //! `file.root:dir/Events`, and may be URLs. The folder `examples` has eight small programs.
 //!
-//! # Layers
-//!
-//! This crate is the interface for others. It stands on crates that are its layers; each uses only the crates below it.
-//! Their interfaces may change at any time.
-//!
-//! ```text
-//! nyssa-jobs                       open · convert · rewrite · merge · update · verify · compare · tune
-//! nyssa-rntuple | nyssa-ttree      the formats, which do not use each other
-//! nyssa-data                       Dataset, columns, steps, selections, views: knows no format
-//! nyssa-root                       the container, compression, streamer infos, objects
-//! nyssa-io                         byte ranges in, bytes out
-//! ```
-//!
-//! Data flow one way: plan → fetch → unseal → decode → array; array → encode → seal → commit.
+//! This crate is the interface for others. It stands on crates that are its layers (`docs/architecture.md`). Their
+//! interfaces may change at any time.
 
 #![deny(missing_docs, unreachable_pub)]
 
@@ -47,6 +35,15 @@ pub use arrow_schema;
 
 pub use nyssa_data::dataset::{AnyDataset, ColumnBytes, ColumnInfo, Dataset, Filter, Format};
 pub use nyssa_data::view::ChainOptions;
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let mut options = nyssa::OpenOptions::default();
+/// options.allow_other_files = Some(false);
+/// let events = nyssa::open_with("../../testdata/rntuple/plain.root", &options)?;
+/// assert!(!events.columns().is_empty());
+/// # Ok(())
+/// # }
+/// ```
 pub use nyssa_io::OpenOptions;
 pub use nyssa_jobs::compare::Selection;
 pub use nyssa_jobs::compare::diff::{DiffOptions, DiffReport};
@@ -63,4 +60,4 @@ pub use nyssa_rntuple::write::{
     WriteReport,
 };
 pub use nyssa_root::compression::Compression;
-pub use nyssa_root::{Context, DatasetCheck, Error, Kind, Problem, Result};
+pub use nyssa_root::{Context, Error, Kind, Problem, Result};

@@ -87,8 +87,8 @@ pub fn chain<S: AsRef<str>>(
 /// ```
 ///
 /// # Errors
-/// `NotFound` with the nearest names; `InvalidArgument` for a range beyond the entries; `Unsupported`; `Checksum`, `Io` and
-/// `OutOfSpecification` with the place in the file; `Cancelled`.
+/// `NotFound` with the nearest names; `InvalidArgument` for a range beyond the entries; `Unsupported`; `Checksum`, `Io`
+/// and `OutOfSpecification` with the place in the file; `Cancelled`.
 pub fn read(
     dataset: &dyn Dataset,
     columns: &[&str],
@@ -120,7 +120,7 @@ pub fn read(
 /// ```
 ///
 /// # Errors
-/// Each batch has the errors of [`read`].
+/// Each batch may be an error, for the reasons that [`read`] lists.
 pub fn batches<'a>(
     dataset: &'a dyn Dataset,
     columns: &'a [&'a str],
@@ -144,8 +144,8 @@ pub fn batches<'a>(
 /// ```
 ///
 /// # Errors
-/// `InvalidArgument` with the place where the cut is wrong; `NotFound` for a column that is missing; the errors of
-/// [`read`].
+/// `InvalidArgument` with the place where the cut is wrong; `NotFound` for a column that is missing; an error
+/// if the data are damaged or cannot be read.
 pub fn select(dataset: AnyDataset, cut: &str, context: &Context) -> Result<AnyDataset> {
     let query = Query::new(&*dataset, &[], Some(cut), Vec::new(), || Ok(Vec::new()))?;
     let entries = 0..dataset.num_entries();

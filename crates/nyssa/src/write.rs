@@ -65,12 +65,24 @@ pub fn create(path: impl AsRef<Path>, force: bool) -> Result<NewFile> {
 /// ```
 ///
 /// # Errors
-/// `Io` when the file cannot be written, or when another program writes to it; the errors of a damaged file.
+/// `Io` when the file cannot be written, or when another program writes to it; an error if the file is damaged.
 pub fn update(path: impl AsRef<Path>) -> Result<Update> {
     Update::open(path.as_ref(), FileOptions::default())
 }
 
 /// A file that is being written. Several RNTuples can be written to it at a time.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let output = folder.path().join("out.root");
+/// let file = nyssa::create(&output, false)?;
+/// assert!(!output.exists());
+/// let bytes = file.finish()?;
+/// assert_eq!(bytes, output.metadata().unwrap().len());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct NewFile(SharedFile);
 

@@ -36,7 +36,7 @@ def _by_glob(
     for glob, options in (given or {}).items():
         if not isinstance(options, Mapping):
             raise ArgumentError(f"the options of the {what} {glob!r} are not a dict: {options!r}")
-        chosen.append((glob, [(str(name), _text(name, one)) for name, one in options.items()]))
+        chosen.append((glob, [(str(name), _text(name, item)) for name, item in options.items()]))
     return chosen
 
 
@@ -45,5 +45,5 @@ def _text(name: str, value: Any) -> str:
 
 
 def text_of(value: Any) -> str:
-    """Return a value as text. Of a member of an enumeration of texts it is the value."""
+    """Return a value as text. The text of a member of an enumeration of texts is its value."""
     return str.__str__(value) if isinstance(value, str) else str(value)

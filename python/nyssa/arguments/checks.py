@@ -67,11 +67,11 @@ def checks_of(function: Callable[..., Any]) -> dict[str, _Check]:
 
 def _annotations(function: Callable[..., Any]) -> Iterator[tuple[str, str]]:
     """Iterate over the names of parameters and the texts of their annotations."""
-    for one in inspect.signature(function).parameters.values():
-        unpacked = _UNPACKED.fullmatch(str(one.annotation))
+    for parameter in inspect.signature(function).parameters.values():
+        unpacked = _UNPACKED.fullmatch(str(parameter.annotation))
         options = unpacked and inspect.unwrap(function).__globals__.get(unpacked[1])
         if options is None:
-            yield one.name, str(one.annotation)
+            yield parameter.name, str(parameter.annotation)
             continue
         for base in reversed([options, *getattr(options, "__orig_bases__", ())]):
             for name, annotation in getattr(base, "__annotations__", {}).items():
@@ -80,15 +80,19 @@ def _annotations(function: Callable[..., Any]) -> Iterator[tuple[str, str]]:
 
 def _positional(function: Callable[..., Any]) -> list[str]:
     parameters = inspect.signature(function).parameters.values()
-    return [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+    return [
+        parameter.name
+        for parameter in parameters
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+    ]
 
 
 def _all_names(function: Callable[..., Any]) -> frozenset[str]:
     """Return the names of all parameters, or no names if the function takes any name."""
     parameters = inspect.signature(function).parameters.values()
-    any_name = [one for one in parameters if one.kind is one.VAR_KEYWORD]
+    any_name = [parameter for parameter in parameters if parameter.kind is parameter.VAR_KEYWORD]
     names = frozenset(name for name, _ in _annotations(function))
-    return frozenset() if any(one.name in names for one in any_name) else names
+    return frozenset() if any(item.name in names for item in any_name) else names
 
 
 def _unknown(function: str, known: frozenset[str], given: Iterable[str]) -> TypeError:
@@ -154,9 +158,9 @@ def _locations(name: str, given: Any) -> None:
     elif isinstance(given, (bytes, type)) or not isinstance(given, Iterable):
         raise _wrong(name, "a path or URL, several of these, or a dict from them to names", given)
     else:
-        for one in given if isinstance(given, (list, tuple, np.ndarray)) else ():
-            if not hasattr(one, "file_path"):
-                _location(name, one)
+        for item in given if isinstance(given, (list, tuple, np.ndarray)) else ():
+            if not hasattr(item, "file_path"):
+                _location(name, item)
 
 
 def _location_or_list(name: str, given: Any) -> None:
@@ -179,29 +183,29 @@ def _real(name: str, given: Any) -> None:
 
 
 def _text_or_other(_name: str, given: Any) -> None:
-    # What is no text is checked with its range, where it is used.
+    # Other values are checked with their range, where they are used.
     if isinstance(given, str):
         check_text(given)
 
 
 def check_texts(name: str, given: Any) -> None:
-    """Raise an error for what is neither a text nor several of them."""
+    """Raise an error for a value that is neither a text nor several texts."""
     if isinstance(given, str):
         check_text(given)
         return
     if isinstance(given, (bytes, Mapping, type)) or not isinstance(given, Iterable):
         raise _wrong(name, "a str or several of them", given)
     # A generator is used up by a look at it. What it gives is checked where it is used.
-    for one in given if isinstance(given, (list, tuple, set, frozenset, np.ndarray)) else ():
-        if not isinstance(one, str):
-            raise _wrong(f"one of {name}", "a str", one)
-        check_text(one)
+    for item in given if isinstance(given, (list, tuple, set, frozenset, np.ndarray)) else ():
+        if not isinstance(item, str):
+            raise _wrong(f"one of {name}", "a str", item)
+        check_text(item)
 
 
 def _mapping_or_several(name: str, given: Any) -> None:
     several = isinstance(given, (list, tuple)) and bool(given)
-    for one in given if several else [given]:
-        _mapping(name, one)
+    for item in given if several else [given]:
+        _mapping(name, item)
 
 
 def _mapping(name: str, given: Any) -> None:

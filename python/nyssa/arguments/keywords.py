@@ -29,7 +29,7 @@ _Texts = Callable[[str, Any], Iterable[str]]
 def kinds_of(declared: type) -> dict[str, str]:
     """Return the types of the keywords that a `TypedDict` declares, as texts."""
     types = declared.__annotations__.items()
-    return {name: getattr(one, "__forward_arg__", str(one)) for name, one in types}
+    return {name: getattr(item, "__forward_arg__", str(item)) for name, item in types}
 
 
 def default_of(name: str, kind: str) -> Any:
@@ -71,7 +71,7 @@ def texts_of(name: str, given: str | Iterable[str]) -> list[str]:
     """Return one text, or several, as a list."""
     texts = [given] if isinstance(given, str) else list(given)
     check_texts(name, texts)
-    return [text_of(one) for one in texts]
+    return [text_of(text) for text in texts]
 
 
 def _pairs(name: str, value: Mapping[str, str]) -> list[str]:

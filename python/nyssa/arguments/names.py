@@ -30,10 +30,10 @@ def names_of(names: str | Iterable[str] | None) -> list[str] | None:
         kind = type(names).__name__
         raise ArgumentError(f"columns are named by a str or a list of them, not by {kind}")
     listed = list(names)
-    for one in listed:
-        if not isinstance(one, str):
-            raise ArgumentError(f"columns are named by a str or a list of them, not by {one!r}")
-        check_text(one)
+    for item in listed:
+        if not isinstance(item, str):
+            raise ArgumentError(f"columns are named by a str or a list of them, not by {item!r}")
+        check_text(item)
     return listed
 
 
@@ -125,12 +125,12 @@ def choose(
         if filter_name is not None and not found:
             raise nothing_matches("filter_name", filter_name, [*available, *lower(None)], where)
         return found
-    asked: list[str] = []
+    requested: list[str] = []
     unmatched: str | None = None
     known = {*available}
     for name in names_of(names) or ():
         if name in known or lower(name):
-            asked.append(name)
+            requested.append(name)
             continue
         wanted = matcher(name)
         some = [candidate for candidate in available if wanted(candidate)]
@@ -138,13 +138,13 @@ def choose(
         if not some and not _is_pattern(name):
             raise not_found(name, [*available, *lower(None)], where)
         unmatched = unmatched or (None if some else name)
-        asked.extend(some)
-    if unmatched and not asked:
+        requested.extend(some)
+    if unmatched and not requested:
         raise not_found(unmatched, [*available, *lower(None)], where)
-    asked = list(dict.fromkeys(asked))
-    found = [name for name in asked if (accepts if name in known else deep(accepts))(name)]
-    if asked and not found:
-        raise nothing_left("filter_name", asked, where)
+    requested = list(dict.fromkeys(requested))
+    found = [name for name in requested if (accepts if name in known else deep(accepts))(name)]
+    if requested and not found:
+        raise nothing_left("filter_name", requested, where)
     return found
 
 
@@ -177,9 +177,9 @@ def nothing_matches(
     return NotFoundError(message)
 
 
-def nothing_left(option: str, asked: Sequence[str], where: str) -> NotFoundError:
+def nothing_left(option: str, requested: Sequence[str], where: str) -> NotFoundError:
     """Return the error for named columns when a filter accepts none of them."""
-    shown = ", ".join(asked[:5]) + (", ..." if len(asked) > 5 else "")
+    shown = ", ".join(requested[:5]) + (", ..." if len(requested) > 5 else "")
     return NotFoundError(
         f"{option} matches none of the columns that are named for {where}: {shown}; a filter "
         "leaves out some of those that are named"

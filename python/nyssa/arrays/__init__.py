@@ -1,1 +1,1 @@
-"""Arrays and tables of libraries: what is read becomes them, and columns are made of them."""
+"""Makes arrays and tables of libraries from the data that are read, and columns from them."""

@@ -42,7 +42,7 @@ def columns(
     """Return the columns of `data`, all of one length.
 
     With `record_names`, awkward records that have a name are of the class of that name. Python
-    objects of fields that are in `forms` are made into arrays of those; see `from_objects`.
+    objects of fields that are in `forms` are made into arrays of these Forms; see `from_objects`.
 
     Accepted are awkward arrays of records, dicts of arrays, structured NumPy arrays, pandas data
     frames, and any table with the Arrow PyCapsule interface (pyarrow, polars, DuckDB, nyssa).
@@ -70,7 +70,7 @@ def columns(
         found = [column(n, data[n], form=forms.get(n)) for n in data.dtype.names]
     elif _is_pandas_frame(data):
         # `items` gives each of several columns of one name, which are then refused.
-        found = [column(str(name), one, form=forms.get(str(name))) for name, one in data.items()]
+        found = [column(str(name), item, form=forms.get(str(name))) for name, item in data.items()]
     elif hasattr(data, "__arrow_c_stream__"):
         found = _core.Array.from_arrow_stream("", data.__arrow_c_stream__()).columns()
     elif hasattr(data, "__arrow_c_array__"):
@@ -81,7 +81,7 @@ def columns(
             f"array, a data frame or an Arrow table, not {type(data).__name__}; objects that can "
             "be assigned (file[name] = ...) are histograms, nyssa.graph, str and numbers"
         )
-    lengths = {one.name: len(one) for one in found}
+    lengths = {item.name: len(item) for item in found}
     if len(set(lengths.values())) > 1:
         raise ArgumentError(f"columns of one table differ in length: {lengths}")
     if len(lengths) < len(found):
@@ -168,7 +168,7 @@ def _of_awkward(arrays: Arrays, content: Content, name: str, record_names: bool 
     if isinstance(content, UnmaskedArray):
         return arrays.unmasked(below(content.content, name))
     if isinstance(content, IndexedOptionArray):
-        # Its content may be that of a much longer array.
+        # Its content may belong to a much longer array.
         mask = np.asarray(content.mask_as_bool(valid_when=True))
         return arrays.present(mask, below(content.project(), name))
     if isinstance(content, _OPTIONS):
@@ -232,7 +232,7 @@ def _of_numpy(arrays: Arrays, data: npt.NDArray[Any], name: str, form: Form | No
     if kind == "O":
         return _guessed(arrays, data.tolist(), name, form)
     if kind == "T" and hasattr(data.dtype, "na_object"):
-        there = np.fromiter((isinstance(one, str) for one in data), np.bool_, len(data))
+        there = np.fromiter((isinstance(item, str) for item in data), np.bool_, len(data))
         text = data[there].astype(object)
         return arrays.present(
             there, from_objects.form(arrays, text.tolist(), from_objects.STRING, name)
@@ -363,6 +363,8 @@ def _pandas_values(series: Any, form: Form | None) -> npt.NDArray[Any]:
     values = series.to_numpy(dtype=object if kind not in "biufM" else None)
     if form is None and len(values) and values.dtype == object:
         scalar = (bool, int, np.generic)
-        numbers = all(isinstance(one, scalar) and not numpy_rows.is_row(one) for one in values)
+        numbers = all(
+            isinstance(value, scalar) and not numpy_rows.is_row(value) for value in values
+        )
         values = np.array(values.tolist()) if numbers else values
     return np.asarray(values)

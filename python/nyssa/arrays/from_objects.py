@@ -323,8 +323,8 @@ def _is_base(name: str, member: Form) -> bool:
 
 
 def _alternative(value: Any, alternatives: list[Form], row: int, path: str) -> int:
-    """Return which type of a variant a value has: the best, and of those the first."""
-    ranks = [_rank(value, one) for one in alternatives]
+    """Return the type of a variant that fits a value best; the first of several."""
+    ranks = [_rank(value, alternative) for alternative in alternatives]
     if not any(ranks):
         why = f"{short(value)} is of none of the {len(ranks)} types of the variant"
         raise _Misfit(row, path, why)
@@ -351,7 +351,7 @@ def _rank(value: Any, wanted: Form) -> int:
         items = None if items is None else list(items)
         if items is None or (kind == "regular" and len(items) != wanted["size"]):
             return 0
-        return min((_rank(one, wanted["content"]) for one in items), default=2)
+        return min((_rank(item, wanted["content"]) for item in items), default=2)
     return 0
 
 

@@ -30,10 +30,10 @@ def empty(
     named = _by_name(types)
     if not named:
         return None
-    for name, one in named.items():
-        if not _is_type(one) and not from_data.is_data(one):
-            raise _refused(name, one)
-    data = [name for name, one in named.items() if not _is_type(one)]
+    for name, item in named.items():
+        if not _is_type(item) and not from_data.is_data(item):
+            raise _refused(name, item)
+    data = [name for name, item in named.items() if not _is_type(item)]
     if len(data) == len(named):
         return None
     if data:
@@ -41,7 +41,7 @@ def empty(
         raise ArgumentError(
             f"{data[0]} is data, but {others} a type; give types first, and data to extend"
         )
-    return [_empty_column(name, one, classes or {}) for name, one in named.items()]
+    return [_empty_column(name, item, classes or {}) for name, item in named.items()]
 
 
 def _by_name(types: Any) -> dict[str, Any] | None:
@@ -56,7 +56,7 @@ def _by_name(types: Any) -> dict[str, Any] | None:
         return {field.name: field for field in types}
     # A dataset is a mapping, too, and a stream.
     if isinstance(types, Mapping) and not hasattr(types, "__arrow_c_stream__"):
-        return {str(name): one for name, one in types.items()}
+        return {str(name): item for name, item in types.items()}
     return None
 
 

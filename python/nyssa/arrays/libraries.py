@@ -62,7 +62,7 @@ def takes_buffers(library: str) -> bool:
 def object_bytes(library: str, types: Sequence[str | None]) -> int:
     """Return the bytes that objects take for each entry of columns of these Arrow types."""
     jagged = ("LargeList", "LargeBinary", "LargeUtf8")
-    count = sum(one is not None and one.startswith(jagged) for one in types)
+    count = sum(item is not None and item.startswith(jagged) for item in types)
     return count * _OBJECT_BYTES if library in ("np", "pd") else 0
 
 
@@ -76,7 +76,7 @@ def table(
 
         return to_awkward.record(names, columns, length)
     if library == "np":
-        return {name: to_numpy.array(one) for name, one in zip(names, columns, strict=True)}
+        return {name: to_numpy.array(item) for name, item in zip(names, columns, strict=True)}
     if library == "arrow":
         return optional("pyarrow").table(_core.Table(list(columns), length))
     if library == "polars":
@@ -84,7 +84,7 @@ def table(
         return optional("polars").DataFrame(_core.Table(list(columns), length))
     pandas = optional("pandas")
     data = {
-        name: _one_per_entry(to_numpy.view(one)) for name, one in zip(names, columns, strict=True)
+        name: _one_per_entry(to_numpy.view(item)) for name, item in zip(names, columns, strict=True)
     }
     return pandas.DataFrame(data, index=pandas.RangeIndex(start, stop))
 
@@ -110,7 +110,7 @@ def column(library: str, one: _core.Array, start: int, stop: int) -> Any:
 
 def _refuse_unions(columns: Sequence[_core.Array]) -> None:
     """Raise `UnsupportedError` for variants, which Polars cannot hold."""
-    variants = [one.name for one in columns if "Union(" in one.type]
+    variants = [item.name for item in columns if "Union(" in item.type]
     if variants:
         raise UnsupportedError(
             f"Polars has no type for the variants in {', '.join(variants)}; leave them out "

@@ -100,7 +100,7 @@ def _lists(form: Form) -> Make:
 
 def _records(form: Form) -> Make:
     fields = form["fields"]
-    contents = [_maker(one) for one in form["contents"]]
+    contents = [_maker(item) for item in form["contents"]]
 
     def make(builder: Builder, buffers: Buffers, length: int) -> Content:
         made = [content(builder, buffers, length) for content in contents]
@@ -145,7 +145,7 @@ def _unmasked(form: Form) -> Make:
 
 
 def _unions(form: Form) -> Make:
-    contents = [_maker(one) for one in form["contents"]]
+    contents = [_maker(item) for item in form["contents"]]
 
     def make(builder: Builder, buffers: Buffers, _length: int) -> Content:
         tags, index = (forms.index(form, buffers, name) for name in ("tags", "index"))

@@ -51,7 +51,7 @@ def _array(form: Form, buffers: Buffers, length: int) -> npt.NDArray[Any]:
         if items is not None:
             return objects([items[start:stop] for start, stop in pairwise(offsets.tolist())])
     if kind == "RecordArray":
-        fields = [_regular(one, buffers, length) for one in form["contents"]]
+        fields = [_regular(item, buffers, length) for item in form["contents"]]
         present = [field for field in fields if field is not None]
         if len(present) == len(fields):
             return _structured(form["fields"], present, length)
@@ -97,7 +97,7 @@ def _listed(form: Form, buffers: Buffers, length: int) -> list[Any]:
     if kind == "EmptyArray":
         return []
     if kind == "RecordArray":
-        columns = [_listed(one, buffers, length) for one in form["contents"]]
+        columns = [_listed(element, buffers, length) for element in form["contents"]]
         rows = zip(*columns, strict=True) if columns else iter([()] * length)
         names = form["fields"]
         return [row if names is None else dict(zip(names, row, strict=True)) for row in rows]

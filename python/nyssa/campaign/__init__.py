@@ -5,9 +5,9 @@
 >>> print(report)
 
 A campaign makes one output of each input, or of inputs that together have a wanted size. Its
-journal says what was done, so that the same call does only what is missing. The workers are those
-of `dask.distributed` (``pip install distributed``): processes on this machine, of a scheduler
-that runs, or of a batch system.
+journal says what was done, so that the same call does only what is missing. The workers come
+from `dask.distributed` (``pip install distributed``): they are processes on this machine, of a
+scheduler that runs, or of a batch system.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Campaign:
     Parameters
     ----------
     job
-        What is done, with its options.
+        The job of the campaign, with its options.
     inputs
         See `nyssa.campaign.Inputs`.
     destination
@@ -121,7 +121,7 @@ class Campaign:
         self.tasks = make_tasks(files, place, target, condense, self.scale)
 
     def _scale(self, files: Iterable[Input], last: Begin | None) -> float:
-        """Return the bytes of an output for each byte of its inputs; of a later run as before."""
+        """Return the bytes of an output per byte of its inputs; later runs use the same value."""
         if last is not None and last.run == self.job.key:
             return last.scale
         sample = estimate(files, self.job)
@@ -154,7 +154,7 @@ class Campaign:
         nyssa.errors.OutputExistsError
             (a `FileExistsError`) with the first of them, unless the job replaces all outputs.
         """
-        made = {name: one for name, one in records.items() if one.was_made}
+        made = {name: item for name, item in records.items() if item.was_made}
         others = [
             task.output
             for task in tasks
@@ -214,17 +214,17 @@ class Campaign:
         with Journal(self.journal) as journal:
             tasks = self.missing(journal.records)
             self.check(tasks, journal.records)
-            bytes_ = sum(one.bytes for one in tasks)
+            bytes_ = sum(task.bytes for task in tasks)
             numbers = (len(self.tasks), len(tasks), bytes_)
             started = Begin(self.job.key, time.time(), *numbers, self.scale)
             journal.begin(started)
             progress = Progress(tasks, quiet=quiet)
             run(client, tasks, self.job, journal, retries=retries, progress=progress)
-            wanted = {one.output for one in self.tasks}
-            records = [one for name, one in journal.records.items() if name in wanted]
+            wanted = {task.output for task in self.tasks}
+            records = [item for name, item in journal.records.items() if name in wanted]
         if plot is not None:
             draw(records, Path(plot))
-        return summary(records, {one.output for one in tasks}, time.monotonic() - start)
+        return summary(records, {task.output for task in tasks}, time.monotonic() - start)
 
 
 def convert(inputs: Inputs, destination: str, **options: Unpack[ConvertCampaign]) -> CampaignReport:

@@ -56,8 +56,8 @@ class CampaignCheck(Report):
         return not (self.problems or self.missing or self.remaining)
 
     def _parts(self) -> Iterator[str | Table]:
-        for one in self.problems:
-            yield f"{one.output}: {one.problem}"
+        for problem in self.problems:
+            yield f"{problem.output}: {problem.problem}"
         for name in self.missing:
             yield f"missing: {name}"
         if self.remaining:
@@ -68,7 +68,7 @@ class CampaignCheck(Report):
             f"{count(self.checked)} outputs of {size(self.bytes)} checked, "
             f"{count(len(self.problems))} with problems"
         )
-        if self.missing or self.remaining or any(one.is_damaged for one in self.problems):
+        if self.missing or self.remaining or any(problem.is_damaged for problem in self.problems):
             yield "run the same campaign again to make these outputs"
 
 
@@ -111,34 +111,34 @@ def verify(
     open_to_read(path).close()
     with contextlib.ExitStack() as stack:
         opened = stack.enter_context(Journal(path))
-        records = [one for one in opened.records.values() if one.is_complete]
+        records = [record for record in opened.records.values() if record.is_complete]
         if quick:
-            found = [_check(one, quick=True) for one in records]
+            found = [_check(record, quick=True) for record in records]
         else:
             running = client if client is not None else stack.enter_context(connect(**place))
             futures = running.map(_check, records, pure=False, batch_size=1000)
             found = running.gather(futures)  # type: ignore[no-untyped-call]
-        problems = [one for one in found if one is not None]
-        damaged = {one.output: one.problem for one in problems if one.is_damaged}
+        problems = [item for item in found if item is not None]
+        damaged = {problem.output: problem.problem for problem in problems if problem.is_damaged}
         opened.add(
             *(
-                dataclasses.replace(one, state="damaged", error=damaged[one.output])
-                for one in records
-                if one.output in damaged
+                dataclasses.replace(record, state="damaged", error=damaged[record.output])
+                for record in records
+                if record.output in damaged
             )
         )
         known = set(opened.records)
-        made = {one.output for one in records}
+        made = {record.output for record in records}
         missing = sorted(known - made)
         remaining = opened.remaining
     folder = _core.absolute(destination)
     unknown = _unknown(Path(folder), known) if "://" not in folder else []
-    bytes_ = sum(one.output_bytes for one in records)
+    bytes_ = sum(record.output_bytes for record in records)
     return CampaignCheck(len(records), bytes_, problems, unknown, missing, remaining)
 
 
 def _check(record: Record, *, quick: bool = False) -> OutputProblem | None:
-    """Return what is wrong with an output."""
+    """Return the problem of an output, if it has one."""
     try:
         found = _problem(record, quick=quick)
     except (NyssaError, OSError) as error:
@@ -165,5 +165,5 @@ def _problem(record: Record, *, quick: bool) -> str | None:
 
 def _unknown(folder: Path, known: set[str]) -> list[str]:
     """Return the ROOT files in a folder that the journal does not have."""
-    found = (_core.absolute(str(one)) for one in sorted(folder.rglob("*.root")))
-    return [one for one in found if one not in known]
+    found = (_core.absolute(str(item)) for item in sorted(folder.rglob("*.root")))
+    return [item for item in found if item not in known]

@@ -43,7 +43,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _estimate(options: argparse.Namespace) -> int:
     given = (options.output, options.trace, options.process_rate)
-    if sum(one is not None for one in given) != 1:
+    if sum(item is not None for item in given) != 1:
         raise ArgumentError(
             "give exactly one of these: DEST (the folder of a campaign), --trace, or --process-rate"
         )
@@ -128,7 +128,7 @@ def _show_plan(planned: campaign.Campaign, options: argparse.Namespace) -> int:
     elsewhere = options.scheduler or options.cluster
     workers = options.workers or (1 if elsewhere else os.cpu_count()) or 1
     start = time.perf_counter()
-    sample = estimate((one for task in missing for one in task.inputs), planned.job)
+    sample = estimate((item for task in missing for item in task.inputs), planned.job)
     rate = None if sample is None else sample.rate
     took = time.perf_counter() - start
     seconds = None if rate is None else bytes_ / rate / workers
@@ -148,9 +148,9 @@ def _show_plan(planned: campaign.Campaign, options: argparse.Namespace) -> int:
     for task in missing:
         inputs = ", ".join(_shown(task))
         print(_core.printable(f"{task.output}  <-  {inputs}"))
-        for one in task.inputs:
-            if one.size < 0:
-                print(_core.printable(f"  cannot be opened: {_core.shown(one.url)}"))
+        for item in task.inputs:
+            if item.size < 0:
+                print(_core.printable(f"  cannot be opened: {_core.shown(item.url)}"))
     print(
         f"{count(len(missing))} outputs of {size(bytes_)} to make, "
         f"{count(len(planned.tasks) - len(missing))} complete"
@@ -164,7 +164,7 @@ def _show_plan(planned: campaign.Campaign, options: argparse.Namespace) -> int:
 
 
 def _shown(task: Task) -> list[str]:
-    return [_core.shown(one.url) for one in task.inputs]
+    return [_core.shown(item.url) for item in task.inputs]
 
 
 def _parser() -> Parser:

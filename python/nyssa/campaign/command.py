@@ -26,7 +26,7 @@ class Shown(Protocol):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are those of the other commands."""
+    """A parser that reports errors as the other commands do."""
 
     def error(self, message: str) -> NoReturn:
         """Fail as the other commands do."""
@@ -79,4 +79,4 @@ def number(text: str) -> int:
 
 def numbers(text: str) -> list[int]:
     """Parse positive numbers between commas."""
-    return [number(one) for one in text.split(",")]
+    return [number(item) for item in text.split(",")]

@@ -87,7 +87,7 @@ class _Run:
         self.client, self.job, self.journal = client, job, journal
         self.retries, self.progress = retries, progress
         # An output that a campaign made with other options, or of other inputs, is replaced.
-        self.ours = frozenset(name for name, one in journal.records.items() if one.was_made)
+        self.ours = frozenset(name for name, item in journal.records.items() if item.was_made)
         self.workers = _Workers(client)
         self.waiting: dict[frozenset[str], list[Batch]] = {}
         self.running: dict[object, Batch] = {}
@@ -97,8 +97,8 @@ class _Run:
 
     def all(self, tasks: Sequence[Task]) -> None:
         """Run all tasks."""
-        for one in reversed(list(batches(tasks, self.workers.threads()))):
-            self.wait(one)
+        for item in reversed(list(batches(tasks, self.workers.threads()))):
+            self.wait(item)
         while True:
             while len(self.running) < AHEAD * (self.workers.threads() or 1):
                 batch = self.next()
@@ -117,7 +117,9 @@ class _Run:
         """Return a batch whose servers have fewer tasks than they may have, if there is one."""
         most = self.job.per_server
         for servers, waiting in self.waiting.items():
-            if waiting and (most is None or all(self.on_server[one] < most for one in servers)):
+            if waiting and (
+                most is None or all(self.on_server[server] < most for server in servers)
+            ):
                 return waiting.pop()
         return None
 
@@ -125,9 +127,9 @@ class _Run:
         """Give a batch to the scheduler."""
         # The name of a call is new each time: a scheduler remembers names for a while.
         name = f"nyssa-{self.job.name}-{batch.tasks[0].output}-{next(self.numbers)}"
-        others = [one for one in self.workers.addresses() if one not in batch.avoid]
+        others = [address for address in self.workers.addresses() if address not in batch.avoid]
         batch.place = others if batch.avoid else []
-        replaced = self.ours & {one.output for one in batch.tasks}
+        replaced = self.ours & {task.output for task in batch.tasks}
         batch.future = self.client.submit(
             run_tasks,
             batch.tasks,
@@ -159,7 +161,7 @@ class _Run:
 
     def take(self, futures: Sequence[Any]) -> None:
         """Write the results of calls into the journal; give those that have none again."""
-        finished = [one for one in futures if one.status == "finished"]
+        finished = [item for item in futures if item.status == "finished"]
         results = self.results(finished)
         final: list[Record] = []
         lost = False
@@ -190,13 +192,13 @@ class _Run:
             return {}
         try:
             found: list[list[Record]] = self.client.gather(futures)  # type: ignore[no-untyped-call]
-            return {one.key: of for one, of in zip(futures, found, strict=True)}
+            return {item.key: of for item, of in zip(futures, found, strict=True)}
         # Whatever the engine says, the result is lost if its worker or the scheduler is.
         except Exception:  # noqa: BLE001
             if len(futures) == 1:
                 return {}
-            each = (self.results([one]) for one in futures)
-            return {key: of for one in each for key, of in one.items()}
+            each = (self.results([future]) for future in futures)
+            return {key: of for item in each for key, of in item.items()}
 
     def judged(self, batch: Batch, records: list[Record], future: Any) -> Iterator[Record]:
         """Return the records of a batch, except of tasks that are tried again."""
@@ -211,8 +213,8 @@ class _Run:
     def broken(self, batch: Batch, future: Any) -> Iterator[Record]:
         """Return the record of a task whose worker died; the tasks of a batch are tried alone."""
         if len(batch.tasks) > 1:
-            for one in batch.tasks:
-                self.wait(Batch([one], batch.attempt))
+            for task in batch.tasks:
+                self.wait(Batch([task], batch.attempt))
             return
         record = Record.of(batch.tasks[0], self.job.key, "failed")
         record.error, record.attempts = "the worker returned no result", batch.attempt
@@ -267,7 +269,7 @@ def batches(tasks: Sequence[Task], threads: int) -> Iterator[Batch]:
     most = max(1, min(BATCH_TASKS, len(tasks) // (BATCHES * max(threads, 1))))
     group: list[Task] = []
     for task in tasks:
-        bytes_ = sum(one.bytes for one in group) + task.bytes
+        bytes_ = sum(item.bytes for item in group) + task.bytes
         if group and (
             len(group) == most or bytes_ > BATCH_BYTES or task.servers != group[0].servers
         ):

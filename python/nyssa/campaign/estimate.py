@@ -39,24 +39,24 @@ def estimate(inputs: Iterable[Input], job: Job) -> Sample | None:
     """
     if job.name == "merge":
         return None
-    for one in (one for one in inputs if one.size > 0):
+    for element in (item for item in inputs if item.size > 0):
         try:
-            with open_dataset(one.url) as dataset:
+            with open_dataset(element.url) as dataset:
                 entries = dataset.num_entries
             first = min(job.options.get("entry_start") or 0, entries)
             stop = min(job.options.get("entry_stop") or entries, entries)
-            part = min(1.0, SAMPLE / one.size)
+            part = min(1.0, SAMPLE / element.size)
             stop = max(first, min(stop, first + max(1, int(entries * part))))
             with tempfile.TemporaryDirectory(prefix="nyssa-campaign-") as folder:
                 output = str(Path(folder) / "sample.root")
                 options = {**job.options, "threads": job.threads, "entry_stop": stop}
                 start = time.perf_counter()
                 if job.name == "convert":
-                    convert(one.url, output, **options)
+                    convert(element.url, output, **options)
                 else:
-                    rewrite(one.url, output, **options)
+                    rewrite(element.url, output, **options)
                 seconds = time.perf_counter() - start
-                bytes_ = one.size * (stop - first) / max(entries, 1)
+                bytes_ = element.size * (stop - first) / max(entries, 1)
                 written = Path(output).stat().st_size
                 return Sample(bytes_ / seconds, written / max(bytes_, 1))
         except (NyssaError, OSError):

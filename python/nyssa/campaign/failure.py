@@ -29,7 +29,7 @@ _PLACE = ("file", "object", "field", "column", "cluster", "page", "basket", "ent
 
 
 def _kind(error: Exception) -> str:
-    return next((kind for one, kind in _KINDS if isinstance(error, one)), "Io")
+    return next((kind for item, kind in _KINDS if isinstance(error, item)), "Io")
 
 
 def exit_code(error: Exception) -> int:

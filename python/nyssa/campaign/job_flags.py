@@ -120,7 +120,7 @@ def value_of(kind: str, text: str) -> Any:
 def texts_of(text: str) -> list[str]:
     """Return the texts between commas. A comma after a backslash belongs to its text."""
     found = re.split(r"(?<!\\),", text)
-    return [one.replace("\\,", ",") for one in found]
+    return [item.replace("\\,", ",") for item in found]
 
 
 def _refused(job: str) -> list[str]:
@@ -140,8 +140,8 @@ def _number(text: str) -> int | str:
 
 def _entries(text: str) -> dict[str, int]:
     """Return the keywords of a range of entries."""
-    start, colon, stop = (one.strip() for one in text.partition(":"))
-    if not colon or not all(one.isdigit() for one in (start, stop) if one):
+    start, colon, stop = (item.strip() for item in text.partition(":"))
+    if not colon or not all(item.isdigit() for item in (start, stop) if item):
         raise argparse.ArgumentTypeError(f"{text!r} is not a range of entries: A:B, A: or :B")
     given = {"entry_start": start, "entry_stop": stop}
-    return {name: int(one) for name, one in given.items() if one}
+    return {name: int(item) for name, item in given.items() if item}

@@ -1,4 +1,4 @@
-"""Keeps the journal of a campaign: a file of JSON lines that says what was done.
+"""Reads and writes the journal of a campaign: a file with a JSON line for each task.
 
 Each line is the record of a task, or the begin of a run; ``docs/campaign.md`` describes them. A
 line is written at once and forced to the disk, so that a killed campaign loses nothing. A last line
@@ -91,21 +91,21 @@ class Record:
     def is_of(self, task: Task, job: str) -> bool:
         """Return whether this is the result of the same inputs and the same job."""
         inputs = _shown(task)
-        known = [tuple(one) for one in self.inputs]
+        known = [tuple(item) for item in self.inputs]
         # Older journals have no versions, and no digests of queries.
-        old = known == [one[:2] for one in inputs if len(one) == 3]
+        old = known == [item[:2] for item in inputs if len(item) == 3]
         same = _identity(self.inputs, job, False) == _identity(inputs, job, False)
         return self.job == job and (old or same)
 
     def may_be_replaced(self, task: Task, job: str) -> bool:
         """Return whether the output is an older one of the same job, of some of the same inputs."""
-        known = {(_place(str(one[0])), *one[3:]) for one in self.inputs}
-        return self.job == job and any((one[0], *one[3:]) in known for one in _shown(task))
+        known = {(_place(str(item[0])), *item[3:]) for item in self.inputs}
+        return self.job == job and any((item[0], *item[3:]) in known for item in _shown(task))
 
 
 def _shown(task: Task) -> list[tuple[str | int | None, ...]]:
     """Return the inputs of a task, with sizes and versions. A journal has no secrets of URLs."""
-    return [(_place(one.url), one.size, one.version, *_query(one.url)) for one in task.inputs]
+    return [(_place(item.url), item.size, item.version, *_query(item.url)) for item in task.inputs]
 
 
 def _place(url: str) -> str:
@@ -122,7 +122,7 @@ def identity_of(task: Task, job: str, verified: bool) -> bytes:
 
 
 def _identity(inputs: Sequence[Sequence[Any]], job: str, verified: bool) -> bytes:
-    return _core.identity_of([(*one, *(None,) * 4)[:4] for one in inputs], job, verified)
+    return _core.identity_of([(*item, *(None,) * 4)[:4] for item in inputs], job, verified)
 
 
 def _query(url: str) -> list[str]:
@@ -213,7 +213,7 @@ def journal_of(destination: str, journal: str | Path | None) -> Path:
 
 
 def journal_to_read(destination: str, journal: str | Path | None) -> Path:
-    """Return the journal in `destination`, or else that of an earlier ``nyssa convert --into``.
+    """Return the journal in `destination`, or else the one of an earlier ``nyssa convert --into``.
 
     Raises
     ------
@@ -250,7 +250,7 @@ def _parse(line: bytes, folder: Path) -> tuple[Begin | Record, bool] | None:
     is_of_campaign = "input" not in values
     if not is_of_campaign:
         values = _of_convert(values, folder)
-    known = {one.name: values[one.name] for one in fields(kind) if one.name in values}
+    known = {item.name: values[item.name] for item in fields(kind) if item.name in values}
     return kind(**known), is_of_campaign
 
 
@@ -281,10 +281,10 @@ def read(file: BinaryIO, path: Path) -> Entries:
 def _entries(lines: Iterable[tuple[Begin | Record, bool] | None]) -> Entries:
     """Return what the lines of a journal say together."""
     found = Entries()
-    for one in lines:
-        if one is None:
+    for line in lines:
+        if line is None:
             continue
-        entry, is_of_campaign = one
+        entry, is_of_campaign = line
         if isinstance(entry, Begin):
             found.last, found.ended = entry, []
         else:

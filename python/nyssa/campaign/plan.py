@@ -67,13 +67,13 @@ class Task:
     @cached_property
     def servers(self) -> frozenset[str]:
         """Return the names of the servers that the inputs are on."""
-        names = (urlsplit(one.url).hostname for one in self.inputs if "://" in one.url)
+        names = (urlsplit(item.url).hostname for item in self.inputs if "://" in item.url)
         return frozenset(filter(None, names))
 
     @cached_property
     def bytes(self) -> int:
         """Sum of the sizes of the inputs in bytes."""
-        return sum(max(one.size, 0) for one in self.inputs)
+        return sum(max(item.size, 0) for item in self.inputs)
 
 
 def find_inputs(inputs: Inputs, destination: str, outputs: Collection[str] = ()) -> list[Input]:
@@ -97,11 +97,11 @@ def find_inputs(inputs: Inputs, destination: str, outputs: Collection[str] = ())
         (a `ValueError`) if there is no input, or a dict has none of the forms of `Inputs`.
     """
     below = destination.rstrip("/") + "/"
-    made = {one for one in outputs if one.startswith(below)}
+    made = {output for output in outputs if output.startswith(below)}
     named = {
-        (dataset, url): url == one
-        for dataset, one in _datasets(inputs)
-        for url in _core.files(one, must_exist=True)
+        (dataset, url): url == item
+        for dataset, item in _datasets(inputs)
+        for url in _core.files(item, must_exist=True)
         if _place(url) not in made
     }
     elsewhere = {key for key in named if not _place(key[1]).startswith(below)}
@@ -140,11 +140,11 @@ def _datasets(inputs: Inputs) -> Iterator[tuple[str, str]]:
         for name, value in inputs.items():
             yield from _named(name, value)
         return
-    for one in [inputs] if isinstance(inputs, str) else inputs:
-        if one.endswith(".json"):
-            yield from _datasets(_read_json(one))
+    for item in [inputs] if isinstance(inputs, str) else inputs:
+        if item.endswith(".json"):
+            yield from _datasets(_read_json(item))
         else:
-            yield "", one
+            yield "", item
 
 
 def _read_json(path: str) -> Mapping[str, Any]:
@@ -175,8 +175,8 @@ def _named(dataset: str, value: Any) -> Iterator[tuple[str, str]]:
         for variation, below in value.items():
             yield from _named(f"{dataset}__{variation}", below)
     elif isinstance(value, Sequence):
-        for one in value:
-            yield from _named(dataset, one)
+        for item in value:
+            yield from _named(dataset, item)
     else:
         raise ArgumentError(f"the dataset {dataset!r} has files in an unknown form: {value!r}")
 
@@ -211,14 +211,14 @@ def make_tasks(
         (a `ValueError`) if two inputs would make the same output, or if an output is an input.
     """
     grouped: dict[str, list[Input]] = {}
-    for one in inputs:
-        grouped.setdefault(one.dataset, []).append(one)
+    for item in inputs:
+        grouped.setdefault(item.dataset, []).append(item)
     tasks: list[Task] = []
     for dataset, files in grouped.items():
         folder = posixpath.join(destination, dataset) if dataset else destination
         if target_size is None and condense is None:
-            names = _output_names([one.url for one in files])
-            groups = [[one] for one in files]
+            names = _output_names([file.url for file in files])
+            groups = [[file] for file in files]
         else:
             most = None if target_size is None else target_size / scale
             groups = list(_groups(files, most, condense))
@@ -226,7 +226,7 @@ def make_tasks(
         for name, group in zip(names, groups, strict=True):
             tasks.append(Task(posixpath.join(folder, name), tuple(group)))
     _refuse_twins(tasks)
-    places = {_place(one.url) for one in inputs}
+    places = {_place(item.url) for item in inputs}
     for task in tasks:
         if task.output in places:
             message = f"{task.output} would be an input and an output: name another folder"
@@ -238,16 +238,16 @@ def _groups(
     files: Sequence[Input], most: float | None, condense: int | None
 ) -> Iterator[list[Input]]:
     group: list[Input] = []
-    for one in files:
+    for file in files:
         # A file that cannot be opened fails alone.
-        if one.size < 0:
-            yield [one]
+        if file.size < 0:
+            yield [file]
             continue
-        is_large = most is not None and sum(other.size for other in group) + one.size > most
+        is_large = most is not None and sum(other.size for other in group) + file.size > most
         if group and (is_large or len(group) == condense):
             yield group
             group = []
-        group.append(one)
+        group.append(file)
     if group:
         yield group
 
@@ -261,7 +261,7 @@ def _output_names(urls: Sequence[str]) -> list[str]:
     except ValueError:
         common = ""
     # A URL loses one of its slashes there.
-    common_length = len(common) if all(one.startswith(common) for one in folders) else 0
+    common_length = len(common) if all(folder.startswith(common) for folder in folders) else 0
     if not common_length:
         return [posixpath.basename(path) for path in paths]
     return [path[common_length:].lstrip("/") for path in paths]

@@ -1,4 +1,4 @@
-"""Shows how far a campaign is."""
+"""Shows the progress of a campaign."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class Ended(Protocol):
 
 
 class Progress:
-    """Shows on stderr how far a campaign is: one line that changes, or a line now and then."""
+    """Shows the progress of a campaign on stderr: one line that changes, or a line now and then."""
 
     def __init__(self, tasks: Sequence[Work], *, quiet: bool = False) -> None:
-        self.total, self.bytes = len(tasks), sum(one.bytes for one in tasks)
+        self.total, self.bytes = len(tasks), sum(task.bytes for task in tasks)
         self.done = self.failed = self.read = 0
         self.workers = -1
         self.start = self._last = time.monotonic()

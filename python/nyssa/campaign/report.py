@@ -63,7 +63,7 @@ class CampaignNote:
 
     text: str
     outputs: int
-    """The number of outputs of which it was said."""
+    """The number of outputs with this note."""
 
 
 @dataclass(frozen=True)
@@ -106,14 +106,14 @@ class CampaignReport(Report):
                 [title, *header],
                 [
                     (
-                        one.name,
-                        count(one.tasks),
-                        f"{one.seconds:.1f} s",
-                        f"{one.read_rate / 1e6:.1f} MB/s",
-                        f"{one.write_rate / 1e6:.1f} MB/s",
-                        f"{one.cpu_efficiency:.0%}",
+                        rate.name,
+                        count(rate.tasks),
+                        f"{rate.seconds:.1f} s",
+                        f"{rate.read_rate / 1e6:.1f} MB/s",
+                        f"{rate.write_rate / 1e6:.1f} MB/s",
+                        f"{rate.cpu_efficiency:.0%}",
                     )
-                    for one in rates
+                    for rate in rates
                 ],
             )
         for slow in self.stragglers:
@@ -145,44 +145,49 @@ def summary(records: Iterable[Record], made: set[str], seconds: float) -> Campai
         The time of this run.
     """
     everything = list(records)
-    complete = [one for one in everything if one.is_complete]
-    new = [one for one in complete if one.output in made]
-    worked = [one for one in new if one.state == "done"]
+    complete = [item for item in everything if item.is_complete]
+    new = [item for item in complete if item.output in made]
+    worked = [item for item in new if item.state == "done"]
     return CampaignReport(
         done=len(worked),
         found=len(complete) - len(worked),
         seconds=seconds,
-        read_rate=sum(one.input_bytes for one in worked) / max(seconds, 1e-9),
-        verified=sum(one.verified for one in complete),
+        read_rate=sum(item.input_bytes for item in worked) / max(seconds, 1e-9),
+        verified=sum(item.verified for item in complete),
         datasets=dataset_totals(complete),
-        nodes=[_rate(name, of, span=True) for name, of in _by(worked, lambda one: one.host)],
+        nodes=[_rate(name, of, span=True) for name, of in _by(worked, lambda item: item.host)],
         processes=[
             _rate(name, of, span=False)
-            for name, of in _by(worked, lambda one: f"{one.host} {one.process}")
+            for name, of in _by(worked, lambda item: f"{item.host} {item.process}")
         ],
         stragglers=list(_stragglers(worked)),
-        failed=failed_tasks(one for one in everything if not one.is_complete),
+        failed=failed_tasks(item for item in everything if not item.is_complete),
         notes=_notes(worked),
     )
 
 
 def _notes(records: Iterable[Record]) -> list[CampaignNote]:
-    counted = Counter(note for one in records for note in one.notes)
-    return [CampaignNote(*one) for one in counted.items()]
+    counted = Counter(note for record in records for note in record.notes)
+    return [CampaignNote(*item) for item in counted.items()]
 
 
 def _by(records: Iterable[Record], key: Callable[[Record], str]) -> list[tuple[str, list[Record]]]:
     groups: dict[str, list[Record]] = {}
-    for one in records:
-        groups.setdefault(key(one), []).append(one)
+    for record in records:
+        groups.setdefault(key(record), []).append(record)
     return sorted(groups.items())
 
 
 def failed_tasks(records: Iterable[Record]) -> list[FailedTask]:
     """Return what is reported of tasks that failed."""
     return [
-        FailedTask(one.output, [str(url) for url, *_ in one.inputs], one.error or "", one.attempts)
-        for one in records
+        FailedTask(
+            record.output,
+            [str(url) for url, *_ in record.inputs],
+            record.error or "",
+            record.attempts,
+        )
+        for record in records
     ]
 
 
@@ -192,11 +197,11 @@ def dataset_totals(records: Iterable[Record]) -> list[DatasetTotals]:
         DatasetTotals(
             dataset=name,
             outputs=len(of),
-            entries=sum(one.entries for one in of),
-            bytes_in=sum(one.input_bytes for one in of),
-            bytes_out=sum(one.output_bytes for one in of),
+            entries=sum(item.entries for item in of),
+            bytes_in=sum(item.input_bytes for item in of),
+            bytes_out=sum(item.output_bytes for item in of),
         )
-        for name, of in _by(records, lambda one: one.dataset)
+        for name, of in _by(records, lambda item: item.dataset)
     ]
 
 
@@ -206,42 +211,42 @@ def table_of_datasets(datasets: Iterable[DatasetTotals]) -> Table:
         ["dataset", ">outputs", ">entries", ">before", ">after", ">ratio"],
         [
             (
-                one.dataset or "-",
-                *map(count, (one.outputs, one.entries)),
-                size(one.bytes_in),
-                size(one.bytes_out),
-                share(one.bytes_out, one.bytes_in),
+                dataset.dataset or "-",
+                *map(count, (dataset.outputs, dataset.entries)),
+                size(dataset.bytes_in),
+                size(dataset.bytes_out),
+                share(dataset.bytes_out, dataset.bytes_in),
             )
-            for one in datasets
+            for dataset in datasets
         ],
     )
 
 
 def _rate(name: str, records: list[Record], *, span: bool) -> ProcessRate:
-    worked = sum(one.seconds for one in records)
-    first = min(one.begin for one in records)
-    seconds = max(one.begin + one.seconds for one in records) - first if span else worked
+    worked = sum(record.seconds for record in records)
+    first = min(record.begin for record in records)
+    seconds = max(record.begin + record.seconds for record in records) - first if span else worked
     seconds = max(seconds, 1e-9)
-    available = sum(one.seconds * one.threads for one in records)
+    available = sum(record.seconds * record.threads for record in records)
     return ProcessRate(
         name=name,
         tasks=len(records),
         seconds=seconds,
-        read_rate=sum(one.input_bytes for one in records) / seconds,
-        write_rate=sum(one.output_bytes for one in records) / seconds,
-        cpu_efficiency=sum(one.cpu_seconds for one in records) / max(available, 1e-9),
+        read_rate=sum(record.input_bytes for record in records) / seconds,
+        write_rate=sum(record.output_bytes for record in records) / seconds,
+        cpu_efficiency=sum(record.cpu_seconds for record in records) / max(available, 1e-9),
     )
 
 
 def _stragglers(records: list[Record]) -> Iterator[Straggler]:
-    times = {one.output: one.seconds / max(one.input_bytes, 1) for one in records}
+    times = {record.output: record.seconds / max(record.input_bytes, 1) for record in records}
     if not times:
         return
     median = statistics.median(times.values())
-    for one in records:
-        slower = times[one.output] / max(median, 1e-30)
-        if slower > SLOW and one.seconds > SHORT:
-            yield Straggler(one.output, one.host, one.seconds, slower)
+    for record in records:
+        slower = times[record.output] / max(median, 1e-30)
+        if slower > SLOW and record.seconds > SHORT:
+            yield Straggler(record.output, record.host, record.seconds, slower)
 
 
 def draw(records: Iterable[Record], path: Path) -> None:
@@ -252,18 +257,18 @@ def draw(records: Iterable[Record], path: Path) -> None:
     nyssa.ArgumentError
         (a `ValueError`) if matplotlib is not installed.
     """
-    tasks = [one for one in records if one.state == "done"]
-    start = min((one.begin for one in tasks), default=0.0)
+    tasks = [record for record in records if record.state == "done"]
+    start = min((task.begin for task in tasks), default=0.0)
     figure = new_figure(10, 6)
     above, below = figure.subplots(2, 1, height_ratios=[3, 1])
-    processes = [name for name, _ in _by(tasks, lambda one: f"{one.host} {one.process}")]
-    for row, (_, of) in enumerate(_by(tasks, lambda one: f"{one.host} {one.process}")):
-        spans = [(one.begin - start, one.seconds) for one in of]
+    processes = [name for name, _ in _by(tasks, lambda item: f"{item.host} {item.process}")]
+    for row, (_, of) in enumerate(_by(tasks, lambda item: f"{item.host} {item.process}")):
+        spans = [(item.begin - start, item.seconds) for item in of]
         above.broken_barh(spans, (row - 0.4, 0.8), edgecolor="white")
     above.set_yticks(range(len(processes)), processes)
     above.set_xlabel("time since the first task [s]")
     above.set_ylabel("process")
-    rates = [one.input_bytes / max(one.seconds, 1e-9) / 1e6 for one in tasks]
+    rates = [task.input_bytes / max(task.seconds, 1e-9) / 1e6 for task in tasks]
     below.hist(rates, bins=40)
     below.set_xlabel("bytes of the inputs of a task / its time [MB/s]")
     below.set_ylabel("tasks")

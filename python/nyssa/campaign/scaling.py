@@ -104,26 +104,26 @@ class ScalingReport(Report):
             f"{work.bytes_moved / 1e6:.1f} MB moved, {work.requests:.0f} requests"
         )
         resources = list(self.points[0].used) if self.points else []
-        end = [">time"] if any(one.seconds is not None for one in self.points) else []
+        end = [">time"] if any(point.seconds is not None for point in self.points) else []
         yield Table(
             [
                 *(">nodes", ">processes", ">tasks/s", ">MB/s", ">of a node", ">of a process"),
-                *(">efficiency", *(f">{one}" for one in resources), "limit", *end),
+                *(">efficiency", *(f">{resource}" for resource in resources), "limit", *end),
             ],
             [
                 (
-                    count(one.nodes),
-                    count(one.processes),
-                    f"{one.tasks_per_second:.3g}",
-                    f"{one.rate / 1e6:,.1f}",
-                    f"{one.node_rate / 1e6:,.1f}",
-                    f"{one.process_rate / 1e6:.2f}",
-                    f"{one.efficiency:.1%}",
-                    *(f"{one.used[name]:.0%}" for name in resources),
-                    one.limit,
-                    *([f"{one.seconds:,.0f} s"] if one.seconds is not None else []),
+                    count(point.nodes),
+                    count(point.processes),
+                    f"{point.tasks_per_second:.3g}",
+                    f"{point.rate / 1e6:,.1f}",
+                    f"{point.node_rate / 1e6:,.1f}",
+                    f"{point.process_rate / 1e6:.2f}",
+                    f"{point.efficiency:.1%}",
+                    *(f"{point.used[name]:.0%}" for name in resources),
+                    point.limit,
+                    *([f"{point.seconds:,.0f} s"] if point.seconds is not None else []),
                 )
-                for one in self.points
+                for point in self.points
             ],
         )
 
@@ -150,10 +150,10 @@ def measured(destination: str, *, journal: str | Path | None = None, remote: boo
         times.
     """
     path, found = read_of(destination, journal)
-    records = [one for one in found.records.values() if one.state == "done"]
+    records = [record for record in found.records.values() if record.state == "done"]
     if not records:
         raise ArgumentError(f"no task of {path} made an output, so the rate is not known")
-    timed = [one for one in records if one.cpu_seconds > 0]
+    timed = [record for record in records if record.cpu_seconds > 0]
     if not timed:
         raise ArgumentError(
             f"{path} has no CPU times, because an earlier build wrote it: run a part of the work "
@@ -165,21 +165,24 @@ def measured(destination: str, *, journal: str | Path | None = None, remote: boo
 def work_of(records: Sequence[Record], *, remote: bool = True) -> Work:
     """Return what tasks needed on average; see `measured`."""
     number = len(records)
-    written = [one.output_bytes if remote else -one.output_bytes * one.verified for one in records]
-    moved = sum(one.bytes_read for one in records) + sum(written)
+    written = [
+        record.output_bytes if remote else -record.output_bytes * record.verified
+        for record in records
+    ]
+    moved = sum(record.bytes_read for record in records) + sum(written)
     return Work(
-        bytes_in=sum(one.input_bytes for one in records) / number,
-        cpu_seconds=sum(one.cpu_seconds for one in records) / number,
+        bytes_in=sum(record.input_bytes for record in records) / number,
+        cpu_seconds=sum(record.cpu_seconds for record in records) / number,
         bytes_moved=max(moved, 0) / number,
-        requests=sum(one.requests for one in records) / number,
-        seconds=tuple(one.seconds for one in records),
+        requests=sum(record.requests for record in records) / number,
+        seconds=tuple(record.seconds for record in records),
     )
 
 
 def recorded(traces: Sequence[str | Path]) -> Work:
     """Return what jobs needed on average, from recordings of their reads (``--record``).
 
-    A recording is that of one task: a process that reads with one thread. What it writes is not
+    A recording shows one task: a process that reads with one thread. What it writes is not
     counted. Where a recording has no CPU time, as from XrdCl, this is the time in which no
     request was under way.
 
@@ -188,7 +191,7 @@ def recorded(traces: Sequence[str | Path]) -> Work:
     OSError
         When a file cannot be read, or is no recording.
     """
-    found = [trace_summary(one) for one in traces]
+    found = [trace_summary(trace) for trace in traces]
 
     def mean(value: Callable[[TraceSummary], float]) -> float:
         return sum(map(value, found)) / len(found)
@@ -199,12 +202,12 @@ def recorded(traces: Sequence[str | Path]) -> Work:
 
     return Work(
         # The client of XRootD does not tell the sizes of all files.
-        bytes_in=mean(lambda one: one.datasize or one.distinct_bytes),
+        bytes_in=mean(lambda item: item.datasize or item.distinct_bytes),
         cpu_seconds=mean(cpu),
-        bytes_moved=mean(lambda one: one.bytes_open + one.bytes_read + one.bytes_readv),
-        requests=mean(lambda one: one.opens + one.iops_read + one.iops_readv),
-        round_trips=mean(lambda one: one.busy_periods),
-        seconds=tuple(one.runtime for one in found),
+        bytes_moved=mean(lambda item: item.bytes_open + item.bytes_read + item.bytes_readv),
+        requests=mean(lambda item: item.opens + item.iops_read + item.iops_readv),
+        round_trips=mean(lambda item: item.busy_periods),
+        seconds=tuple(item.runtime for item in found),
     )
 
 
@@ -234,7 +237,7 @@ def scaling(work: Work, site: Site, nodes: Iterable[int], *, files: int = 0) -> 
         raise ArgumentError("the bytes of the inputs and the CPU time of a task must be positive")
     alone = _point(work, site, 1, 1.0, files)
     return ScalingReport(
-        work, site, [_point(work, site, one, alone.process_rate, files) for one in numbers]
+        work, site, [_point(work, site, number, alone.process_rate, files) for number in numbers]
     )
 
 
@@ -295,17 +298,17 @@ def _point(work: Work, site: Site, nodes: int, alone: float, files: int) -> Poin
     processes = nodes * site.processes
     cycle = throughput = 0.0
     for number in range(1, processes + 1):
-        for one in (cpu, *shared):
-            one.arrive(number)
-        other = sum(one.residence for one in shared) + trips
+        for item in (cpu, *shared):
+            item.arrive(number)
+        other = sum(item.residence for item in shared) + trips
         both = site.overlap * min(cpu.residence, other)
         cycle = cpu.residence + other - both
         throughput = number / cycle
-        for one in (cpu, *shared):
-            one.settle(throughput)
+        for item in (cpu, *shared):
+            item.settle(throughput)
     rate = throughput * work.bytes_in
-    used = {one.name: one.used(throughput) for one in (cpu, *shared) if one.demand > 0}
-    busiest = max(shared, key=lambda one: used.get(one.name, 0.0))
+    used = {item.name: item.used(throughput) for item in (cpu, *shared) if item.demand > 0}
+    busiest = max(shared, key=lambda item: used.get(item.name, 0.0))
     idle = ["CPU", "round trips"][trips > cpu.residence]
     limit = busiest.name if used.get(busiest.name, 0.0) > BUSY else idle
     return Point(
@@ -346,14 +349,14 @@ def draw(report: ScalingReport, path: Path) -> None:
     """
     figure = new_figure(8, 5)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
-    nodes = [one.nodes for one in report.points]
+    nodes = [point.nodes for point in report.points]
     alone = scaling(report.work, report.site, [1]).points[0].node_rate
-    above.plot(nodes, [one.rate / 1e9 for one in report.points], "o-", label="expected")
-    above.plot(nodes, [alone * one / 1e9 for one in nodes], "--", label="as one node")
+    above.plot(nodes, [point.rate / 1e9 for point in report.points], "o-", label="expected")
+    above.plot(nodes, [alone * node / 1e9 for node in nodes], "--", label="as one node")
     above.set_ylabel("inputs [GB/s]")
     above.legend()
     for name in report.points[0].used:
-        below.plot(nodes, [one.used[name] for one in report.points], label=name)
+        below.plot(nodes, [point.used[name] for point in report.points], label=name)
     below.set_xlabel("nodes")
     below.set_ylabel("used")
     below.legend(fontsize="small")
@@ -363,6 +366,6 @@ def draw(report: ScalingReport, path: Path) -> None:
 def work_at(rate: float, bytes_in: float, *, output: float = 0.6) -> Work:
     """Return the work of tasks of which a process does `rate` bytes of inputs per second.
 
-    The size of an output is that of its inputs times `output`.
+    The size of an output is the size of its inputs times `output`.
     """
     return Work(bytes_in, bytes_in / rate, bytes_in * (1 + output))

@@ -1,4 +1,4 @@
-"""How far a campaign is, from its journal alone."""
+"""Reports the progress of a campaign, from its journal alone."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ class CampaignStatus(Report):
     def _parts(self) -> Iterator[str | Table]:
         yield table_of_datasets(self.datasets)
         for what, tasks in (("failed", self.failed), ("damaged", self.damaged)):
-            for one in tasks:
-                yield f"{what}: {one.output} ({', '.join(one.inputs)}): {one.error}"
+            for task in tasks:
+                yield f"{what}: {task.output} ({', '.join(task.inputs)}): {task.error}"
         if self.last_run is not None:
             yield from _lines(self.last_run, self.running)
         yield (
@@ -104,7 +104,7 @@ def _lines(run: LastRun, running: bool) -> Iterator[str]:
 
 
 def status(destination: str, *, journal: str | Path | None = None) -> CampaignStatus:
-    """Return how far a campaign is. It may run at the same time.
+    """Return the progress of a campaign. It may run at the same time.
 
     Parameters
     ----------
@@ -123,13 +123,13 @@ def status(destination: str, *, journal: str | Path | None = None) -> CampaignSt
     path, found = read_of(destination, journal)
     running = is_used(path)
     records = list(found.records.values())
-    complete = [one for one in records if one.is_complete]
+    complete = [record for record in records if record.is_complete]
     last = None
     if found.last is not None:
         begun, ended = found.last, found.ended
-        last_end = max((one.begin + one.seconds for one in ended), default=begun.begin)
+        last_end = max((item.begin + item.seconds for item in ended), default=begun.begin)
         seconds = (time.time() if running else last_end) - begun.begin
-        bytes_ = sum(one.input_bytes for one in ended)
+        bytes_ = sum(item.input_bytes for item in ended)
         rate = bytes_ / seconds if seconds > 0 else 0.0
         last = LastRun(
             job=begun.run,
@@ -146,10 +146,10 @@ def status(destination: str, *, journal: str | Path | None = None) -> CampaignSt
         journal=str(path),
         running=running,
         complete=len(complete),
-        verified=sum(one.verified for one in complete),
-        bytes_out=sum(one.output_bytes for one in complete),
+        verified=sum(item.verified for item in complete),
+        bytes_out=sum(item.output_bytes for item in complete),
         datasets=dataset_totals(complete),
-        failed=failed_tasks(one for one in records if one.state == "failed"),
-        damaged=failed_tasks(one for one in records if one.state == "damaged"),
+        failed=failed_tasks(record for record in records if record.state == "failed"),
+        damaged=failed_tasks(record for record in records if record.state == "damaged"),
         last_run=last,
     )

@@ -92,7 +92,7 @@ class Job:
     def key(self) -> str:
         """Return the job and its options as text. A task is done again if it changes.
 
-        The text of a conversion is that of ``nyssa convert --into`` with the same options. It does
+        A conversion has the text that ``nyssa convert --into`` writes for the same options. It does
         not have ``verify``, which does not change the output.
         """
         named = {"cluster_size": self.cluster_size, **self.options}
@@ -137,7 +137,7 @@ def run_tasks(tasks: Sequence[Task], job: Job, replaced: Collection[str]) -> lis
     Errors of nyssa are in the records. The outputs in `replaced` are replaced if they exist.
     """
     forced = dataclasses.replace(job, force=True)
-    return [_run_task(one, forced if one.output in replaced else job) for one in tasks]
+    return [_run_task(task, forced if task.output in replaced else job) for task in tasks]
 
 
 def made(task: Task, job: Job) -> Record:
@@ -209,7 +209,7 @@ def _look_at_found(task: Task, job: Job, record: Record) -> Job:
     """Take an output that exists already as the result, or return the job that may replace it.
 
     A worker made it, and the campaign was stopped before it heard of that. An output that looks
-    like it, but of which nothing says what it was made of, is replaced with a note.
+    like it, but whose inputs are not known, is replaced with a note.
     """
     identity = _core.identity(task.output)
     verified = identity == identity_of(task, job.key, verified=True)
@@ -220,7 +220,7 @@ def _look_at_found(task: Task, job: Job, record: Record) -> Job:
             record.state, record.entries = "found", _entries(task.output)
             record.verified = verified
             return job
-    elif _entries(task.output) == sum(_entries(one.url) for one in task.inputs):
+    elif _entries(task.output) == sum(_entries(item.url) for item in task.inputs):
         record.notes = ["replaced an output that was there: nothing says what it was made of"]
     else:
         raise OutputExistsError(
@@ -239,7 +239,7 @@ def _entries(url: str) -> int:
 
 def _run(task: Task, job: Job, record: Record, identity: bytes | None = None) -> None:
     """Make the output from the inputs, and add what the reports say to the record."""
-    urls = [one.url for one in task.inputs]
+    urls = [item.url for item in task.inputs]
     common = {"memory": memory(job, _worker_memory()), **job.options, "threads": job.threads}
     if job.name == "merge":
         _merge(urls, task.output, job, common, record, identity)
@@ -248,13 +248,13 @@ def _run(task: Task, job: Job, record: Record, identity: bytes | None = None) ->
         common["cluster_size"] = job.cluster_size
     if len(urls) == 1:
         with made_as(identity):
-            _one(job, urls[0], task.output, {**common, "force": job.force}, record)
+            _run_job(job, urls[0], task.output, {**common, "force": job.force}, record)
         return
     # Several inputs: each is converted into a file of its own, and then these are merged.
     with tempfile.TemporaryDirectory(prefix="nyssa-campaign-") as folder:
         parts = [str(Path(folder) / f"{number}.root") for number in range(len(urls))]
         for url, part in zip(urls, parts, strict=True):
-            _one(job, url, part, common, record)
+            _run_job(job, url, part, common, record)
         kept = {name: value for name, value in common.items() if name in _KEPT_FOR_MERGE}
         try:
             _merge(parts, task.output, job, kept, record, identity)
@@ -302,7 +302,7 @@ def _worker_memory() -> int | None:
     return int((limit * USED - PYTHON) / threads) if limit else None
 
 
-def _one(
+def _run_job(
     job: Job, url: str, output: str, options: Mapping[str, Any], record: Record
 ) -> Sequence[Mapping[str, Any]]:
     """Convert or rewrite one input, and return the reports on its datasets."""
@@ -332,12 +332,12 @@ def _merge(
 
 def _add(record: Record, reports: Sequence[Mapping[str, Any]]) -> None:
     """Add the entries and notes of reports to a record; each note once."""
-    record.entries += sum(one["entries"] for one in reports)
-    for one in reports:
-        of = f"{one['ntuple']}: " if len(reports) > 1 else ""
-        notes = [f"{of}left out {it['branch']}: {it['reason']}" for it in one.get("skipped", ())]
-        notes += [f"left out {it}" for it in one.get("left_out", ())]
-        notes += [f"{of}{note}" for note in one["notes"]]
+    record.entries += sum(report["entries"] for report in reports)
+    for report in reports:
+        of = f"{report['ntuple']}: " if len(reports) > 1 else ""
+        notes = [f"{of}left out {it['branch']}: {it['reason']}" for it in report.get("skipped", ())]
+        notes += [f"left out {it}" for it in report.get("left_out", ())]
+        notes += [f"{of}{note}" for note in report["notes"]]
         record.notes += [note for note in notes if note not in record.notes]
 
 

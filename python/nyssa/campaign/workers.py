@@ -95,7 +95,7 @@ def _processes(options: Mapping[str, Any]) -> LocalCluster:
     from distributed import LocalCluster
 
     if getattr(current_process(), "_inheriting", False):
-        # This process imports the script. The one that runs the script says what is wrong.
+        # This process imports the script. The process that runs the script reports the problem.
         raise SystemExit(1)
     # What dask logs of a process that does not start is long, and has no reason.
     nanny = logging.getLogger("distributed.nanny")
@@ -138,9 +138,9 @@ def _batch_system(name: str) -> Any:
         message = f"jobs of {name} need dask-jobqueue: pip install dask-jobqueue"
         raise ArgumentError(message) from None
     classes = {
-        one.removesuffix("Cluster").lower(): one
-        for one in dir(dask_jobqueue)
-        if one.endswith("Cluster")
+        item.removesuffix("Cluster").lower(): item
+        for item in dir(dask_jobqueue)
+        if item.endswith("Cluster")
     }
     if name.lower() not in classes:
         known = ", ".join(sorted(classes))

@@ -199,7 +199,7 @@ def create_url(url: str, force: bool) -> Output | XrootdOutput:
 
 
 def kind(url: str) -> bool | None:
-    """Return whether what is at a URL is a folder; None where nothing is."""
+    """Return whether a URL is a folder, or None if nothing exists there."""
     if _is_xrootd(url):
         return xrootd_client.kind(url)
     filesystem, path = _resolve(url)
@@ -210,13 +210,13 @@ def kind(url: str) -> bool | None:
 
 
 def entries(url: str) -> list[tuple[str, bool]]:
-    """Return the names of what is in a folder, and whether each is a folder."""
+    """Return the names in a folder, and whether each is a folder."""
     if _is_xrootd(url):
         return xrootd_client.entries(url)
     filesystem, path = _resolve(url)
     found = filesystem.ls(path, detail=True)
     return [
-        (one["name"].rstrip("/").rsplit("/", 1)[-1], one["type"] == "directory") for one in found
+        (item["name"].rstrip("/").rsplit("/", 1)[-1], item["type"] == "directory") for item in found
     ]
 
 

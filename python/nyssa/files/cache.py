@@ -11,7 +11,7 @@ from nyssa.errors import ArgumentError
 __all__ = ["Cache", "CacheAs", "CacheFolder", "choose"]
 
 Cache = str | os.PathLike[str] | Literal[False] | None
-"""A cache folder, ``False`` for none, or ``None`` for the one of the environment."""
+"""A cache folder, ``False`` for none, or ``None`` for the value of the environment."""
 
 CacheAs = Literal["stored", "lz4", "raw"]
 """The form in which pages and baskets are kept."""
@@ -23,11 +23,11 @@ class CacheFolder(NamedTuple):
     folder: str | None
     """The absolute path of the folder, or ``None`` if nothing is kept."""
     form: str | None
-    """A `CacheAs`, or ``None`` for that of the environment."""
+    """A `CacheAs`, or ``None`` for the value of the environment."""
     size: str | None
-    """The limit, or ``None`` for that of the environment."""
+    """The limit, or ``None`` for the value of the environment."""
     max_age: str | None
-    """The time for which servers are not asked, or ``None`` for that of the environment."""
+    """The time for which servers are not asked, or ``None`` for the value of the environment."""
 
 
 def choose(
@@ -38,14 +38,14 @@ def choose(
 ) -> CacheFolder | None:
     """Return the cache that the arguments of `nyssa.open` name.
 
-    ``None`` means that of the environment.
+    ``None`` means the value of the environment.
     """
     if isinstance(cache, CacheFolder):
         return cache
     if cache_as not in (None, "stored", "lz4", "raw"):
         raise ArgumentError(f'cache_as is "stored", "lz4" or "raw", not {cache_as!r}')
     if cache is None or cache is False:
-        if any(one is not None for one in (cache_as, cache_size, cache_max_age)):
+        if any(item is not None for item in (cache_as, cache_size, cache_max_age)):
             raise ArgumentError(
                 "cache_as, cache_size and cache_max_age need a cache folder: cache=DIR"
             )

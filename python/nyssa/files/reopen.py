@@ -34,8 +34,8 @@ def absolute_file(name: str) -> str:
 def version(file: str, *, anywhere: bool = False) -> str:
     """Return what tells this version of a file from others, by its absolute path or its URL.
 
-    What is kept of a file is used again only for the same version. With `anywhere`, other machines
-    that share the file system find the same text.
+    The kept parts of a file are used again only for the same version. With `anywhere`, other
+    machines that share the file system get the same text.
     """
     if "://" in file:
         return repr(_core.about(file))

@@ -131,7 +131,7 @@ class XrootdFile:
             else:
                 requests.send(self._file.vector_read, chunks)
         for vector, answer in zip(places, requests.wait(), strict=True):
-            parts = [answer] if len(vector) == 1 else [one.buffer for one in answer.chunks]
+            parts = [answer] if len(vector) == 1 else [chunk.buffer for chunk in answer.chunks]
             for i, part in zip(vector, parts, strict=True):
                 answers[i] = bytes(part)
         return answers
@@ -200,7 +200,7 @@ class XrootdOutput:
     def discard(self) -> None:
         """Leave nothing behind."""
         if self._file is not None:
-            # The first error is the one that matters.
+            # The first error matters.
             with contextlib.suppress(OSError):
                 if self._file.is_open():
                     self._file.close()
@@ -218,7 +218,7 @@ def create_url(url: str, force: bool) -> XrootdOutput:
 
 
 def kind(url: str) -> bool | None:
-    """Return whether what is at a URL is a folder; None where nothing is."""
+    """Return whether a URL is a folder, or None if nothing exists there."""
     client = _client()
     system, path = _file_system(client, url)
     status, stat = system.stat(path)
@@ -229,7 +229,7 @@ def kind(url: str) -> bool | None:
 
 
 def entries(url: str) -> list[tuple[str, bool]]:
-    """Return the names of what is in a folder, and whether each is a folder."""
+    """Return the names in a folder, and whether each is a folder."""
     client = _client()
     system, path = _file_system(client, url)
     flags = client.flags.DirListFlags
@@ -238,8 +238,8 @@ def entries(url: str) -> list[tuple[str, bool]]:
     _check(status)
     is_folder = client.flags.StatInfoFlags.IS_DIR
     return [
-        (one.name, one.statinfo is not None and bool(one.statinfo.flags & is_folder))
-        for one in found
+        (item.name, item.statinfo is not None and bool(item.statinfo.flags & is_folder))
+        for item in found
     ]
 
 

@@ -76,7 +76,7 @@ def dask(
     form = opened(found[0]).form(filter_name=filter_name)
     reader = ReadPartition(form, form, workers)
     # dask takes two collections with one name for one. The versions of the files are in no tuple.
-    token = tokenize(reader, found, [one.version for one in found])
+    token = tokenize(reader, found, [item.version for item in found])
     return dask_awkward.from_map(
         reader, found, label="nyssa", token=token, divisions=_divisions(found)
     )
@@ -84,8 +84,8 @@ def dask(
 
 def _divisions(found: list[Partition]) -> tuple[int, ...]:
     ends = [0]
-    for one in found:
-        ends.append(ends[-1] + one.stop - one.start)
+    for item in found:
+        ends.append(ends[-1] + item.stop - item.start)
     return tuple(ends)
 
 

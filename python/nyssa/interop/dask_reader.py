@@ -23,7 +23,7 @@ class ReadPartition(ColumnProjectionMixin):  # type: ignore[misc]
         self.form = form
         self._whole, self._threads = whole, threads
         kept = set(leaves(form))
-        # Top-level columns are selected by their names. What is left out are members of records.
+        # Top-level columns are selected by their names. These are the unused members of records.
         gone = (path for path in leaves(whole) if len(path) > 1 and path not in kept)
         self._gone = tuple(".".join(path) for path in gone)
 

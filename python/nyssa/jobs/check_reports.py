@@ -52,7 +52,7 @@ class Problem:
             "byte": self.offset,
         }
         known = [f"{name} {number}" for name, number in numbers.items() if number is not None]
-        return ", ".join([one for one in (self.object, self.field) if one] + known)
+        return ", ".join([item for item in (self.object, self.field) if item] + known)
 
 
 @dataclass(frozen=True)
@@ -123,43 +123,47 @@ class VerifyReport(Report):
     unchecked: list[str]
     """What could not be checked, and why."""
     notes: list[str]
-    """What is good to know of a sound file, such as keys that are not listed or were renamed."""
+    """Remarks on a sound file, such as keys that are not listed or were renamed."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as ``nyssa verify --json`` prints it."""
         values = asdict(self)
-        for one in values["datasets"]:
-            one["class"] = one.pop("class_name")
+        for value in values["datasets"]:
+            value["class"] = value.pop("class_name")
         return values
 
     @classmethod
     def _of(cls, values: Mapping[str, Any]) -> VerifyReport:
-        datasets = [{**one, "class_name": one["class"]} for one in values["datasets"]]
+        datasets = [{**value, "class_name": value["class"]} for value in values["datasets"]]
         return super()._of({**values, "datasets": datasets})
 
     def _parts(self) -> Iterator[str | Table]:
         numbers = [">entries", ">parts", ">decoded", ">checksums", ">size", ">unreadable"]
         rows = [
             (
-                f"{one.path};{one.cycle}",
-                one.class_name,
-                *map(count, (one.entries, one.parts, one.decoded, one.checksummed)),
-                size(one.bytes),
-                count(len(one.unreadable)),
+                f"{dataset.path};{dataset.cycle}",
+                dataset.class_name,
+                *map(count, (dataset.entries, dataset.parts, dataset.decoded, dataset.checksummed)),
+                size(dataset.bytes),
+                count(len(dataset.unreadable)),
             )
-            for one in self.datasets
+            for dataset in self.datasets
         ]
         yield Table(["name", "class", *numbers], rows)
         for problem in self.problems:
             place = f" ({problem.place})" if problem.place else ""
             yield f"problem: {problem.message}{place}"
-        yield from (f"not checked: {one}" for one in self.unchecked)
+        yield from (f"not checked: {item}" for item in self.unchecked)
         undecoded = [
             *self.objects.undecoded,
-            *(f"{one.path};{one.cycle}: {why}" for one in self.datasets for why in one.unreadable),
+            *(
+                f"{dataset.path};{dataset.cycle}: {why}"
+                for dataset in self.datasets
+                for why in dataset.unreadable
+            ),
         ]
-        yield from (f"not decoded: {one}" for one in undecoded)
-        yield from (f"note: {one}" for one in self.notes)
+        yield from (f"not decoded: {item}" for item in undecoded)
+        yield from (f"note: {note}" for note in self.notes)
         keys = _counted(self.keys, "key")
         if self.problems:
             yield f"damaged: {_counted(len(self.problems), 'problem')} in {keys} of {self.file}"
@@ -230,7 +234,7 @@ class DiffReport(Report):
     b: str
     """The name of b: its file, or file and path."""
     equal: bool
-    """Whether nothing is different and everything that was asked for was compared."""
+    """Whether there is no difference, and every requested comparison was made."""
     entries_a: int
     """The number of entries of a."""
     entries_b: int
@@ -249,7 +253,7 @@ class DiffReport(Report):
     @property
     def different(self) -> list[ComparedColumn]:
         """Return the columns whose values differ."""
-        return [one for one in self.compared if one.different_entries]
+        return [item for item in self.compared if item.different_entries]
 
     def _parts(self) -> Iterator[str | Table]:
         if self.entries_a != self.entries_b:
@@ -257,18 +261,18 @@ class DiffReport(Report):
         for side, names in (("a", self.only_in_a), ("b", self.only_in_b)):
             if names:
                 yield f"only in {side}: {', '.join(names)}"
-        yield from (f"cannot compare {one.name}: {one.reason}" for one in self.incomparable)
+        yield from (f"cannot compare {item.name}: {item.reason}" for item in self.incomparable)
         rows = [
             (
-                one.name,
-                count(one.different_entries),
-                str(one.first.entry),
-                one.first.item,
-                one.first.a,
-                one.first.b,
+                item.name,
+                count(item.different_entries),
+                str(item.first.entry),
+                item.first.item,
+                item.first.a,
+                item.first.b,
             )
-            for one in self.different
-            if one.first is not None
+            for item in self.different
+            if item.first is not None
         ]
         yield Table(["column", ">different", ">first", "item", "in a", "in b"], rows)
         columns = _counted(len(self.compared), "column")
@@ -293,7 +297,7 @@ class FileDiffReport(Report):
     b: str
     """The name of b."""
     equal: bool
-    """Whether nothing is different and everything that was asked for was compared."""
+    """Whether there is no difference, and every requested comparison was made."""
     only_in_a: list[str]
     """The datasets and other objects that only a has, each with its class."""
     only_in_b: list[str]
@@ -312,7 +316,7 @@ class FileDiffReport(Report):
         for side, names in (("a", self.only_in_a), ("b", self.only_in_b)):
             if names:
                 yield f"only in {side}: {', '.join(names)}"
-        yield from (f"different: {one}" for one in self.different)
+        yield from (f"different: {item}" for item in self.different)
         datasets = _counted(len(self.datasets), "dataset")
         objects = _counted(self.compared_objects, "other object")
         yield f"{'equal' if self.equal else 'different'}: {datasets}, {objects} compared"
@@ -472,7 +476,7 @@ class InspectReport(Report):
             *(">stored", ">share", ">uncompressed", ">ratio"),
         ]
         largest = sorted(self.fields, key=lambda part: -part.stored_bytes)
-        rows = [(one.name, one.type_name, *self._numbers(one)) for one in largest]
+        rows = [(item.name, item.type_name, *self._numbers(item)) for item in largest]
         yield Table([name, "type", *numbers], rows)
         groups = {
             "encoding": self.encodings,
@@ -482,7 +486,7 @@ class InspectReport(Report):
         for what, parts in groups.items():
             if parts:
                 yield ""
-                yield Table([what, *numbers], [(one.name, *self._numbers(one)) for one in parts])
+                yield Table([what, *numbers], [(item.name, *self._numbers(item)) for item in parts])
 
     def _numbers(self, part: Part) -> tuple[str, ...]:
         return (
@@ -523,7 +527,7 @@ class DigestReport(TypedDict):
 
 
 class DigestDifference(TypedDict):
-    """A column whose digest is not that of the report."""
+    """A column whose digest differs from the report."""
 
     name: str
     expected: str
@@ -531,7 +535,7 @@ class DigestDifference(TypedDict):
 
 
 class DigestComparison(TypedDict):
-    """How the digests of a dataset compare with those of a report; see `nyssa.digest`."""
+    """The comparison of the digests of a dataset with a report; see `nyssa.digest`."""
 
     equal: bool
     entries: int

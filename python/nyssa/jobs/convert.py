@@ -117,7 +117,7 @@ def convert(
     Parameters
     ----------
     input
-        The file, or ``"file.root:Events"`` for one of its datasets. Of a list, each file is
+        The file, or ``"file.root:Events"`` for one of its datasets. In a list, each file is
         converted, one after the other; it may have globs, folders and ``"@LIST"``.
     output
         The new file. It appears when everything is written; after a failure there is no file. For a
@@ -126,16 +126,16 @@ def convert(
         Path of the tree, or of the RNTuple that becomes one. The default is all TTrees of the file,
         or with ``to="ttree"`` all its RNTuples.
     to
-        ``"rntuple"`` converts TTrees. ``"ttree"`` converts RNTuples to TTrees, for those who still
+        ``"rntuple"`` converts TTrees. ``"ttree"`` converts RNTuples to TTrees, for users who still
         need one. Records and collections of records become branches of their members (``Jet.pt``
         is ``Jet_pt[nJet]``), other collections ``std::vector``. Fields that a TTree cannot hold,
         such as missing values and variants, are named with the reason before anything is written.
     name_pattern
-        Of a list, the names of the outputs. ``{stem}`` is the name of the input without its ending.
+        For a list: names of the outputs. ``{stem}`` is the name of the input without its ending.
     skip_bad
-        Of a list, go on after a file that cannot be converted. By default this is an error.
+        For a list: continue after a file that cannot be converted. By default this is an error.
     skip_done
-        Of a list, keep outputs that were made of these inputs by these options, and make the
+        For a list: keep outputs that were made of these inputs by these options, and make the
         others. An output of an older version of its input is replaced; any other one is an error
         without `force`.
     layout
@@ -165,9 +165,9 @@ def convert(
         Leave out branches with damaged data, instead of failing. The report lists them with
         ``"unreadable": True``.
     basket_size, auto_flush, branch_options
-        Of a TTree that is written, as in `WritableFile.mktree`.
+        For a TTree that is written: as in `WritableFile.mktree`.
     counters, leaf_lists, vectors
-        Of a TTree that is written, as in `WritableFile.mktree`, by globs of its branches. Members
+        For a TTree that is written: as in `WritableFile.mktree`, by globs of its branches. Members
         of one collection have one counter, which is its cardinality field if there is one.
     split_level
         How deep objects of classes are split into branches of a TTree, as in `WritableFile.mktree`.
@@ -188,8 +188,8 @@ def convert(
     ConvertReport
         Entries, bytes, seconds and fields; the branches that were renamed or left out, and why; the
         other objects of the file that were copied (``"carried"``) and that were not
-        (``"left_out"``). Of a file with several datasets, a list with a report on each. Of a list
-        of files, what became of each file; its `total` has the sums.
+        (``"left_out"``). For a file with several datasets: a list with a report on each. For a list
+        of files: the result of each file; its `total` has the sums.
 
     Raises
     ------
@@ -205,7 +205,7 @@ def convert(
     chosen = _conversion(tree, options)
     target = os.fspath(output)
     if isinstance(input, list):
-        inputs = [str(one) for one in expand([os.fspath(one) for one in input])]
+        inputs = [str(element) for element in expand([os.fspath(item) for item in input])]
         many = (inputs, target, name_pattern, skip_bad, skip_done, chosen, workers)
         done = job.run(lambda show: _core.convert_many(*many, show), progress, "converted")
         return ConvertedFiles(done["files"], done["total"])

@@ -69,16 +69,16 @@ def digest(
     Parameters
     ----------
     source
-        A dataset, a file, or ``"file.root:Events"``. Of a file with several datasets, each is
+        A dataset, a file, or ``"file.root:Events"``. If a file has several datasets, each is
         hashed.
     compare
         A report of `convert` or of this function, or a list of reports, which has one for each
-        dataset. The digests are compared with those of the columns.
+        dataset. The digests are compared with the digests of the columns.
     filter_name
         Which columns are hashed, as in `Dataset.arrays`. The default is all columns, or with
-        `compare` those of the report.
+        `compare` the columns of the report.
     entry_start, entry_stop
-        Range of entries. The default is all entries, or with `compare` those of the report.
+        Range of entries. The default is all entries, or with `compare` the entries of the report.
     threads
         As in `Dataset.arrays`.
     progress
@@ -92,17 +92,17 @@ def digest(
         each column. ``"undigested"`` lists columns without digest, with the reason, and ``"hash"``
         names the hash function. With `compare`, ``"equal"`` says whether all digests of the report
         were found; ``"different"``, ``"missing"`` and ``"undigested"`` list the columns for which
-        this is not so, and ``"extra"`` those that the report does not have. Of a file with several
-        datasets, a list in their order.
+        this is not so, and ``"extra"`` the columns that the report does not have. For a file with
+        several datasets: a list in their order.
 
     Raises
     ------
     nyssa.ArgumentError
-        (a `ValueError`) if `compare` is not a report with digests, or is that of another dataset.
+        (a `ValueError`) if `compare` is not a report with digests, or reports on another dataset.
     """
     report = None if compare is None else json.dumps(compare)
 
-    def one(dataset: Dataset, names: list[str] | None) -> DigestReport | DigestComparison:
+    def hashed(dataset: Dataset, names: list[str] | None) -> DigestReport | DigestComparison:
         entries = None
         if entry_start is not None or entry_stop is not None:
             entries = entry_range(entry_start, entry_stop, dataset.num_entries)
@@ -121,9 +121,9 @@ def digest(
         columns = [name for each in datasets for name in each.keys()]
         raise nothing_matches("filter_name", filter_name, columns, datasets[0]._where())
     if len(datasets) == 1:
-        return one(datasets[0], names[0])
+        return hashed(datasets[0], names[0])
     pairs = zip(datasets, names, strict=True)
-    found = [one(each, of_each) for each, of_each in pairs if of_each != []]
+    found = [hashed(each, of_each) for each, of_each in pairs if of_each != []]
     return cast("list[DigestReport] | list[DigestComparison]", found)
 
 

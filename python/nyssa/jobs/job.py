@@ -52,7 +52,7 @@ class Keywords:
 def keywords(declared: type, given: Mapping[str, Any]) -> Keywords:
     """Return the keywords that a `TypedDict` declares, as the core takes them."""
     apart = ("to", "entry_start", "entry_stop")
-    words = words_of(declared, {name: one for name, one in given.items() if name not in apart})
+    words = words_of(declared, {name: item for name, item in given.items() if name not in apart})
     return Keywords(words, given.get("entry_start"), given.get("entry_stop"), IDENTITY.get())
 
 
@@ -67,17 +67,17 @@ class OutputKeywords(TypedDict, total=False):
         Path of the RNTuple (or TTree) in the output. The default is the path of the (first) input.
     compression
         ROOT's setting, such as 505, or a name with an optional level: ``"zstd"``, ``"zstd:9"``. A
-        level is used exactly, unless `effort` says otherwise. The default is that of the `profile`,
-        or ``"zstd"``.
+        level is used exactly, unless `effort` says otherwise. The default is the value of the
+        `profile`, or ``"zstd"``.
     effort
         ``"auto"`` spends time on zstd where a sample of a column shows that it pays, and never uses
         a higher level than `compression` says. ``"full"`` uses that level for all columns. The
-        default is that of the `profile`; or ``"full"`` if `compression` names a level, and
+        default is the value of the `profile`; or ``"full"`` if `compression` names a level, and
         ``"auto"`` otherwise.
     encoding
         ``"default"`` uses the column types that ROOT uses. ``"auto"`` takes a sample of each column
         and uses the type, split or unsplit, that makes it smallest; size then counts more than
-        time. Values stay as they are. The default is that of the `profile`; or ``"auto"`` in
+        time. Values stay as they are. The default is the value of the `profile`; or ``"auto"`` in
         `nyssa.convert` to an RNTuple with zstd and effort ``"auto"``, and ``"default"`` otherwise.
     profile
         Path or URL of a file (TOML) that remembers how columns are stored. Columns that it knows
@@ -143,8 +143,12 @@ def shows_options(declared: type) -> Callable[[_Job], _Job]:
 
     def decorate(job: _Job) -> _Job:
         own = inspect.signature(job)
-        named = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
-        known = {one.name for one in named}
+        named = [
+            parameter
+            for parameter in own.parameters.values()
+            if parameter.kind is not parameter.VAR_KEYWORD
+        ]
+        known = {item.name for item in named}
         # Users look for the options of the job first.
         ordered = sorted(kinds, key=lambda name: name in shared)
         added = [

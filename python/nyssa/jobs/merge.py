@@ -120,17 +120,17 @@ def merge(
     TTrees are merged as ``hadd -ff`` does: their baskets are copied as they are. Their branches
     must be equal in all inputs. With `basket_size`, `auto_flush` or `branch_options`, their entries
     are packed into other baskets, as by `rewrite`; the baskets of one branch then have one
-    compression, that of the first input if none is given. `mode`, `recluster` and `checksums` are
-    for RNTuples only. `verify` compares no histograms and no other objects: if there is nothing
-    else, a note says so.
+    compression, by default the compression of the first input. `mode`, `recluster` and
+    `checksums` are for RNTuples only. `verify` compares no histograms and no other objects: if
+    there is nothing else, a note says so.
 
     Parameters
     ----------
     inputs
-        Files, or ``"file.root:path"``, or a dict from files to paths. A path means only the dataset
-        at this path, and what is beside it. If the first input names a dataset, this one is taken
-        from all inputs. Datasets of different names are joined if each is named. A note of the
-        report names an input that is given twice.
+        Files, or ``"file.root:path"``, or a dict from files to paths. A path selects only the
+        dataset at this path, and the objects beside it. If the first input names a dataset, this
+        dataset is taken from all inputs. Datasets of different names are joined if each is named. A
+        note of the report names an input that is given twice.
     output
         The new file. It appears when everything is written; after a failure there is no file.
         Objects that ROOT merges (histograms, profiles, efficiencies, graphs, parameters, lists of
@@ -141,7 +141,7 @@ def merge(
         ``"strict"`` refuses inputs that do not have the same fields. ``"union"`` takes the fields
         of all inputs; if an input lacks a field, its entries read as zero, empty, or no value.
         ``"filter"`` takes only the fields that all inputs have. The same holds for the members of
-        records without a type, and so for those of collections. An RNTuple that some inputs lack is
+        records without a type, also in collections. An RNTuple that some inputs lack is
         refused, has the entries of the other inputs, or is left out. A TTree always has the entries
         of the inputs that have it. Notes name these inputs.
     recluster
@@ -171,7 +171,8 @@ def merge(
         Compression, size of baskets or title of some branches of TTrees, by globs of their paths,
         as in `WritableFile.mktree`.
     condense
-        Makes one output of each so many inputs. ``{number}`` in `output` stands for 0, 1, 2, ...
+        Number of inputs of each output. There are then several outputs; ``{number}`` in `output`
+        becomes 0, 1, 2, ...
     threads
         As in `Dataset.arrays`.
     progress
@@ -216,7 +217,7 @@ def merge(
     given |= {"basket_size": basket_size, "auto_flush": auto_flush}
     given |= {"branch_options": branch_options}
     chosen = job.keywords(AllKeywords, given)
-    both = [os.fspath(one) for one in inputs], os.fspath(output)
+    both = [os.fspath(item) for item in inputs], os.fspath(output)
     report: MergeReport | list[MergeReport] = job.run(
         lambda show: _core.merge(*both, mode, condense, chosen, workers, show), progress, "merged"
     )

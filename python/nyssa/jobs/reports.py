@@ -122,7 +122,7 @@ class _Reencoded(_Written):
 class ConvertReport(_Reencoded):
     """The report of `nyssa.convert`.
 
-    `tree` and the branches are those of the TTree, and `ntuple` and the fields those of the
+    `tree` and the branches belong to the TTree, and `ntuple` and the fields to the
     RNTuple, in both directions.
     """
 
@@ -200,7 +200,7 @@ class BadInput(TypedDict):
 class MergeReport(_Written):
     """The report of `nyssa.merge`.
 
-    `ntuple`, `entries` and `clusters` are those of the only RNTuple, or of the only TTree if there
+    `ntuple`, `entries` and `clusters` describe the only RNTuple, or of the only TTree if there
     is no RNTuple. If there are several, `ntuple` is empty, and the numbers are their sums.
     """
 
@@ -248,7 +248,7 @@ class ConvertedFile(TypedDict):
 
 
 class ConvertedTotal(TypedDict):
-    """The sums over many files. Entries, bytes and seconds are those of the files converted now."""
+    """The sums over many files. Entries, bytes and seconds count the files converted now."""
 
     converted: int
     found: int

@@ -141,7 +141,7 @@ class TuneReport(Report):
             f"{self.format} {self.input}:{self.dataset}, {count(self.entries)} entries, "
             f"{size(self.input_bytes)}; objective {self.objective}"
         )
-        shown = [one for one in self.trials if one.pareto or one.recommended]
+        shown = [trial for trial in self.trials if trial.pareto or trial.recommended]
         yield Table(
             [
                 *("", "compression", "effort", "encoding", "streamer"),
@@ -150,35 +150,35 @@ class TuneReport(Report):
             ],
             [
                 [
-                    "*" if one.recommended else "",
-                    *(one.compression, one.effort, one.encoding, one.streamer or ""),
-                    *(size(one.cluster_size), size(one.page_size), size(one.bytes)),
-                    *(f"{one.write_cpu_seconds:.3f} s", f"{one.read_seconds:.3f} s"),
-                    size(one.memory),
+                    "*" if item.recommended else "",
+                    *(item.compression, item.effort, item.encoding, item.streamer or ""),
+                    *(size(item.cluster_size), size(item.page_size), size(item.bytes)),
+                    *(f"{item.write_cpu_seconds:.3f} s", f"{item.read_seconds:.3f} s"),
+                    size(item.memory),
                 ]
-                for one in shown
+                for item in shown
             ],
         )
-        reasons = [[one.option, one.value, one.reason] for one in self.reasons]
+        reasons = [[reason.option, reason.value, reason.reason] for reason in self.reasons]
         yield Table(["recommended", "value", "reason"], reasons)
-        for what, one in (
+        for what, item in (
             ("expected", self.expected),
             ("expected with the default options", self.expected_by_default),
         ):
             yield (
-                f"{what}: {size(one.bytes)} ± {size(one.bytes_error)}, "
-                f"{one.write_cpu_seconds:.3f} s CPU time to write, "
-                f"{one.read_seconds:.3f} s to read, {size(one.memory)} of memory"
+                f"{what}: {size(item.bytes)} ± {size(item.bytes_error)}, "
+                f"{item.write_cpu_seconds:.3f} s CPU time to write, "
+                f"{item.read_seconds:.3f} s to read, {size(item.memory)} of memory"
             )
         for curve in self.curves:
             shown_as = count if curve.option == "threads" else size
             rows = [
                 [
-                    *("*" if one.recommended else "", shown_as(one.value), size(one.bytes)),
-                    *(f"{one.write_seconds:.3f} s", f"{one.read_seconds:.3f} s"),
-                    size(one.memory),
+                    *("*" if point.recommended else "", shown_as(point.value), size(point.bytes)),
+                    *(f"{point.write_seconds:.3f} s", f"{point.read_seconds:.3f} s"),
+                    size(point.memory),
                 ]
-                for one in curve.points
+                for point in curve.points
             ]
             names = ["", f">{curve.option}", ">size", ">time to write", ">time to read", ">memory"]
             yield Table(names, rows)
@@ -197,14 +197,14 @@ class TuneReport(Report):
                     ["as they are", size(found.mean_uncompressed_bytes), "1.000", "1.000", *now],
                     *(
                         [
-                            f"{one.factor} times larger",
-                            size(one.mean_uncompressed_bytes),
-                            f"{one.share:.3f}",
-                            f"{one.read_share:.3f}",
-                            count(one.auto_flush),
-                            size(one.memory),
+                            f"{item.factor} times larger",
+                            size(item.mean_uncompressed_bytes),
+                            f"{item.share:.3f}",
+                            f"{item.read_share:.3f}",
+                            count(item.auto_flush),
+                            size(item.memory),
                         ]
-                        for one in found.larger
+                        for item in found.larger
                     ),
                 ],
             )

@@ -25,7 +25,7 @@ class TunedSettings:
 
 @dataclass(frozen=True)
 class ExpectedStorage:
-    """What a whole dataset is expected to take. Times are those of this machine."""
+    """What a whole dataset is expected to take. Times hold for this machine."""
 
     bytes: int
     """The bytes of a file with the RNTuple, and without other objects."""
@@ -38,7 +38,7 @@ class ExpectedStorage:
     write_cpu_seconds: float
     """The CPU time in seconds of the same."""
     read_seconds: float
-    """The time in seconds to read the columns that count, with that of the link."""
+    """The time in seconds to read the columns that count, with the time of the link."""
     memory: int
     """The most resident memory in bytes of the process that converts or rewrites."""
     writer_memory: int
@@ -110,9 +110,9 @@ class LargerBaskets:
     mean_uncompressed_bytes: int
     """The bytes of a basket before compression, on average."""
     share: float
-    """The bytes of all baskets, as a share of those of today's baskets by the same codec."""
+    """The bytes of all baskets, as a share of today's bytes with the same codec."""
     read_share: float
-    """The time to decompress all baskets, as a share of that of today's baskets."""
+    """The time to decompress all baskets, as a share of the time for today's baskets."""
     auto_flush: int
     """The AutoFlush that they need: the entries of a cluster that has such baskets."""
     memory: int

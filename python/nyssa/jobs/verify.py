@@ -115,9 +115,9 @@ def diff(
         )
         if of_files is not None:
             sides = {"a": _shown(a, in_a), "b": _shown(b, in_b)}
-            of_each = [{**sides, **one} for one in of_files.pop("datasets")]
+            of_each = [{**sides, **item} for item in of_files.pop("datasets")]
             return FileDiffReport._of({**sides, **of_files, "datasets": of_each})
-    left, right = _one(a, workers), _one(b, workers)
+    left, right = _as_dataset(a, workers), _as_dataset(b, workers)
     named = None
     if filter_name is not None:
         pairs = [*left.keys(filter_name=filter_name), *right.keys(filter_name=filter_name)]
@@ -140,10 +140,10 @@ def _whole(files: Files) -> list[str] | None:
     if isinstance(files, (Dataset, Mapping)):
         return None
     names = []
-    for one in expand(files):
-        if isinstance(one, Dataset) or split(one)[1] is not None:
+    for item in expand(files):
+        if isinstance(item, Dataset) or split(item)[1] is not None:
             return None
-        names.append(os.fspath(one))
+        names.append(os.fspath(item))
     return names
 
 
@@ -162,10 +162,12 @@ def _names(files: list[str], filter_name: NameFilter) -> list[str] | None:
         found = open_file(name)
         one = isinstance(found, Dataset)
         datasets += [found] if one else [found[path] for path in found.datasets()]
-    return [*dict.fromkeys(n for one in datasets for n in one.keys(filter_name=filter_name))]
+    return [
+        *dict.fromkeys(n for dataset in datasets for n in dataset.keys(filter_name=filter_name))
+    ]
 
 
-def _one(files: Files, threads: int | None) -> Dataset:
+def _as_dataset(files: Files, threads: int | None) -> Dataset:
     sources = expand(files)
     if len(sources) == 1:
         return open_dataset(sources[0])

@@ -14,7 +14,7 @@ _FIELDS = ((26, 6), (22, 4), (17, 5), (12, 5), (6, 6), (0, 6))
 
 
 def dates(packed: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Return ``TDatime`` numbers as ``datetime64[s]``; what is no date is ``NaT``."""
+    """Return ``TDatime`` numbers as ``datetime64[s]``; a number that is no date is ``NaT``."""
     numbers = np.asarray(packed, dtype=np.int64)
     year, month, day, hour, minute, second = (
         (numbers >> low) & ((1 << bits) - 1) for low, bits in _FIELDS

@@ -36,7 +36,7 @@ class Efficiency(Object):
 
         That is ``TEfficiency::GetEfficiency`` but for Bayesian statistics, which have a prior.
         """
-        passed, total = (one.values(flow).astype(np.float64) for one in (self.passed, self.total))
+        passed, total = (item.values(flow).astype(np.float64) for item in (self.passed, self.total))
         if passed.shape != total.shape:
             raise FormatError(f"{self!r}: {passed.shape} bins passed, there are {total.shape}")
         return np.divide(passed, total, out=np.zeros_like(total), where=total != 0)

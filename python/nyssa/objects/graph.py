@@ -79,7 +79,7 @@ class Graph(Object):
             return errors
         if not errors:
             raise ArgumentError(f"{self!r} has no errors on this axis")
-        if any(len(one) != len(self) for one in errors):
+        if any(len(error) != len(self) for error in errors):
             raise FormatError(f"{self!r} has {len(self)} points, but not as many errors")
         each: npt.NDArray[np.float64] = np.array(errors, dtype=np.float64)
         if self.member("fSumErrorsMode") == 0:

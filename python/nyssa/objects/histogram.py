@@ -133,7 +133,7 @@ class Histogram(Object):
 
         Storages: ``Weight`` when weighted; otherwise ``Int64`` or ``Double``; ``Mean`` and
         ``WeightedMean`` for profiles. Axes whose bins all have labels are ``StrCategory``, which
-        has no underflow: that of ROOT is left out.
+        has no underflow: the underflow of ROOT is left out.
 
         Raises
         ------

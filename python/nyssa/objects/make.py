@@ -145,12 +145,12 @@ def graph(
     errors = {"X": x_errors, "Y": y_errors}
     if x_errors is None and y_errors is None:
         return make(Graph, "TGraph", ("TNamed",), members)
-    asymmetric = any(isinstance(one, tuple) for one in errors.values())
-    for letter, one in errors.items():
+    asymmetric = any(isinstance(error, tuple) for error in errors.values())
+    for letter, item in errors.items():
         what = f"{letter.lower()}_errors"
-        if isinstance(one, tuple) and len(one) != 2:
+        if isinstance(item, tuple) and len(item) != 2:
             raise ArgumentError(f"{what} are numbers, or a pair of low and high ones")
-        low, high = one if isinstance(one, tuple) else (one, one)
+        low, high = item if isinstance(item, tuple) else (item, item)
         low, high = (np.zeros(shape) if side is None else array(what, side) for side in (low, high))
         if asymmetric:
             members |= {f"fE{letter}low": low, f"fE{letter}high": high}

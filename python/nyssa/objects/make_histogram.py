@@ -47,7 +47,8 @@ def is_numpy(data: object) -> bool:
         return False
     edges, _ = _numpy_edges(data)
     return len(edges) > 0 and all(
-        isinstance(one, np.ndarray) and one.ndim == 1 and one.dtype.kind in "iuf" for one in edges
+        isinstance(edge, np.ndarray) and edge.ndim == 1 and edge.dtype.kind in "iuf"
+        for edge in edges
     )
 
 
@@ -70,12 +71,12 @@ def of_numpy(name: str, data: tuple[Any, ...]) -> Histogram:
     values = to_numpy.plain(data[0], name)
     if values.dtype.kind not in "biuf":
         raise ArgumentError(f"{name}: counts of NumPy type {values.dtype} are no real numbers")
-    shape = tuple(len(one) - 1 for one in edges)
+    shape = tuple(len(edge) - 1 for edge in edges)
     if values.shape != shape:
         raise ArgumentError(
             f"{name}: counts of shape {values.shape} for edges of {shape} bins, as NumPy has them"
         )
-    axes = [_NewAxis.of_edges(to_numpy.plain(one, name, np.float64)) for one in edges]
+    axes = [_NewAxis.of_edges(to_numpy.plain(edge, name, np.float64)) for edge in edges]
     values = np.pad(values, 1)
     return _histogram(name, title, axes, values, None)
 
@@ -98,7 +99,7 @@ def of_plottable(name: str, data: Any) -> Histogram:
     padding = [(0, 0)] * len(axes)
     if boost:
         traits = [axis.traits for axis in axes]
-        padding = [(1 - one.underflow, 1 - one.overflow) for one in traits]
+        padding = [(1 - trait.underflow, 1 - trait.overflow) for trait in traits]
     elif not _has_flow(data):
         padding = [(1, 1)] * len(axes)
 
@@ -178,7 +179,7 @@ class _NewAxis:
         if not bins:
             raise ArgumentError("an axis has no bins")
         if isinstance(bins[0], str) or type(axis).__name__ == "IntCategory":
-            labels = [str(one) for one in bins]
+            labels = [str(item) for item in bins]
             edges = np.arange(len(labels) + 1, dtype=np.float64)
             return cls(edges, True, labels, title)
         found = getattr(axis, "edges", None)
@@ -308,10 +309,10 @@ def _members(
     for letter, center in places.items():
         members[f"fTsumw{letter}"] = float((weights * center).sum())
         members[f"fTsumw{letter}2"] = float((weights * center**2).sum())
-    for one, other in _PAIRS:
+    for item, other in _PAIRS:
         if other in places:
-            product = weights * places[one] * places[other]
-            members[f"fTsumw{one}{other}"] = float(product.sum())
+            product = weights * places[item] * places[other]
+            members[f"fTsumw{item}{other}"] = float(product.sum())
     members |= {
         "fMaximum": -1111.0,
         "fMinimum": -1111.0,

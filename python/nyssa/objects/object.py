@@ -150,7 +150,7 @@ class Object:
 
         Dates are texts, as in `to_py`. An object that is there already is ``{"$ref": 3}``: objects
         count from 0, in the order in which they begin. JSON has no infinity: as in ROOT it is
-        2·10³⁰⁸, which JavaScript reads as infinity; what is not a number is `None`.
+        2·10³⁰⁸, which JavaScript reads as infinity; a NaN is `None`.
 
         Raises
         ------
@@ -161,7 +161,7 @@ class Object:
 
     def _json(self, value: Callable[[Any], Any]) -> dict[str, Any]:
         """Return what `tojson` returns; `value` returns the JSON of a member."""
-        members = {name: value(one) for name, one in self._members.items()}
+        members = {name: value(item) for name, item in self._members.items()}
         return {"_typename": self.class_name, **members}
 
     def to_pyroot(self, name: str | None = None) -> Any:
@@ -185,7 +185,7 @@ class Object:
         return made
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: all but the file."""
+        """Return the state for pickle: everything except the file."""
         return {name: value for name, value in vars(self).items() if name != "_source"}
 
     def __getattr__(self, name: str) -> Any:
@@ -234,12 +234,12 @@ def _plain(value: Any, made: dict[int, Any]) -> Any:
     if isinstance(value, Object):
         if id(value) not in made:
             made[id(value)] = value._begin()
-            value._end(made[id(value)], lambda one: _plain(one, made))
+            value._end(made[id(value)], lambda item: _plain(item, made))
         return made[id(value)]
     if isinstance(value, np.ndarray):
         return _plain(value.tolist(), made) if value.dtype.kind == "M" else value.tolist()
     if isinstance(value, (list, tuple)):
-        return type(value)(_plain(one, made) for one in value)
+        return type(value)(_plain(item, made) for item in value)
     if isinstance(value, datetime):
         return str(value)
     return value
@@ -265,7 +265,7 @@ class _Json:
             )
             return value.tolist() if plain else self.value(value.tolist())
         if isinstance(value, (list, tuple)):
-            return [self.value(one) for one in value]
+            return [self.value(item) for item in value]
         if isinstance(value, float) and not math.isfinite(value):
             return None if math.isnan(value) else _INFINITY if value > 0 else -_INFINITY
         return str(value) if isinstance(value, datetime) else value

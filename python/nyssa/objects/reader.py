@@ -30,7 +30,7 @@ _TEMPLATES = {
     "TMatrixT": Matrix,
     "TMatrixTSym": Matrix,
 }
-#: Classes that stand for all derived from them; the first that fits is taken.
+#: Base classes, each for all classes derived from it; the first that fits is taken.
 _CLASSES = {
     "TAxis": Axis,
     "TH2Poly": PolygonHistogram,
@@ -192,7 +192,7 @@ class _Graph:
             types = _arguments(class_name)[:2] or ["", ""]
             types = [f"{_ITEM}{of[5:]}" if of.startswith("pair<") else of for of in types]
             pairs = zip(form["contents"], types, strict=True)
-            return tuple(self._value((one, buffers), row, of) for one, of in pairs)
+            return tuple(self._value((item, buffers), row, of) for item, of in pairs)
         bases, own = self._outline(form, class_name)
         kind = _kind(class_name, bases)
         made = kind(class_name, bases, {}, own)
@@ -204,13 +204,13 @@ class _Graph:
         bases: list[str] = []
         own = []
         base_names = self._bases(class_name)
-        for name, one in zip(_fields(form, class_name), form["contents"], strict=True):
+        for name, item in zip(_fields(form, class_name), form["contents"], strict=True):
             if not name.startswith(":_"):
                 own.append(name)
             elif base := base_names.get(name, ""):
                 bases.append(base)
-                if one["class"] == "RecordArray":
-                    bases.extend(self._outline(one, base)[0])
+                if item["class"] == "RecordArray":
+                    bases.extend(self._outline(item, base)[0])
         return tuple(bases), tuple(own)
 
     def _bases(self, class_name: str) -> dict[str, str]:
@@ -225,12 +225,12 @@ class _Graph:
         }
         base_names = self._bases(class_name)
         form, buffers = node
-        for name, one in zip(_fields(form, class_name), form["contents"], strict=True):
-            child = (one, buffers)
+        for name, item in zip(_fields(form, class_name), form["contents"], strict=True):
+            child = (item, buffers)
             base = base_names.get(name, "")
             if not name.startswith(":_"):
                 members[name] = self._value(child, row, types.get(name, ""))
-            elif one["class"] == "RecordArray":
+            elif item["class"] == "RecordArray":
                 self._fill(members, child, row, base)
             else:
                 array = base.startswith("TArray") or not base
@@ -290,4 +290,4 @@ def _arguments(type_name: str) -> list[str]:
             arguments.append("")
         else:
             arguments[-1] += letter
-    return [one.strip() for one in arguments] if found else []
+    return [argument.strip() for argument in arguments] if found else []

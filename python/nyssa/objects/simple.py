@@ -34,15 +34,15 @@ class Collection(Object, Sequence[Any]):
         return len(self.member("items"))
 
     def _begin(self) -> Any:
-        """Return the list that `to_py` returns: that of the items."""
+        """Return the list of the items, as `to_py` does."""
         return []
 
     def _end(self, found: Any, plain: Callable[[Any], Any]) -> None:
-        found.extend(plain(one) for one in self)
+        found.extend(plain(item) for item in self)
 
     def _json(self, value: Callable[[Any], Any]) -> dict[str, Any]:
-        items = [value(one) for one in self]
-        # A collection without a name has that of its class.
+        items = [value(item) for item in self]
+        # A collection without a name has the name of its class.
         made = {"_typename": self.class_name, "name": self.name or self.class_name, "arr": items}
         if self.options is None:
             return made

@@ -24,7 +24,7 @@ class _Dimensions(Object):
         """Return the axes."""
         found = tuple(self.part("fAxes", Collection))
         if len(found) != self.member("fNdimensions") or not all(
-            isinstance(one, Axis) for one in found
+            isinstance(item, Axis) for item in found
         ):
             raise FormatError(
                 f"{self!r} has {self.member('fNdimensions')} dimensions, but not as many axes"

@@ -96,18 +96,18 @@ class TraceSummary(Report):
         header = [">size from", ">requests", ">ranges"]
         yield Table(
             header,
-            [(size(one.bytes), count(one.requests), count(one.ranges)) for one in self.sizes],
+            [(size(item.bytes), count(item.requests), count(item.ranges)) for item in self.sizes],
         )
         header = ["file", ">opens", ">requests", ">ranges", ">read", ">of it", ">sync"]
         rows = [
             (
-                one.name,
-                *map(count, (one.opens, one.requests, one.ranges)),
-                size(one.bytes),
-                share(one.distinct_bytes, one.size),
-                f"{one.synchronicity:.1f}%",
+                item.name,
+                *map(count, (item.opens, item.requests, item.ranges)),
+                size(item.bytes),
+                share(item.distinct_bytes, item.size),
+                f"{item.synchronicity:.1f}%",
             )
-            for one in self.by_file
+            for item in self.by_file
         ]
         yield Table(header, rows)
 

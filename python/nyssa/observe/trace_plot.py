@@ -31,7 +31,7 @@ def plot_trace(path: str | os.PathLike[str], image: str | os.PathLike[str]) -> N
     Parameters
     ----------
     path
-        The recording, as that of `trace_summary`.
+        The recording, as in `trace_summary`.
     image
         The file to write. Its ending says its kind: ``.png``, ``.pdf``, ``.svg``. A file that is
         there is replaced.
@@ -82,11 +82,11 @@ def _draw_marks(axes: Axes, marks: dict[str, Any], runtime: float) -> None:
     least_time, least_bytes = runtime / 600, marks["bytes"] / 150
     rectangles = [
         Rectangle(
-            (one["start"], one["offset"] / 1e6),
-            max(one["end"] - one["start"], least_time),
-            max(one["length"], least_bytes) / 1e6,
+            (mark["start"], mark["offset"] / 1e6),
+            max(mark["end"] - mark["start"], least_time),
+            max(mark["length"], least_bytes) / 1e6,
         )
-        for one in marks["marks"]
+        for mark in marks["marks"]
     ]
     axes.add_collection(PatchCollection(rectangles, color=MARKS, alpha=0.5, linewidth=0))
     axes.set_ylim(0, marks["bytes"] / 1e6 or None)
@@ -99,11 +99,11 @@ def _draw_sizes(axes: Axes, found: TraceSummary) -> None:
     """Draw the numbers of requests and of ranges by size."""
     places = range(len(found.sizes))
     for shift, numbers, color, label in (
-        (-0.21, [one.requests for one in found.sizes], REQUESTS, "requests"),
-        (0.21, [one.ranges for one in found.sizes], RANGES, "ranges"),
+        (-0.21, [size.requests for size in found.sizes], REQUESTS, "requests"),
+        (0.21, [size.ranges for size in found.sizes], RANGES, "ranges"),
     ):
         axes.bar([place + shift for place in places], numbers, 0.42, color=color, label=label)
-    axes.set_xticks(places, [_power(one.bytes) for one in found.sizes], rotation=30)
+    axes.set_xticks(places, [_power(size.bytes) for size in found.sizes], rotation=30)
     axes.set_xlim(-0.6, max(len(found.sizes), 8) - 0.4)
     axes.set_xlabel("size, from the label up to twice as much [bytes]")
     axes.set_ylabel("number")

@@ -152,7 +152,7 @@ def chain(
     sources = expand(files)
     options = link_options(schema, missing, narrowing, aliases, rules)
     chosen = choose(cache, cache_as, cache_size, cache_max_age)
-    links = [link(one) for one in sources]
+    links = [link(source) for source in sources]
     core, parts = _core.chain(links, options, threads, chosen, allow_other_files)
     again = partial(
         chain,
@@ -164,7 +164,7 @@ def chain(
         cache=chosen,
         allow_other_files=allow_other_files,
     )
-    return Chain(core, (again, ([_absolute(one) for one in sources],)), parts)
+    return Chain(core, (again, ([_absolute(source) for source in sources],)), parts)
 
 
 def _absolute(source: One) -> One:
@@ -235,7 +235,7 @@ def expand(files: Files) -> list[One]:
         given = list(files)
     if not given:
         raise ArgumentError("no files given")
-    sources = [one for source in given for one in _files(source)]
+    sources = [file for source in given for file in _files(source)]
     if not sources:
         globs = [_core.split_path(source)[0] for source in given if isinstance(source, str)]
         missing = FileMissingError(f"no file matches {' or '.join(globs)}")

@@ -215,7 +215,9 @@ class Column(NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         """Compute with awkward arrays of the values. Reductions use NumPy arrays."""
         library = "ak" if method == "__call__" else "np"
-        arrays = [one.array(library=library) if isinstance(one, Column) else one for one in inputs]
+        arrays = [
+            item.array(library=library) if isinstance(item, Column) else item for item in inputs
+        ]
         return getattr(ufunc, method)(*arrays, **options)
 
     def __dlpack__(self, **options: Any) -> object:

@@ -104,7 +104,7 @@ class Dataset(Reading, Closable):
 
         >>> events.with_cut("nMuon >= 2 && any(Muon_pt > 20)").arrays(["Muon_pt", "Muon_eta"])
 
-        The language is that of ``nyssa rewrite --cut`` (see ``nyssa rewrite --help``). It may use
+        The language of cuts is described by ``nyssa rewrite --help`` (at ``--cut``). It may use
         the aliases of a TTree. The columns of the cut are read now, in small steps. All others are
         read later, and only the ranges of entries that have passed.
 

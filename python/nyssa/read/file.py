@@ -271,7 +271,7 @@ class File(Closable, Directory):
         return _core.printable(f"<File {self.file_path}>")
 
 
-# The type of the result depends on the path, hence `Any`. A caller who knows it needs no cast.
+# The type of the result depends on the path, hence `Any`. A caller that knows it needs no cast.
 @checked
 def open(
     path: str | os.PathLike[str] | SupportsRead | Mapping[str, str],
@@ -313,10 +313,10 @@ def open(
 
     A tree may name the files of its branches and friends. A local file may name files in its own
     folder and below, a remote file on its server (with the same scheme, host and port). With
-    ``allow_other_files=True``, a local file may name all local files, and each file those of other
-    servers, which get no credentials. The default is False, or True if the environment variable
-    ``NYSSA_ALLOW_OTHER_FILES`` is 1. A branch whose file may not be read is unreadable; a friend is
-    an error.
+    ``allow_other_files=True``, a local file may name all local files, and every file may name
+    files of other servers, which get no credentials. The default is False, or True if the
+    environment variable ``NYSSA_ALLOW_OTHER_FILES`` is 1. A branch whose file may not be read is
+    unreadable; a friend is an error.
 
     If a file was not closed, the objects that were complete when its writer ended are found, and a
     warning says so. If a directory cannot be listed, a warning tells the reason.
@@ -350,7 +350,7 @@ def _escaped(byte: re.Match[str]) -> str:
 def _only(path: Mapping[str, str]) -> tuple[str, str]:
     """Return the file and the object that a dict names."""
     [*pairs] = path.items()
-    if len(pairs) != 1 or not all(isinstance(one, str) for one in pairs[0]):
+    if len(pairs) != 1 or not all(isinstance(pair, str) for pair in pairs[0]):
         raise TypeError("a dict names one file and one object in it, as in {'file.root': 'Events'}")
     split(pairs[0][0])  # It says what is wrong with the name of a file.
     return pairs[0]

@@ -66,8 +66,8 @@ def num_entries(files: Files) -> Iterator[tuple[str, str, int]]:
     nyssa.NotFoundError
         (a `KeyError`) when a file has no such dataset.
     """
-    for one in expand(files):
-        dataset = open_dataset(one)
+    for item in expand(files):
+        dataset = open_dataset(item)
         yield dataset.file_path, dataset.object_path, dataset.num_entries
 
 

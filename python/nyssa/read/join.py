@@ -67,20 +67,20 @@ def join(
     keys = [] if on is None else [on] if isinstance(on, str) else list(on)
     if on is not None and not keys:
         raise ArgumentError("on= names no column; leave it out to join by entry number")
-    first = _one(left)
-    rights = [(one._core, name) for one, name in zip(datasets, prefixes, strict=True)]
+    first = _as_dataset(left)
+    rights = [(item._core, name) for item, name in zip(datasets, prefixes, strict=True)]
     core = _core.join(first._core, rights, keys, threads)
     recipe = (partial(join, prefix=prefixes), (first, datasets, keys or None))
     return Dataset(core, recipe)
 
 
-def _one(source: Files) -> Dataset:
+def _as_dataset(source: Files) -> Dataset:
     return source if isinstance(source, Dataset) else chain(source)
 
 
 def _datasets(right: Files | Sequence[Dataset]) -> list[Dataset]:
     if isinstance(right, Sequence) and not isinstance(right, str):
-        datasets = [one for one in right if isinstance(one, Dataset)]
+        datasets = [item for item in right if isinstance(item, Dataset)]
         if datasets and len(datasets) == len(right):
             return datasets
-    return [_one(right)]
+    return [_as_dataset(right)]

@@ -106,8 +106,8 @@ def _partitions_of(source: str, step_size: int | str) -> list[Partition]:
     dataset = open_dataset(source)
     ranges = dataset.partitions(step_size=step_size, threads=1)
     found = [Partition(url, dataset.object_path, start, stop) for start, stop in ranges]
-    for one in found:
-        one.version = now
+    for item in found:
+        item.version = now
     return found
 
 
@@ -142,10 +142,10 @@ def partitions(files: Files, *, step_size: int | str = DEFAULT_STEP) -> list[Par
         (a `KeyError`) if a glob, folder or list has no files.
     """
     sources = expand(files)
-    if any(isinstance(one, Dataset) for one in sources):
+    if any(isinstance(source, Dataset) for source in sources):
         raise ArgumentError("partitions need files: give paths, not open datasets")
 
     with ThreadPoolExecutor(OPENING) as threads:
-        paths = [os.fspath(cast("str", one)) for one in sources]
+        paths = [os.fspath(cast("str", source)) for source in sources]
         found = threads.map(_partitions_of, paths, itertools.repeat(step_size))
         return [partition for each in found for partition in each]

@@ -412,7 +412,7 @@ class Reading(Columns[Column]):
     ) -> Iterator[Any]:
         """Read columns in steps. Each step has the type that `arrays` returns.
 
-        The next step is read while the caller works on the one before. Pages and baskets with
+        The next step is read while the caller works on the previous step. Pages and baskets with
         entries of the next step are kept decompressed, as far as memory allows. When the file is
         closed, the next step raises an `nyssa.ArgumentError`. The parameters and errors are as
         in `arrays`, and these:
@@ -485,7 +485,7 @@ class Reading(Columns[Column]):
         self, names: list[str] | None, cut: str | None, aliases: Mapping[str, str] | None
     ) -> _core.Query | None:
         """Return the expressions among `names`, and the cut; `None` if there are neither."""
-        others = [one for one in names or () if isinstance(one, str) and one not in self._items]
+        others = [name for name in names or () if isinstance(name, str) and name not in self._items]
         if cut is None and not others:
             return None
         query = _core.Query(self._core, others, cut, [*(aliases or {}).items()])

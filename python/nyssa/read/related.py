@@ -54,7 +54,7 @@ class Related(Dataset):
         nyssa.NotFoundError
             (a `KeyError`) when a friend or its file does not exist.
         nyssa.errors.AccessError
-            (a `PermissionError`) when the file may not name that of a friend: see
+            (a `PermissionError`) when the file may not name the file of a friend: see
             ``allow_other_files`` of `nyssa.open`.
         nyssa.ArgumentError
             (a `ValueError`) when a friend has fewer entries than the dataset.

@@ -176,7 +176,7 @@ def _versions(versions: Versions) -> tuple[int, int]:
         pair: tuple[Any, ...] = tuple(versions)
     else:
         pair = (versions, versions)
-    if len(pair) != 2 or not all(isinstance(one, int) for one in pair):
+    if len(pair) != 2 or not all(isinstance(item, int) for item in pair):
         raise ArgumentError(
             f"versions are a number, a range, or a first and a last one, not {versions!a}"
         )
@@ -198,7 +198,7 @@ def _named(target: str | Iterable[str] | Mapping[str, object]) -> dict[str, obje
 
 def _typed(targets: dict[str, object]) -> list[tuple[str, _core.Array | None]]:
     """Return the targets, each with an empty column of its type where that is stated."""
-    if targets and all(one is None for one in targets.values()):
+    if targets and all(target is None for target in targets.values()):
         return [(name, None) for name in targets]
     from nyssa.arrays import from_types
 

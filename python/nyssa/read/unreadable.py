@@ -26,7 +26,7 @@ def table(
     stop: int,
     threads: int | None,
 ) -> Any:
-    """Read a range of entries as a table, and warn of what is left out."""
+    """Read a range of entries as a table, and warn of the parts that are left out."""
     buffers = libraries.takes_buffers(library)
     _, found, columns, left_out = dataset.read_skip_unreadable(names, start, stop, threads, buffers)
     warn(left_out)
@@ -40,7 +40,7 @@ def take(
     indices: Sequence[int],
     threads: int | None,
 ) -> Any:
-    """Read entries in any order as a table, and warn of what is left out."""
+    """Read entries in any order as a table, and warn of the parts that are left out."""
     buffers = libraries.takes_buffers(library)
     _, found, columns, left_out = dataset.take_skip_unreadable(names, indices, threads, buffers)
     warn(left_out)

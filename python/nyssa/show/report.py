@@ -51,13 +51,15 @@ class Report:
 def _made(kind: Any, value: Any) -> Any:
     """Return a JSON value as a value of `kind`, the type of a field of a report."""
     if value is not None and isinstance(kind, types.UnionType):
-        kind = next(one for one in get_args(kind) if one is not types.NoneType)
+        kind = next(argument for argument in get_args(kind) if argument is not types.NoneType)
     if get_origin(kind) is list:
         (item,) = get_args(kind)
-        return [_made(item, one) for one in value]
+        return [_made(item, element) for element in value]
     if isinstance(kind, type) and is_dataclass(kind):
         hints = _hints(kind)
-        named = {one.name: _made(hints[one.name], value.get(one.name)) for one in fields(kind)}
+        named = {
+            field.name: _made(hints[field.name], value.get(field.name)) for field in fields(kind)
+        }
         return kind(**named)
     return value
 

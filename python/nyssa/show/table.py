@@ -45,13 +45,13 @@ class Table:
 
 def text(parts: Iterable[str | Table]) -> str:
     """Return lines and tables as text; a table without rows is left out."""
-    shown = [_printable(one) if isinstance(one, str) else one.text() for one in _filled(parts)]
+    shown = [_printable(item) if isinstance(item, str) else item.text() for item in _filled(parts)]
     return "\n".join(shown)
 
 
 def html(parts: Iterable[str | Table]) -> str:
     """Return lines and tables as HTML; a table without rows is left out."""
-    return "".join(_line(one) if isinstance(one, str) else one.html() for one in _filled(parts))
+    return "".join(_line(item) if isinstance(item, str) else item.html() for item in _filled(parts))
 
 
 def _line(line: str) -> str:
@@ -59,7 +59,7 @@ def _line(line: str) -> str:
 
 
 def _filled(parts: Iterable[str | Table]) -> list[str | Table]:
-    return [one for one in parts if isinstance(one, str) or one.rows]
+    return [part for part in parts if isinstance(part, str) or part.rows]
 
 
 def _printable(cell: str) -> str:

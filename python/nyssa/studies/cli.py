@@ -36,7 +36,7 @@ def _run(options: argparse.Namespace) -> int:
     for path in (options.plot, options.csv):
         if path is not None and not path.absolute().parent.is_dir():
             raise ArgumentError(f"there is no folder {path.absolute().parent} for {path.name}")
-    columns = [glob for one in options.columns for glob in one.split(",")]
+    columns = [glob for column in options.columns for glob in column.split(",")]
     subject = Subject.of(options.data, options.to, columns)
     report = study(
         options.data,
@@ -71,7 +71,7 @@ def _values(subject: Subject, given: Sequence[str]) -> dict[str, list[Any]]:
         if name in found:
             raise ArgumentError(f"--vary {text}: {name} varies already; name all its values once")
         check_name(subject, name)
-        found[name] = [_value(subject.kinds[name], one, text) for one in texts_of(values)]
+        found[name] = [_value(subject.kinds[name], item, text) for item in texts_of(values)]
     return found
 
 

@@ -17,7 +17,7 @@ from nyssa.studies.subject import Subject
 
 __all__ = ["NYSSA", "Trial", "check_name", "trials", "varied"]
 
-#: The program that writes, unless another one is asked for.
+#: The program that writes, unless another one is requested.
 NYSSA = "nyssa"
 
 
@@ -70,12 +70,12 @@ def varied(subject: Subject, vary: Mapping[str, Iterable[Any]]) -> dict[str, lis
         check_name(subject, name)
         if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
             raise ArgumentError(f"vary: {name} needs a list of values, not {given!r}")
-        values = [_plain(name, one) for one in given]
+        values = [_plain(name, item) for item in given]
         if not values:
             raise ArgumentError(f"vary: {name} has no values")
-        for at, one in enumerate(values):
-            if one in values[:at]:
-                raise ArgumentError(f"vary: {name} has the value {text(one)} twice")
+        for at, item in enumerate(values):
+            if item in values[:at]:
+                raise ArgumentError(f"vary: {name} has the value {text(item)} twice")
         found[name] = values
     return found
 

@@ -23,7 +23,7 @@ class Round:
     """What one round of one trial measured. Sizes are in bytes, times in seconds."""
 
     study: str
-    """What is measured of which input, on which machine: rounds of other studies do not count."""
+    """The input, the machine and the measurements: rounds of other studies do not count."""
     trial: str
     """The writer and its job, with all options."""
     threads: int
@@ -87,4 +87,4 @@ def _parse(line: bytes) -> Round:
     values: dict[str, Any] = json.loads(line)
     if values["version"] > VERSION:
         raise ValueError
-    return Round(**{one.name: values[one.name] for one in fields(Round) if one.name in values})
+    return Round(**{item.name: values[item.name] for item in fields(Round) if item.name in values})

@@ -1,7 +1,7 @@
 """Measures one job in a process of its own: ``python -m nyssa.studies.measure``.
 
 The request is a JSON object on the standard input, and the result the last line of the standard
-output. What is imported is imported before the clock starts.
+output. Modules are imported before the clock starts.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _clock(job: Callable[[], object]) -> dict[str, float]:
 
 
 def _write(request: dict[str, Any]) -> dict[str, Any]:
-    """Write the output with nyssa; say what the reports of the job say."""
+    """Write the output with nyssa; return the numbers of the report of the job."""
     options = {**request["options"], "verify": request["verify"]}
     job = Job(request["job"], options, threads=request["threads"], force=True)
     task = Task(request["output"], (Input(request["input"], "", 0),))
@@ -79,19 +79,19 @@ def _read(request: dict[str, Any]) -> dict[str, Any]:
         warnings.catch_warnings(record=True) as w,
     ):
         found: dict[str, Any] = _clock(job)
-    return {**found, "notes": sorted({str(one.message) for one in w})}
+    return {**found, "notes": sorted({str(item.message) for item in w})}
 
 
 def _compare(request: dict[str, Any]) -> dict[str, Any]:
-    """Compare the digests of all columns of the output with those of the input."""
+    """Compare the digests of all columns of the output and of the input."""
     threads = request["threads"]
     found = digest(
         request["output"], compare=digest(request["input"], threads=threads), threads=threads
     )
     compared = found if isinstance(found, list) else [found]
     return {
-        "equal": all(one["equal"] for one in compared),
-        "undigested": sum(len(one["undigested"]) for one in compared),
+        "equal": all(item["equal"] for item in compared),
+        "undigested": sum(len(item["undigested"]) for item in compared),
     }
 
 

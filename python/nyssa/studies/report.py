@@ -79,7 +79,7 @@ class StudyRow:
     error: str | None
     """The reason why a round failed."""
     verified: str | None
-    """How the values of the output were compared with those of the input."""
+    """How the values of the output and of the input were compared."""
     entries: int
     """The number of entries of the output."""
     bytes: int
@@ -126,7 +126,7 @@ class StudyReport(Report):
     @property
     def failed(self) -> list[StudyRow]:
         """Return the trials of which a round failed."""
-        return [one for one in self.rows if one.error is not None]
+        return [row for row in self.rows if row.error is not None]
 
     def write_csv(self, path: str | os.PathLike[str]) -> None:
         """Write a table with a line for each trial; a file that is there is replaced.
@@ -140,7 +140,9 @@ class StudyReport(Report):
             lines.writerows(map(_csv_line, self.rows))
 
     def _csv_header(self) -> list[str]:
-        spread = [f"{one.name}{end}" for one in QUANTITIES for end in ("", "_least", "_most")]
+        spread = [
+            f"{quantity.name}{end}" for quantity in QUANTITIES for end in ("", "_least", "_most")
+        ]
         names = list(self.rows[0].options) if self.rows else []
         return ["writer", *names, *_CSV, *spread, "error", "notes"]
 
@@ -158,11 +160,11 @@ class StudyReport(Report):
         nyssa.ArgumentError
             (a `ValueError`) if matplotlib is not installed, or for a kind that it does not know.
         """
-        done = [one for one in self.rows if one.rounds]
+        done = [row for row in self.rows if row.rounds]
         labels = [", ".join(cells) for cells in map(self._named, done)]
-        panels = [("size of the file [MB]", [(one.bytes / 1e6,) * 3 for one in done])]
+        panels = [("size of the file [MB]", [(item.bytes / 1e6,) * 3 for item in done])]
         for what in QUANTITIES:
-            spreads = [one.measured[what.name] for one in done if what.name in one.measured]
+            spreads = [item.measured[what.name] for item in done if what.name in item.measured]
             if spreads and what.shown:
                 unit, scale = ("s", 1.0) if what.is_time else ("MB", 1e6)
                 values = [(it.median / scale, it.least / scale, it.most / scale) for it in spreads]
@@ -172,14 +174,14 @@ class StudyReport(Report):
     def _varying(self) -> list[str]:
         """Return the options with several values."""
         names = list(self.rows[0].options) if self.rows else []
-        return [name for name in names if len({text(one.options[name]) for one in self.rows}) > 1]
+        return [name for name in names if len({text(row.options[name]) for row in self.rows}) > 1]
 
     def _named(self, row: StudyRow) -> list[str]:
         """Return what tells a row from others."""
         cells = [text(row.options[name]) for name in self._varying()]
-        if len({one.writer for one in self.rows}) > 1:
+        if len({item.writer for item in self.rows}) > 1:
             cells.append(row.writer)
-        if len({one.threads for one in self.rows}) > 1:
+        if len({item.threads for item in self.rows}) > 1:
             cells.append(f"{row.threads} threads" if row.threads > 1 else "1 thread")
         return cells
 
@@ -188,7 +190,7 @@ class StudyReport(Report):
             f"{self.format} {self.input}, {count(self.entries)} entries, "
             f"{size(self.input_bytes)}; {self.job} to {self.to} on {self.host}"
         )
-        rounds = min((one.rounds for one in self.rows), default=0)
+        rounds = min((item.rounds for item in self.rows), default=0)
         medians = f"medians of {rounds} rounds (least–most)" if rounds > 1 else "one round"
         yield (
             f"{medians}; the files are "
@@ -196,19 +198,19 @@ class StudyReport(Report):
         )
         yield from self._conditions()
         names = self._varying()
-        several = len({one.writer for one in self.rows}) > 1
+        several = len({item.writer for item in self.rows}) > 1
         shown = [
-            one
-            for one in QUANTITIES
-            if one.shown and any(one.name in row.measured for row in self.rows)
+            quantity
+            for quantity in QUANTITIES
+            if quantity.shown and any(quantity.name in row.measured for row in self.rows)
         ]
         heads = [*names, *(["writer"] if several else []), ">threads", ">size"]
-        heads += [f">{one.head}" for one in shown]
+        heads += [f">{item.head}" for item in shown]
         rows = [
             [
                 *(text(row.options[name]) for name in names),
                 *([row.writer] if several else []),
-                *(str(row.threads), size(row.bytes), *(_cell(row, one) for one in shown)),
+                *(str(row.threads), size(row.bytes), *(_cell(row, item) for item in shown)),
             ]
             for row in self.rows
             if row.rounds
@@ -217,7 +219,7 @@ class StudyReport(Report):
         yield from self._remarks()
 
     def _conditions(self) -> Iterator[str]:
-        """Iterate over what is the same in all trials."""
+        """Iterate over the facts that are equal in all trials."""
         fixed = [name for name in self.rows[0].options if name not in self._varying()]
         if fixed:
             values = (f"{name}={text(self.rows[0].options[name])}" for name in fixed)
@@ -231,14 +233,14 @@ class StudyReport(Report):
 
     def _remarks(self) -> Iterator[str]:
         """Iterate over checks, notes and failures."""
-        ways = sorted({one.verified for one in self.rows if one.verified})
+        ways = sorted({row.verified for row in self.rows if row.verified})
         if ways:
             yield f"compared with the input: {'; '.join(ways)}"
-        notes = dict.fromkeys(note for one in self.rows for note in one.notes)
+        notes = dict.fromkeys(note for row in self.rows for note in row.notes)
         yield from (f"note: {note}" for note in notes)
-        for one in self.failed:
-            reason = " ".join((one.error or "").split())
-            yield f"failed: {', '.join(self._named(one)) or self.job}: {reason}"
+        for item in self.failed:
+            reason = " ".join((item.error or "").split())
+            yield f"failed: {', '.join(self._named(item)) or self.job}: {reason}"
 
 
 _CSV = ("threads", "rounds", "verified", "entries", "bytes")
@@ -268,9 +270,9 @@ def _cell(row: StudyRow, what: Quantity) -> str:
 def rows_of(trials: Sequence[Trial], rounds: Sequence[Round]) -> list[StudyRow]:
     """Return the row of each trial."""
     of: dict[tuple[str, int], list[Round]] = {}
-    for one in rounds:
-        of.setdefault((one.trial, one.threads), []).append(one)
-    verified = {one.trial: one.verified for one in rounds if one.verified}
+    for item in rounds:
+        of.setdefault((item.trial, item.threads), []).append(item)
+    verified = {item.trial: item.verified for item in rounds if item.verified}
     return [
         _row(trial, of[trial.combination, trial.job.threads], verified.get(trial.combination))
         for trial in trials
@@ -278,18 +280,18 @@ def rows_of(trials: Sequence[Trial], rounds: Sequence[Round]) -> list[StudyRow]:
 
 
 def _row(trial: Trial, rounds: Sequence[Round], verified: str | None) -> StudyRow:
-    done = [one for one in rounds if one.is_complete]
+    done = [item for item in rounds if item.is_complete]
     names = done[0].measured if done else {}
-    values = {name: [one.measured[name] for one in done] for name in names}
+    values = {name: [item.measured[name] for item in done] for name in names}
     return StudyRow(
         writer=trial.writer,
         options=dict(trial.options),
         threads=trial.job.threads,
         rounds=len(done),
-        error=next((one.error for one in rounds if one.error is not None), None),
+        error=next((item.error for item in rounds if item.error is not None), None),
         verified=verified,
         entries=done[0].entries if done else 0,
         bytes=done[0].output_bytes if done else 0,
         measured={name: Spread(median(of), min(of), max(of)) for name, of in values.items()},
-        notes=list(dict.fromkeys(note for one in done for note in one.notes)),
+        notes=list(dict.fromkeys(note for item in done for note in item.notes)),
     )

@@ -50,9 +50,9 @@ def beside(subject: Subject, trials: Sequence[Trial]) -> list[Trial]:
                 f"ROOT has no {name} for an output of {subject.to}, only {', '.join(known)}: leave "
                 "it out (--beside root)"
             )
-    for one in trials:
-        _setting(one.options.get("compression"))
-    return [it for one in trials for it in (one, replace(one, writer=ROOT))]
+    for trial in trials:
+        _setting(trial.options.get("compression"))
+    return [it for trial in trials for it in (trial, replace(trial, writer=ROOT))]
 
 
 def prepared(request: Mapping[str, Any]) -> Callable[[], None]:
@@ -62,7 +62,7 @@ def prepared(request: Mapping[str, Any]) -> Callable[[], None]:
     root.gErrorIgnoreLevel = root.kError
     if request["threads"] > 1:
         root.EnableImplicitMT(request["threads"])
-    options = {name: one for name, one in request["options"].items() if name not in {*SET, "to"}}
+    options = {name: item for name, item in request["options"].items() if name not in {*SET, "to"}}
     write = _clone if request["job"] == "rewrite" else _import
     # ROOT loads code, and the dictionaries of classes, when it needs them: before the clock starts.
     few = f"{request['output']}.few"

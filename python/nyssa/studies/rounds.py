@@ -52,9 +52,9 @@ class Study:
         """
         key = self.asked.key(self.subject)
         known = {
-            (one.trial, one.threads, one.round): one
-            for one in journal.rounds
-            if one.study == key and one.is_complete
+            (item.trial, item.threads, item.round): item
+            for item in journal.rounds
+            if item.study == key and item.is_complete
         }
         wanted = [
             (trial, (trial.combination, trial.job.threads, number))
@@ -95,7 +95,7 @@ class Study:
         return self.folder / "nyssa-study-trace.jsonl"
 
     def _measure(self, trial: Trial, one: Round, verified: Round | None) -> None:
-        """Write the output, read it in all ways that are asked for, and fill the round."""
+        """Write the output, read it in all requested ways, and fill the round."""
         if trial.writer == NYSSA:
             expected = verified.adler32 if verified else self._verified(trial, one)
         wrote = self._write(trial, verify=False)
@@ -105,9 +105,7 @@ class Study:
         if trial.writer != NYSSA and verified is None:
             self._compare(trial, one)
         elif trial.writer == NYSSA and one.adler32 != expected:
-            raise _FailedError(
-                "the bytes of the output are not those of the output that was verified"
-            )
+            raise _FailedError("the bytes of the output differ from the output that was verified")
         self._add(one, "write", wrote)
         self._add(one, "read", self._read(trial, []))
         if self.asked.columns:
@@ -132,7 +130,7 @@ class Study:
         """Compare the output of another program with the input."""
         found = self._ask("compare", trial, input=self.subject.input.url)
         if not found["equal"]:
-            raise _FailedError("the digests of the output are not those of the input")
+            raise _FailedError("the digests of the output differ from the digests of the input")
         one.verified = BY_DIGESTS
 
     def _write(self, trial: Trial, *, verify: bool) -> dict[str, Any]:
@@ -155,7 +153,7 @@ class Study:
         return self._ask("read", trial, columns=columns, trace=trace)
 
     def _ask(self, what: str, trial: Trial, **request: Any) -> dict[str, Any]:
-        """Let a new process do what is asked for, and return its result."""
+        """Let a new process do a piece of work, and return its result."""
         name = trial.job.options.get("name") or self.subject.dataset
         # A process that writes makes the file. Others name the dataset, which need not be alone.
         inner = "" if "write" in what else f":{name}"

@@ -49,7 +49,7 @@ def study(
 
     Each output is written from the data by `convert` (to the other format) or `rewrite` (to the
     same), is read, and is removed. Each measurement has a process of its own. The values of each
-    combination are compared with those of the input once.
+    combination are compared once with the values of the input.
 
     >>> report = nyssa.study(
     ...     "run3.root:Events",
@@ -136,8 +136,8 @@ def study(
 
 def _threads(given: int | Iterable[int]) -> list[int]:
     numbers = list(given) if isinstance(given, Iterable) else [given]
-    found = [threads_of(one) for one in numbers]
-    known = [one for one in found if one]
+    found = [threads_of(number) for number in numbers]
+    known = [item for item in found if item]
     if not known or len(known) < len(found) or len({*known}) < len(known):
         raise ArgumentError(f"threads are different numbers from 1 on, not {numbers}")
     return known

@@ -5,7 +5,7 @@
 ...     file["Events"].arrays(["Jet_pt"], library="np")
 
 A program that was written for uproot runs with this module, as far as ``docs/uproot.md`` says. The
-objects have the one of nyssa as `dataset`, `column`, `directory` or `writer`.
+objects have the object of nyssa as `dataset`, `column`, `directory` or `writer`.
 """
 
 from __future__ import annotations

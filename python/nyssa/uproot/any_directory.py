@@ -17,7 +17,7 @@ class AnyDirectory(Closable, Choosable[Any]):
     @property
     def path(self) -> tuple[str, ...]:
         """Return the names of the directories down to this one."""
-        return tuple(one for one in self._path.split("/") if one)
+        return tuple(item for item in self._path.split("/") if item)
 
     @property
     def object_path(self) -> str:

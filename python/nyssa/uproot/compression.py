@@ -83,7 +83,7 @@ def of_setting(given: Compression | int | str | None) -> Compression | None:
     algorithm, _, level = str(given).partition(":")
     if algorithm.isdigit():
         return of_code(int(algorithm))
-    kinds: dict[str, type[Compression]] = {one.name: one for one in (ZLIB, LZMA, LZ4, ZSTD)}
+    kinds: dict[str, type[Compression]] = {item.name: item for item in (ZLIB, LZMA, LZ4, ZSTD)}
     return kinds[algorithm](int(level or 1)) if algorithm in kinds else None
 
 
@@ -93,7 +93,7 @@ def checked(compression: object) -> Compression | None:
     Raises
     ------
     TypeError
-        for what is none of uproot's.
+        for something else than a compression of uproot.
     """
     if compression is None or isinstance(compression, Compression):
         return compression

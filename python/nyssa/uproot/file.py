@@ -1,4 +1,4 @@
-"""`ReadOnlyFile` and `ReadOnlyDirectory`: an open file and what is in it, by uproot's names."""
+"""`ReadOnlyFile` and `ReadOnlyDirectory`: an open file and its content, by uproot's names."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class ReadOnlyFile:
         """Return the streamer infos in the file, by class and version."""
         found: dict[str, dict[int, Streamer]] = {}
         for name, version, elements in self.directory._core.streamers():
-            made = [StreamerElement(*one) for one in elements]
+            made = [StreamerElement(*element) for element in elements]
             found.setdefault(name, {})[version] = Streamer(name, version, made)
         return found
 
@@ -133,16 +133,16 @@ class ReadOnlyFile:
             version if isinstance(version, int) else {"min": min, "max": max}[version](versions)
         )
         if number not in versions:
-            known = [f"{classname};{one}" for one in versions]
+            known = [f"{classname};{item}" for item in versions]
             raise not_found(f"{classname};{number}", known, f"the streamers of {self.file_path}")
         return versions[number]
 
     def show_streamers(
         self, classname: str | None = None, version: Version = "max", stream: TextIO | None = None
     ) -> None:
-        """Print the streamer infos of all classes, or of one and of those that it needs."""
+        """Print the streamer infos of all classes, or of a class and the classes that it needs."""
         if classname is None:
-            chosen = [one for versions in self.streamers.values() for one in versions.values()]
+            chosen = [item for versions in self.streamers.values() for item in versions.values()]
         else:
             chosen = self._needed(self.streamer_named(classname, version), set())
         out = sys.stdout if stream is None else stream
@@ -250,7 +250,7 @@ class ReadOnlyDirectory(AnyDirectory):
         self.file.close()
 
     def _repr_html_(self) -> str:
-        """Return a table for notebooks, as that of nyssa."""
+        """Return a table for notebooks, as nyssa does."""
         return self.directory._repr_html_()
 
     def __repr__(self) -> str:

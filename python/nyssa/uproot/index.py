@@ -10,7 +10,7 @@ __all__ = ["Index"]
 
 
 class Index:
-    """The names of all columns of a dataset: who is below whom, in the order of the file."""
+    """The names of all columns of a dataset as a tree, in the order of the file."""
 
     def __init__(self, dataset: nyssa.Dataset, separator: str) -> None:
         self.separator = separator
@@ -34,6 +34,6 @@ class Index:
 
     def deep(self, path: str) -> Iterator[str]:
         """Iterate over all paths below a path, depth first."""
-        for one in self.below[path]:
-            yield one
-            yield from self.deep(one)
+        for item in self.below[path]:
+            yield item
+            yield from self.deep(item)

@@ -47,9 +47,15 @@ class Streamer:
 
     def __str__(self) -> str:
         """Return class, base classes and members, one in each line."""
-        bases = [f"{one.name} (v{one.base_version})" for one in self.elements if one.is_base]
+        bases = [
+            f"{element.name} (v{element.base_version})"
+            for element in self.elements
+            if element.is_base
+        ]
         head = f"{self.name} (v{self.class_version})"
         lines = [f"{head}: {', '.join(bases)}" if bases else head]
-        members = (one for one in self.elements if not one.is_base)
-        lines += [f"    {one.name}: {one.typename} ({one.classname})" for one in members]
+        members = (element for element in self.elements if not element.is_base)
+        lines += [
+            f"    {member.name}: {member.typename} ({member.classname})" for member in members
+        ]
         return "\n".join(map(printable, lines)) + "\n"

@@ -243,12 +243,12 @@ def _named(files: Files) -> Iterator[tuple[Any, str | None]]:
         yield files, None
     elif isinstance(files, Mapping):
         for path, name in files.items():
-            yield from ((one, name) for one in _expanded(path))
+            yield from ((item, name) for item in _expanded(path))
     elif isinstance(files, (str, os.PathLike)):
-        yield from ((one, None) for one in _expanded(files))
+        yield from ((item, None) for item in _expanded(files))
     else:
-        for one in files:
-            yield from _named(one)
+        for file in files:
+            yield from _named(file)
 
 
 def _expanded(path: Any) -> list[Any]:
@@ -263,8 +263,8 @@ def _expanded(path: Any) -> list[Any]:
 def _renumber(arrays: Any, offset: int) -> None:
     """Count the rows of pandas over all files."""
     columns = arrays.values() if isinstance(arrays, dict) else arrays
-    for one in columns if isinstance(arrays, (dict, tuple, list)) else [arrays]:
-        one.index = one.index + offset
+    for column in columns if isinstance(arrays, (dict, tuple, list)) else [arrays]:
+        column.index = column.index + offset
 
 
 def _joined(found: list[Any], library: str) -> Any:
@@ -273,7 +273,7 @@ def _joined(found: list[Any], library: str) -> Any:
         return type(first)(_joined(list(parts), library) for parts in zip(*found, strict=True))
     if isinstance(first, dict):
         # NumPy arrays, or pandas columns with how=dict.
-        return {name: _joined([one[name] for one in found], library) for name in first}
+        return {name: _joined([item[name] for item in found], library) for name in first}
     if library == "pd":
         return libraries.optional("pandas").concat(found)
     return np.concatenate(found) if isinstance(first, np.ndarray) else ak.concatenate(found)

@@ -153,7 +153,7 @@ class Node(Nodes[N]):
         return np.array(found, *args, **options)
 
     def _repr_html_(self) -> str:
-        """Return a table for notebooks, as that of nyssa."""
+        """Return a table for notebooks, as nyssa does."""
         return self.column._repr_html_()
 
     def __repr__(self) -> str:

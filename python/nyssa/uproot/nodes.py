@@ -365,7 +365,7 @@ class Nodes(Closable, Mapping[Any, Any], Generic[N]):
             path: self._index.items[path][1] for _, path in requested if path in self._index.items
         }
         if name == "np":
-            table = {key: values.objects(one, kinds.get(key, "")) for key, one in table.items()}
+            table = {key: values.objects(item, kinds.get(key, "")) for key, item in table.items()}
         elif name == "ak":
             table = self._root._as_uproot(table, kinds)
         found = values.group(table, requested, library, how)
@@ -385,7 +385,7 @@ class Nodes(Closable, Mapping[Any, Any], Generic[N]):
     def _with_docs(self, array: ak.Array, add_doc: Any) -> ak.Array:
         """Return an array with attributes of this, such as its title, as parameters."""
         keys = add_doc if isinstance(add_doc, Mapping) else {"__doc__": "title"}
-        if unknown := [one for one in keys.values() if not hasattr(self, one)]:
+        if unknown := [item for item in keys.values() if not hasattr(self, item)]:
             raise ArgumentError(f"ak_add_doc: there is no attribute {unknown[0]!r}")
         for key, attribute in keys.items():
             array = ak.with_parameter(array, key, getattr(self, attribute))
@@ -526,7 +526,9 @@ class Nodes(Closable, Mapping[Any, Any], Generic[N]):
     def show(self, stream: TextIO | None = None, **options: Any) -> None:
         """Print the branches (or fields) with their types, or write them to a stream."""
         filters = {
-            name: one for name, one in options.items() if name.startswith(("filter", "rec", "full"))
+            name: item
+            for name, item in options.items()
+            if name.startswith(("filter", "rec", "full"))
         }
         widths = [options.get(f"{name}_width", 20) for name in ("name", "typename")]
         rows = [("name", "typename"), *self.itertypenames(**filters)]

@@ -42,14 +42,14 @@ class HasFields(Nodes["RField"]):
             if isinstance(self, RField) and not len(self):
                 return [(self._path, self._path)]
             found = self._walk(filter_name, filter_typename, node)
-            paths = [one._path for one in found if one.column.reason is None]
+            paths = [item._path for item in found if item.column.reason is None]
         else:
             requested = super()._requested(expressions, filter_name, filter_typename, node)
             paths = [path for _, path in requested]
         chosen = set(paths)
         # A field that is chosen has its subfields.
         return [
-            (path, path) for path in paths if not any(one in chosen for one in self._above(path))
+            (path, path) for path in paths if not any(item in chosen for item in self._above(path))
         ]
 
     def _find(self, where: str) -> str | None:
@@ -67,7 +67,7 @@ class HasFields(Nodes["RField"]):
         columns = {path: ak.to_layout(table[path]) for path in paths}
         nested = self._nested(columns)
         kinds = {name: self._index.items[name][1] for name in nested if name in self._index.items}
-        arrays = {name: ak.Array(one) for name, one in nested.items()}
+        arrays = {name: ak.Array(item) for name, item in nested.items()}
         found = self._root._as_uproot(arrays, kinds)
         found._length = len(table)
         return values.group(found, [(name, name) for name in found], library, how)
@@ -95,9 +95,9 @@ def woven(form: Form, path: str, columns: dict[str, Content]) -> Content:
     if isinstance(form, RecordForm):
         inside = {
             name: {
-                one: layout
-                for one, layout in columns.items()
-                if f"{one}.".startswith(f"{path}.{name}.")
+                item: layout
+                for item, layout in columns.items()
+                if f"{item}.".startswith(f"{path}.{name}.")
             }
             for name in form.fields
         }
@@ -108,7 +108,7 @@ def woven(form: Form, path: str, columns: dict[str, Content]) -> Content:
         }
         return RecordArray(list(parts.values()), list(parts))
     some = next(iter(columns.values()))
-    inner = {one: layout.content for one, layout in columns.items()}
+    inner = {item: layout.content for item, layout in columns.items()}
     return some.copy(content=woven(form.content, path, inner))
 
 
@@ -127,7 +127,7 @@ class RField(Node["RField"], HasFields):
 
 
 class RNTuple(HasFields, Root[RField]):
-    """An RNTuple; `dataset` is that of nyssa."""
+    """An RNTuple; `dataset` is the dataset of nyssa."""
 
     dataset: nyssa.RNTuple
     _kind = RField
@@ -149,11 +149,11 @@ class RNTuple(HasFields, Root[RField]):
         found: dict[str, str] = {}
 
         def add(fields: list[nyssa.Field], above: str) -> None:
-            for one in fields:
-                hidden = bool(above) and one.name == "_0" and len(fields) == 1
-                path = above if hidden else f"{above}.{one.name}".lstrip(".")
-                found.setdefault(path, one.typename)
-                add(one.children, path)
+            for field in fields:
+                hidden = bool(above) and field.name == "_0" and len(fields) == 1
+                path = above if hidden else f"{above}.{field.name}".lstrip(".")
+                found.setdefault(path, field.typename)
+                add(field.children, path)
 
         add(self.dataset.fields, "")
         return found

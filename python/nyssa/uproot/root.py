@@ -68,11 +68,11 @@ class Root(Nodes[N]):
         """Return awkward columns with uproot's records; `kinds` are their C++ types."""
         classes = self._classes
 
-        def one(name: str) -> ak.Array:
+        def column(name: str) -> ak.Array:
             return values.awkward(table[name], kinds.get(name, ""), classes, self._separator == "/")
 
         return tables.Table(
-            {name: one(name) for name in tables.names_of(table)}, tables.length_of(table)
+            {name: column(name) for name in tables.names_of(table)}, tables.length_of(table)
         )
 
     @cached_property
@@ -87,7 +87,7 @@ class Root(Nodes[N]):
         return type(self), (self.dataset, self._file, self._classname)
 
     def _repr_html_(self) -> str:
-        """Return a table for notebooks, as that of nyssa."""
+        """Return a table for notebooks, as nyssa does."""
         return self.dataset._repr_html_()
 
     def __repr__(self) -> str:

@@ -13,7 +13,7 @@ __all__ = ["Table", "length_of", "names_of", "nothing"]
 
 
 class Table(dict[str, Any]):
-    """Columns of one length; `len` is that of the columns."""
+    """Columns of one length; `len` returns this length."""
 
     def __init__(self, columns: Mapping[str, Any], length: int) -> None:
         super().__init__(columns)

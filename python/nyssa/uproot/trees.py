@@ -149,7 +149,7 @@ class TBranch(Node["TBranch"], HasBranches):
 
 
 class TTree(HasBranches, Root[TBranch]):
-    """A TTree; `dataset` is that of nyssa."""
+    """A TTree; `dataset` is the dataset of nyssa."""
 
     dataset: nyssa.TTree
     _kind = TBranch

@@ -74,7 +74,7 @@ def _parts(name: str) -> tuple[str, tuple[str, ...]]:
         if letter == "," and depth == 0:
             found.append(name[last:at])
             last = at + 1
-    return name[:start], tuple(one.strip() for one in [*found, name[last:-1]])
+    return name[:start], tuple(item.strip() for item in [*found, name[last:-1]])
 
 
 def _item(kind: str) -> str:
@@ -92,7 +92,7 @@ class STLVector(list[Any]):
 
     def tolist(self) -> list[Any]:
         """Return a list."""
-        return [_plain(one) for one in self]
+        return [_plain(item) for item in self]
 
 
 class STLSet(set[Any]):
@@ -100,7 +100,7 @@ class STLSet(set[Any]):
 
     def tolist(self) -> set[Any]:
         """Return a set."""
-        return {_plain(one) for one in self}
+        return {_plain(item) for item in self}
 
 
 class STLMap(dict[Any, Any]):
@@ -108,7 +108,7 @@ class STLMap(dict[Any, Any]):
 
     def tolist(self) -> dict[Any, Any]:
         """Return a dict."""
-        return {_plain(key): _plain(one) for key, one in self.items()}
+        return {_plain(key): _plain(item) for key, item in self.items()}
 
 
 def _plain(value: Any) -> Any:
@@ -124,14 +124,14 @@ def objects(array: Any, kind: str) -> Any:
         names = array.dtype.names
         rows = [_object(dict(zip(names, row, strict=True)), kind) for row in array]
     elif array.dtype == object and len(array) and isinstance(array[0], (dict, list, tuple)):
-        rows = [_object(one, kind) for one in array]
+        rows = [_object(item, kind) for item in array]
     elif array.dtype == object and _parts(kind)[0] in _SETS:
-        rows = [STLSet(one.tolist()) for one in array]
+        rows = [STLSet(item.tolist()) for item in array]
     else:
         return array
     out = np.empty(len(rows), dtype=object)
-    for index, one in enumerate(rows):
-        out[index] = one
+    for index, item in enumerate(rows):
+        out[index] = item
     return out
 
 
@@ -139,7 +139,8 @@ def _object(value: Any, kind: str) -> Any:
     head, arguments = _parts(kind)
     if isinstance(value, np.ndarray) and value.dtype.names is not None:
         return [
-            _object(dict(zip(value.dtype.names, one, strict=True)), _item(kind)) for one in value
+            _object(dict(zip(value.dtype.names, element, strict=True)), _item(kind))
+            for element in value
         ]
     if isinstance(value, dict):
         if head == "pair" and len(value) == 2 and len(arguments) == 2:
@@ -148,21 +149,23 @@ def _object(value: Any, kind: str) -> Any:
             )
             return Object(kind, (), both, tuple(both))
         members: dict[str, Any] = {}
-        for name, one in value.items():
-            is_base = _BASE.fullmatch(name) and isinstance(one, dict)
-            members.update(one if is_base else {name: one})
-        members = {name: _object(one, "") for name, one in members.items()}
+        for name, element in value.items():
+            is_base = _BASE.fullmatch(name) and isinstance(element, dict)
+            members.update(element if is_base else {name: element})
+        members = {name: _object(element, "") for name, element in members.items()}
         return Object(kind, (), members, tuple(members))
     if not isinstance(value, (list, tuple)):
         return value
     if head in _MAPS and len(arguments) > 1:
-        pairs = [tuple(one.values()) if isinstance(one, dict) else one for one in value]
+        pairs = [
+            tuple(element.values()) if isinstance(element, dict) else element for element in value
+        ]
         key, item = arguments[:2]
-        return STLMap((_object(one, key), _object(two, item)) for one, two in pairs)
-    found = [_object(one, _item(kind)) for one in value]
+        return STLMap((_object(element, key), _object(two, item)) for element, two in pairs)
+    found = [_object(element, _item(kind)) for element in value]
     if head in _SETS:
         return STLSet(found)
-    numbers = bool(found) and all(isinstance(one, (int, float)) for one in found)
+    numbers = bool(found) and all(isinstance(element, (int, float)) for element in found)
     return np.array(found) if numbers and head not in _LISTS else STLVector(found)
 
 
@@ -191,7 +194,8 @@ def _layout(layout: Content, kind: str, classes: Classes, tree: bool) -> Content
     if names and all(name == f"_{at}" for at, name in enumerate(names)):
         kinds = [*arguments, *[""] * len(names)]
         parts = [
-            _layout(one, of, classes, tree) for one, of in zip(layout.contents, kinds, strict=False)
+            _layout(item, of, classes, tree)
+            for item, of in zip(layout.contents, kinds, strict=False)
         ]
         pair = ["first", "second"] if tree and head == "pair" else None
         return RecordArray(parts, pair, length=layout.length)
@@ -214,8 +218,8 @@ def _spliced(layout: RecordArray, kind: str, classes: Classes, tree: bool) -> di
     """Return the members of a record, also of its base classes."""
     found: dict[str, Content] = {}
     stated = {name: of for name, of, _ in classes.get(kind, ())}
-    for name, one in zip(layout.fields, layout.contents, strict=True):
-        inside = one[: layout.length]
+    for name, item in zip(layout.fields, layout.contents, strict=True):
+        inside = item[: layout.length]
         if _BASE.fullmatch(name) and isinstance(inside, RecordArray):
             if set(inside.fields) != {"fUniqueID", "fBits"} or not tree:
                 found |= _spliced(inside, "", classes, tree)

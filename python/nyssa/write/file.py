@@ -172,10 +172,10 @@ class WritableFile:
         title
             Title of the tree.
         compression
-            As in `recreate`. Default: that of the file.
+            As in `recreate`. Default: as in the file.
         effort
             As in `recreate`, for each branch. Default: ``"full"`` if `compression` names a level,
-            ``"auto"`` if it names only an algorithm, otherwise that of the file.
+            ``"auto"`` if it names only an algorithm, otherwise as in the file.
         basket_size
             Size of a basket before compression, such as ``"32 kB"``, which is the default, as in
             ROOT.
@@ -371,7 +371,7 @@ class WritableFile:
         nyssa.NotFoundError
             (a `KeyError`) when there is no such object.
         nyssa.ArgumentError
-            (a `ValueError`) for what is being written.
+            (a `ValueError`) for an object that is being written.
         """
         self._open().delete(name)
 

@@ -17,7 +17,7 @@ from nyssa.objects.simple import Collection, Text, Undecoded
 
 __all__ = ["to_object", "write"]
 
-#: The title of the key of a ``TObjString``, which is that of its class.
+#: The title of the key of a ``TObjString``, which is the title of its class.
 _TEXT_TITLE = "Collectable string class"
 
 
@@ -62,19 +62,21 @@ _Draft = tuple[str, dict[str, Any]]
 
 def _draft(found: Object, around: tuple[Object, ...] = ()) -> _Draft:
     """Return the class and the members of an object, as the core takes them."""
-    if any(one is found for one in around):
+    if any(item is found for item in around):
         raise UnsupportedError(
             f"{found!r} leads to itself: nyssa writes it only while its file is open"
         )
     around = (*around, found)
-    members = ((name, _value(found, name, one, around)) for name, one in found.all_members.items())
-    return found.class_name, {name: one for name, one in members if one is not None}
+    members = (
+        (name, _value(found, name, item, around)) for name, item in found.all_members.items()
+    )
+    return found.class_name, {name: item for name, item in members if item is not None}
 
 
 def _value(owner: Object, name: str, value: Any, around: tuple[Object, ...]) -> Any:
     if isinstance(owner, Collection):
         if name == "items":
-            return [_draft(_item(owner, name, one), around) for one in value]
+            return [_draft(_item(owner, name, item), around) for item in value]
         if name == "options":
             if len(value) != len(owner):
                 raise UnsupportedError(

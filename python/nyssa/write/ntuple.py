@@ -126,7 +126,7 @@ class NTupleWriter(DatasetWriter):
         columns = from_types.needed(types, "attribute_set")
         self._open().attribute_set(self.name, name, columns)
         return AttributeSetWriter(
-            self, name, {str(key): from_types.awkward_type(one) for key, one in types.items()}
+            self, name, {str(key): from_types.awkward_type(item) for key, item in types.items()}
         )
 
     def _extend(self, columns: list[_core.Array]) -> None:
@@ -141,7 +141,7 @@ class NTupleWriter(DatasetWriter):
 
     def _first_columns(self, data: object, known: int) -> list[_core.Array]:
         columns = self._some(from_data.columns(data, forms=self._forms), self._stored, "fields")
-        given = {one.name: one for one in columns}
+        given = {column.name: column for column in columns}
         # Late fields are the last ones.
         names = self._stored[: max(known, len(given))]
         if set(given) != set(names):

@@ -61,18 +61,18 @@ def recreate(
     compression
         ROOT's setting, such as 505 (zstd, level 5), 404 (lz4), 207 (lzma), 101 (zlib), 0 (none), or
         a name with an optional level: ``"zstd"``, ``"zstd:9"``. A level is used exactly, except
-        with ``effort="auto"``. The default is that of the `profile`, or ``"zstd"``.
+        with ``effort="auto"``. The default is the value of the `profile`, or ``"zstd"``.
     effort
         ``"auto"`` uses a lower zstd level for columns where a sample shows that a higher one saves
-        too little; ``"full"`` uses the level for all columns. Default: that of the `profile`; or
-        ``"full"`` if `compression` names a level, otherwise ``"auto"``.
+        too little; ``"full"`` uses the level for all columns. Default: the value of the
+        `profile`; or ``"full"`` if `compression` names a level, otherwise ``"auto"``.
     encoding
         ``"default"``: the column types of ROOT. ``"auto"``: for each column the type, split or
         unsplit, that is smallest for a sample of its data, with a compression effort for small size
         rather than short time. The choice is made again in later clusters. In each cluster the
         pages are compared with those in ROOT's type, and the smaller ones are stored. With
         ``buffered=False`` this comparison is not possible, so the types are ROOT's. The default is
-        that of the `profile`, or ``"default"``.
+        the value of the `profile`, or ``"default"``.
     profile
         Path or URL of a file of `nyssa.tune` that states options: `compression`, `effort`,
         `encoding`, `cluster_size` and `page_size`. Options that are given count more. Its choices

@@ -83,7 +83,7 @@ class TreeWriter(DatasetWriter):
         entries: int = 0,
     ) -> None:
         super().__init__(opened, name, entries)
-        self._forms = {one.name: forms.of(one) for one in columns}
+        self._forms = {column.name: forms.of(column) for column in columns}
 
     def extend(self, data: object) -> None:
         """Add entries.
@@ -142,7 +142,7 @@ class TreeWriter(DatasetWriter):
         data
             The columns, as for `extend`. Each has as many values as the tree has entries.
         types
-            Types of the columns as for `WritableFile.mktree`. Default: those of the data.
+            Types of the columns as for `WritableFile.mktree`. Default: the types of the data.
         compression, effort, basket_size, counters, leaf_lists, vectors, branch_options, classes, \
         split_level
             As in `WritableFile.mktree`, for the new branches.
@@ -175,10 +175,10 @@ class TreeWriter(DatasetWriter):
         if from_types.empty(data, classes):
             raise ArgumentError("add_branches needs data: a value for each entry of the tree")
         stated = [] if types is None else from_types.needed(types, "add_branches", classes)
-        known = {one.name: forms.of(one) for one in stated}
+        known = {item.name: forms.of(item) for item in stated}
         columns = from_data.columns(data, bool(classes), known)
         if types is not None:
-            given = {one.name: one for one in columns}
+            given = {column.name: column for column in columns}
             if set(given) != set(known):
                 odd = sorted(set(given) ^ set(known))
                 raise ArgumentError(f"types and data have different columns: {', '.join(odd)}")
@@ -187,7 +187,7 @@ class TreeWriter(DatasetWriter):
             raise ArgumentError("add_branches needs a branch at least: the data have no columns")
         fields = stated or columns
         self._open().add_branches(self.name, fields, columns, classes, options)
-        self._forms.update({one.name: forms.of(one) for one in fields})
+        self._forms.update({field.name: forms.of(field) for field in fields})
 
     def fill_context(self) -> FillContext:
         """Return a context with which one thread adds entries, in parallel with other threads.

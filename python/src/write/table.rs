@@ -72,7 +72,7 @@ impl Table {
         Ok(writer)
     }
 
-    /// Writes what is left.
+    /// Writes the remaining entries.
     pub(super) fn finish(self) -> Result<()> {
         let mut writer = self.rows.end()?;
         for (_, set) in self.sets {

@@ -168,7 +168,7 @@ def test_root_reads_the_objects_of_streamer_fields(tracks: Tracks, tmp_path: Pat
         assert len(found) == 40
         assert found == tracks.objects[branch], branch
     chosen = {one["branch"]: one["reason"] for one in report["streamer_fields"] if one["streamer"]}
-    assert chosen == dict.fromkeys(BRANCHES, "asked for")
+    assert chosen == dict.fromkeys(BRANCHES, "requested")
     assert nyssa.open(path)["tree"]["number"].array().to_list() == list(range(40))
 
 

@@ -99,7 +99,8 @@ def test_interrupt(job: str, tmp_path: Path) -> None:
 def test_interrupted_conversion(nano: Path, tmp_path: Path) -> None:
     """Converting stops within a basket or two, and leaves no file.
 
-    Builds for tests are not optimised, so a basket takes longer than for a user."""
+    Builds for tests are not optimised, so a basket takes longer than for a user.
+    """
     job = f"nyssa.convert({str(nano)!r}, folder + '/out.root', force=True, compression='lzma:9')"
     worked = [run(job, tmp_path, delay) for delay in (0.4, 0.53)]
     assert max(worked) < 4 * WORK, worked

@@ -67,11 +67,13 @@ fn list(report: &CacheReport, app: &mut App<'_>) -> Result<u8> {
         return Ok(FINE);
     }
     let mut table = Columns::new(&["URL", ">size", ">kept", ">unpacked", ">on disk", "last use"]);
-    for one in &report.resources {
-        let name = one.url.clone().unwrap_or_else(|| format!("{} (damaged)", one.folder));
-        let kept = [one.size, one.stored_bytes, one.unpacked_bytes, one.disk_bytes].map(size);
+    for resource in &report.resources {
+        let name = resource.url.clone().unwrap_or_else(|| format!("{} (damaged)", resource.folder));
+        let kept =
+            [resource.size, resource.stored_bytes, resource.unpacked_bytes, resource.disk_bytes]
+                .map(size);
         let [all, stored, unpacked, disk] = kept;
-        table.row([name, all, stored, unpacked, disk, one.last_use()]);
+        table.row([name, all, stored, unpacked, disk, resource.last_use()]);
     }
     table.print(app)?;
     Ok(FINE)
@@ -80,9 +82,9 @@ fn list(report: &CacheReport, app: &mut App<'_>) -> Result<u8> {
 fn stat(cache: &Cache, report: &CacheReport, app: &mut App<'_>) -> Result<u8> {
     let all = &report.resources;
     let sum = |bytes: fn(&CachedResource) -> u64| all.iter().map(bytes).sum::<u64>();
-    let stored = sum(|one| one.stored_bytes);
-    let unpacked = sum(|one| one.unpacked_bytes);
-    let disk = sum(|one| one.disk_bytes);
+    let stored = sum(|item| item.stored_bytes);
+    let unpacked = sum(|item| item.unpacked_bytes);
+    let disk = sum(|item| item.disk_bytes);
     let folder = cache.folder().display().to_string();
     if app.json {
         app.print_json(&json!({
@@ -130,10 +132,10 @@ fn verify(cache: &Cache, app: &mut App<'_>) -> Result<u8> {
     } else {
         let mut table =
             Columns::new(&["URL", ">checked", ">bytes", ">damaged blocks", ">damaged records"]);
-        for one in report {
-            let name = if one.is_unknown { format!("{} (damaged)", one.name) } else { one.name };
-            let [blocks, records] = [one.damaged_blocks, one.damaged_records].map(count);
-            table.row([name, count(one.checked), size(one.bytes), blocks, records]);
+        for item in report {
+            let name = if item.is_unknown { format!("{} (damaged)", item.name) } else { item.name };
+            let [blocks, records] = [item.damaged_blocks, item.damaged_records].map(count);
+            table.row([name, count(item.checked), size(item.bytes), blocks, records]);
         }
         table.print(app)?;
     }

@@ -25,7 +25,7 @@ use crate::units::EntryRange;
 
 /// The number of entries that are printed by default.
 const DEFAULT_ENTRIES: u64 = 10;
-/// The number of columns that are left out whose reasons are printed.
+/// The number of columns that are left out up to which each reason is printed.
 const REASONS: usize = 3;
 
 /// Print entries as JSON lines
@@ -225,7 +225,7 @@ fn warn(left_out: &[LeftOut], app: &mut App<'_>) {
         }
         return;
     }
-    let names: Vec<_> = left_out.iter().map(|one| one.column.as_str()).collect();
+    let names: Vec<_> = left_out.iter().map(|item| item.column.as_str()).collect();
     let (count, names) = (names.len(), names.join(", "));
     app.message(&format!("warning: {count} columns that cannot be read are left out: {names}"));
     app.message("hint: `nyssa schema` tells why");

@@ -106,18 +106,18 @@ fn whole(
     let memory_budget = args.memory.unwrap_or(MEMORY_BUDGET);
     let expects = args.compare.as_deref().map(read).transpose()?;
     let (mut reports, mut comparisons, mut code, mut takes_some) = (vec![], vec![], FINE, false);
-    for one in all {
-        let datasets = one.open(&of_several_files(), context)?;
+    for item in all {
+        let datasets = item.open(&of_several_files(), context)?;
         let dataset = datasets.dataset();
         if let Some((name, bytes)) = &expects {
             let expected = expected(args, (bytes, name), dataset)?;
             let comparison = compare(&expected, dataset, memory_budget, context, app)?;
             code = code.max(if comparison.equal { FINE } else { PROBLEM });
             if !app.json {
-                writeln!(app.out, "{}:", printable(&one.path))?;
+                writeln!(app.out, "{}:", printable(&item.path))?;
                 tell(&comparison, app)?;
             }
-            comparisons.push(DatasetComparison { object: &one.path, comparison });
+            comparisons.push(DatasetComparison { object: &item.path, comparison });
             continue;
         }
         if data::names(dataset).into_iter().all(|name| !filter.takes(name)) {
@@ -127,7 +127,7 @@ fn whole(
         let report = hash(args, filter.clone(), dataset, context, app)?;
         code = code.max(if report.undigested.is_empty() { FINE } else { UNSUPPORTED });
         if !app.json {
-            writeln!(app.out, "{}:", printable(&one.path))?;
+            writeln!(app.out, "{}:", printable(&item.path))?;
             print(&report, app)?;
         }
         reports.push(report);
@@ -141,7 +141,7 @@ fn whole(
             None => app.print_json(&json!({ "reports": reports }))?,
             Some(report) => app.print_json(&json!({
                 "report": nyssa_io::shown(report),
-                "equal": comparisons.iter().all(|one| one.comparison.equal),
+                "equal": comparisons.iter().all(|item| item.comparison.equal),
                 "datasets": comparisons,
             }))?,
         }

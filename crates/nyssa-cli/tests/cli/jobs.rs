@@ -215,7 +215,7 @@ fn streamer_fields_are_named() {
     let output = output.to_str().unwrap();
     let args = ["convert", &input, output, "--include", "M*", "--streamer", "MET", "--verify"];
     let out = fine(&args);
-    assert!(out.contains("\nstreamer field MET (TVector2): asked for\n"), "{out}");
+    assert!(out.contains("\nstreamer field MET (TVector2): requested\n"), "{out}");
     let auto = json(&[&args[..6], &["auto", "--force"]].concat());
     let products = auto["streamer_fields"].as_array().unwrap();
     let met = products.iter().find(|product| product["branch"] == "MET").unwrap();

@@ -7,8 +7,7 @@ use nyssa_root::error::Result;
 
 use super::Dataset;
 
-/// The number of entries that are read first, to measure their size.
-const PROBE_ENTRIES: u64 = 1000;
+use crate::heuristics::dataset;
 
 /// A column that is read in batches.
 pub trait Measured {
@@ -32,7 +31,8 @@ pub fn each<T: Measured>(
     if columns.is_empty() || entries.is_empty() {
         return Ok(());
     }
-    let probe = entries.start..entries.end.min(entries.start.saturating_add(PROBE_ENTRIES));
+    let probe =
+        entries.start..entries.end.min(entries.start.saturating_add(dataset::PROBE_ENTRIES));
     let total = (entries.end - entries.start).saturating_mul(columns.len() as u64);
     let mut done = (probe.end - probe.start).saturating_mul(columns.len() as u64);
     read(columns, probe.clone())?;

@@ -82,6 +82,17 @@ pub struct ColumnBytes {
 }
 
 /// A TTree or RNTuple that can be read.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// fn readable(dataset: &dyn nyssa::Dataset) -> usize {
+///     dataset.columns().iter().filter(|column| column.field.is_ok()).count()
+/// }
+/// assert!(readable(&*nyssa::open("../../testdata/rntuple/plain.root")?) > 0);
+/// assert!(readable(&*nyssa::open("../../testdata/ttree/events-zstd.root")?) > 0);
+/// # Ok(())
+/// # }
+/// ```
 pub trait Dataset: Send + Sync {
     /// Returns the container format.
     fn format(&self) -> Format;
@@ -331,6 +342,16 @@ impl std::fmt::Debug for dyn Dataset {
 }
 
 /// A shared dataset.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let events: nyssa::AnyDataset = nyssa::open("../../testdata/rntuple/plain.root")?;
+/// let again = events.clone();
+/// let entries = std::thread::spawn(move || again.num_entries()).join().unwrap();
+/// assert_eq!(entries, events.num_entries());
+/// # Ok(())
+/// # }
+/// ```
 pub type AnyDataset = Arc<dyn Dataset>;
 
 /// Returns the options without clones of earlier options.

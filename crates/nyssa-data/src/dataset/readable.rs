@@ -144,8 +144,8 @@ impl<'a> ReadableColumns<'a> {
     /// Leaves out whole columns, and parts of columns.
     fn leave_out(&mut self, found: Vec<LeftOut>, context: &Context) -> Result<()> {
         let (whole, parts): (Vec<_>, Vec<_>) =
-            found.into_iter().partition(|one| self.names.contains(&one.column));
-        self.names.retain(|name| whole.iter().all(|one| one.column != *name));
+            found.into_iter().partition(|item| self.names.contains(&item.column));
+        self.names.retain(|name| whole.iter().all(|item| item.column != *name));
         self.left_out.extend(whole);
         if parts.is_empty() {
             return Ok(());
@@ -156,7 +156,7 @@ impl<'a> ReadableColumns<'a> {
         }
         // A column is removed if all of its parts are left out.
         let unreadable = self.unreadable();
-        self.names.retain(|name| unreadable.iter().all(|one| one.column != *name));
+        self.names.retain(|name| unreadable.iter().all(|item| item.column != *name));
         self.left_out.extend(unreadable);
         Ok(())
     }

@@ -11,9 +11,7 @@ use nyssa_root::guard::to_usize;
 
 use super::Dataset;
 
-/// The largest distance of two entries of one cluster that are read together. Read one by one, they would
-/// decompress the same pages or baskets twice.
-const GAP: u64 = 4096;
+use crate::heuristics::dataset;
 
 /// Reads `indices` range by range, in the order of the file, and returns them in the requested order.
 pub(super) fn take<D: Dataset + ?Sized>(
@@ -66,7 +64,7 @@ fn ranges<'i>(sorted: &'i [u64], clusters: &[Range<u64>]) -> Vec<&'i [u64]> {
     while let Some(first) = rest.first() {
         let cluster = clusters.partition_point(|cluster| cluster.end <= *first);
         let end = clusters.get(cluster).map_or(u64::MAX, |cluster| cluster.end);
-        let together = |pair: &[u64]| pair[1] < end && pair[1] - pair[0] <= GAP;
+        let together = |pair: &[u64]| pair[1] < end && pair[1] - pair[0] <= dataset::GAP;
         let count = 1 + rest.windows(2).take_while(|pair| together(pair)).count();
         let (range, tail) = rest.split_at(count);
         ranges.push(range);

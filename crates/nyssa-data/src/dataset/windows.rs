@@ -9,10 +9,7 @@ use nyssa_root::guard::to_usize;
 
 use super::{Dataset, LeftOut, ReadableColumns};
 
-/// The number of entries of the first window. Their size determines how many entries the next window has.
-const FIRST_ENTRIES: u64 = 256;
-/// The approximate size in bytes of the arrays of a window.
-const WINDOW_BYTES: u64 = 64 << 20;
+use crate::heuristics::dataset;
 
 /// A reader of a range of entries, one window after the other.
 pub struct Windows<'a> {
@@ -57,7 +54,7 @@ impl<'a> Windows<'a> {
             false => None,
         };
         let names = names.iter().map(|&name| name.to_owned()).collect();
-        Ok(Self { dataset, names, readable, rest: entries, step: FIRST_ENTRIES })
+        Ok(Self { dataset, names, readable, rest: entries, step: dataset::FIRST_ENTRIES })
     }
 
     /// Reads the next window. Returns `None` after the last window.
@@ -85,7 +82,7 @@ impl<'a> Windows<'a> {
         };
         let bytes: usize = arrays.iter().map(|array| array.get_array_memory_size()).sum();
         let bytes_per_entry = (bytes as u64 / (end - start)).max(1);
-        self.step = (WINDOW_BYTES / bytes_per_entry).max(1);
+        self.step = (dataset::WINDOW_BYTES / bytes_per_entry).max(1);
         self.rest.start = end;
         let rows = to_usize(end - start, "entry")?;
         Ok(Some(Window { names: self.names.clone(), arrays, rows, left_out }))

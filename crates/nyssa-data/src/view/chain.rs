@@ -179,7 +179,7 @@ impl Chain {
             lengths.equal.extend(
                 file.equal
                     .iter()
-                    .filter(|one| !lengths.equal.contains(one))
+                    .filter(|element| !lengths.equal.contains(element))
                     .cloned()
                     .collect::<Vec<_>>(),
             );

@@ -15,6 +15,7 @@ use rayon::prelude::*;
 
 use crate::cut::Cut;
 use crate::dataset::{ColumnInfo, Dataset, check_entries};
+use crate::heuristics::view;
 use crate::view::computed::named_columns;
 
 /// A range of entries of the inner dataset. Some or all of them are selected.
@@ -35,14 +36,6 @@ impl SelectedRange {
         }
     }
 }
-
-/// The number of entries on which a cut is evaluated at once.
-const CUT_ENTRIES: u64 = 1 << 16;
-
-/// The number of bytes of the columns of a cut that stay in memory, so that they are not read again.
-const CUT_BYTES: u64 = 64 << 20;
-/// The number of bytes of the pages and baskets that stay in memory for the next piece.
-const OPENED_BYTES: u64 = 256 << 20;
 
 /// The columns of a cut for the entries that pass.
 #[derive(Default)]
@@ -70,7 +63,7 @@ fn passing(
 ) -> Result<(Vec<SelectedRange>, CutColumns)> {
     cut.check(&named_columns(dataset, cut.fields()))?;
     let names: Vec<&str> = cut.fields().iter().map(String::as_str).collect();
-    let page_pool = Arc::new(PagePool::new(OPENED_BYTES));
+    let page_pool = Arc::new(PagePool::new(view::OPENED_BYTES));
     let context = &context.clone().with_page_pool(Arc::clone(&page_pool));
     let mut pieces = Vec::new();
     let mut cut_columns = CutColumns { names: cut.fields().to_vec(), arrays: Vec::new() };
@@ -78,7 +71,7 @@ fn passing(
     let mut start = entries.start;
     while start < entries.end {
         context.check()?;
-        let end = entries.end.min(start.saturating_add(CUT_ENTRIES));
+        let end = entries.end.min(start.saturating_add(view::CUT_ENTRIES));
         let arrays = dataset.read(&names, start..end, context)?;
         page_pool.turn();
         let mask = cut.mask(&arrays, to_usize(end - start, "mask")?)?;
@@ -88,7 +81,7 @@ fn passing(
             continue;
         }
         let pass = |array: &ArrayRef| take(std::slice::from_ref(array), piece.mask.as_ref());
-        let arrays = match bytes < CUT_BYTES {
+        let arrays = match bytes < view::CUT_BYTES {
             true => arrays.iter().map(pass).collect::<Result<Vec<_>>>()?,
             false => Vec::new(),
         };
@@ -326,7 +319,8 @@ impl<D: Deref<Target: Dataset> + Send + Sync> Dataset for Selected<D> {
         }
         self.check_open(&entries)?;
         // Neighbouring parts share pages and baskets.
-        let own = context.page_pool().is_none().then(|| Arc::new(PagePool::new(OPENED_BYTES)));
+        let own =
+            context.page_pool().is_none().then(|| Arc::new(PagePool::new(view::OPENED_BYTES)));
         let context = &own
             .iter()
             .fold(context.clone(), |context, own| context.with_page_pool(Arc::clone(own)));

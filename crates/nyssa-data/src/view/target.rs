@@ -180,7 +180,7 @@ fn nullable_members(field: &Field, file: &Field) -> Field {
     };
     let data_type = match (field.data_type(), file.data_type()) {
         (DataType::Struct(members), DataType::Struct(others)) => {
-            DataType::Struct(members.iter().map(|one| member(one, others)).collect())
+            DataType::Struct(members.iter().map(|element| member(element, others)).collect())
         }
         (
             DataType::LargeList(item),

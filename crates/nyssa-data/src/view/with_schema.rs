@@ -52,10 +52,10 @@ impl Lengths {
         let find = |is_it: &dyn Fn(&ColumnInfo) -> bool| {
             let mut groups = groups.clone();
             groups.find_map(|group| {
-                columns.iter().position(|one| group.contains(&one.name) && is_it(one))
+                columns.iter().position(|column| group.contains(&column.name) && is_it(column))
             })
         };
-        let is_list = |one: &ColumnInfo| match &one.field {
+        let is_list = |item: &ColumnInfo| match &item.field {
             Ok(field) => {
                 !field.is_nullable() && matches!(field.data_type(), DataType::LargeList(_))
             }

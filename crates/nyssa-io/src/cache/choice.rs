@@ -44,7 +44,7 @@ static PROCESS: PerProcess<Mutex<Option<CacheChoice>>> = PerProcess::new();
 static WARNED: PerProcess<Mutex<BTreeSet<PathBuf>>> = PerProcess::new();
 
 /// Sets the cache of this process for resources that are opened from now on. [`CacheChoice::OfProcess`] means
-/// the one that the environment names.
+/// the cache that the environment names.
 pub fn set_process_cache(choice: CacheChoice) {
     *PROCESS.lock() = match choice {
         CacheChoice::OfProcess => None,
@@ -53,8 +53,8 @@ pub fn set_process_cache(choice: CacheChoice) {
 }
 
 impl CacheChoice {
-    /// Returns the choice of the cache in a folder. A cache that cannot be used stops no job: a warning says why, once, and
-    /// there is no cache.
+    /// Returns the choice of the cache in a folder. A cache that cannot be used stops no job: a warning says why, once,
+    /// and there is no cache.
     ///
     /// # Errors
     /// `InvalidInput` and `NotADirectory` for a folder that is no cache and cannot become one.

@@ -262,7 +262,7 @@ impl Entry {
         }
         self.refresh()?;
         let new = self.unknown(new);
-        let bytes = new.iter().map(|one| one.bytes.len() + RECORD_BYTES).sum::<usize>() as u64;
+        let bytes = new.iter().map(|item| item.bytes.len() + RECORD_BYTES).sum::<usize>() as u64;
         if new.is_empty() {
             return Ok(Added::Done);
         }
@@ -281,11 +281,11 @@ impl Entry {
     fn unknown(&self, new: &[New]) -> Vec<New> {
         let loaded = self.loaded();
         let mut unknown = Vec::new();
-        for one in new {
-            let range = one.record.range();
-            if one.record.form != Form::Stored {
+        for item in new {
+            let range = item.record.range();
+            if item.record.form != Form::Stored {
                 if loaded.index.unpacked(&range).is_none() {
-                    unknown.push(New { record: one.record, bytes: one.bytes.clone() });
+                    unknown.push(New { record: item.record, bytes: item.bytes.clone() });
                 }
                 continue;
             }
@@ -297,7 +297,7 @@ impl Entry {
                     // These numbers are at most the length of bytes in memory.
                     let within =
                         (block.start - range.start) as usize..(block.end - range.start) as usize;
-                    New::stored(&block, one.bytes.slice(within))
+                    New::stored(&block, item.bytes.slice(within))
                 }));
             }
         }
@@ -325,9 +325,9 @@ fn write(index: &File, data: &File, seed: u64, new: &[New]) -> io::Result<Vec<Re
     let mut place = start;
     let mut records = Vec::with_capacity(new.len());
     let mut encoded = Vec::with_capacity(new.len() * RECORD_BYTES);
-    for one in new {
-        let checksum = xxhash_rust::xxh3::xxh3_64(&one.bytes);
-        let record = Record { place, checksum, ..one.record };
+    for item in new {
+        let checksum = xxhash_rust::xxh3::xxh3_64(&item.bytes);
+        let record = Record { place, checksum, ..item.record };
         place += record.bytes;
         encoded.extend_from_slice(&record.encode(seed));
         records.push(record);
@@ -343,9 +343,9 @@ fn write(index: &File, data: &File, seed: u64, new: &[New]) -> io::Result<Vec<Re
 
 /// Writes the bytes one after the other.
 fn write_bytes(data: &File, new: &[New], mut place: u64) -> io::Result<()> {
-    for one in new {
-        write_all_at(data, &one.bytes, place)?;
-        place += one.bytes.len() as u64;
+    for item in new {
+        write_all_at(data, &item.bytes, place)?;
+        place += item.bytes.len() as u64;
     }
     Ok(())
 }
@@ -398,7 +398,7 @@ fn write_about(folder: &Path, identity: &Identity) -> io::Result<()> {
     Ok(())
 }
 
-/// Lets everybody read a new file who may look into the folder of the cache.
+/// Lets all users read a new file who may read the folder of the cache.
 pub(super) fn let_others_read(_file: &File) -> io::Result<()> {
     #[cfg(unix)]
     _file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))?;

@@ -74,7 +74,7 @@ impl Default for CacheOptions {
     }
 }
 
-/// What an error says was not possible.
+/// The action that errors name as impossible.
 const USE: &str = "use the cache folder";
 
 /// The folders that this process has opened, by their options.
@@ -89,9 +89,8 @@ impl Cache {
     /// Opens a cache folder, and makes it if it does not exist. A new folder can only be read by its owner.
     ///
     /// # Errors
-    /// The folder cannot be made; `InvalidInput` if it has other files and is not a
-    /// cache, or is of a later version of nyssa; `InvalidData` if it is damaged; `PermissionDenied` if it belongs to another
-    /// user.
+    /// The folder cannot be made; `InvalidInput` if it has other files and is not a cache, or is of a later version of
+    /// nyssa; `InvalidData` if it is damaged; `PermissionDenied` if it belongs to another user.
     pub fn open(folder: impl AsRef<Path>, options: CacheOptions) -> Result<Self> {
         let folder = folder.as_ref();
         let failed = |error| Error::new(folder.display().to_string(), USE, error);

@@ -43,7 +43,7 @@ impl Cache {
             _ => {
                 *estimate = Estimate::default();
                 let found = self.resources().unwrap_or_default();
-                let total = found.iter().map(|one| one.bytes).sum::<u64>();
+                let total = found.iter().map(|item| item.bytes).sum::<u64>();
                 match total.saturating_add(bytes) > limit {
                     true => total - self.remove_oldest(found, total, limit, bytes, own),
                     false => total,
@@ -89,15 +89,15 @@ impl Cache {
         self.remove_leftovers();
         let most = (limit - limit / cache::FREED).saturating_sub(bytes);
         let mut removed = 0;
-        found.sort_by_key(|one| one.used);
-        for one in found.iter().filter(|one| one.path != own) {
+        found.sort_by_key(|item| item.used);
+        for item in found.iter().filter(|item| item.path != own) {
             if total - removed <= most {
                 break;
             }
             // The time of the last use may have changed.
-            let is_used = self::found(one.path.clone()).is_none_or(|now| now.used > one.used);
-            if !is_used && self.remove(&one.path).is_ok() {
-                removed += one.bytes;
+            let is_used = self::found(item.path.clone()).is_none_or(|now| now.used > item.used);
+            if !is_used && self.remove(&item.path).is_ok() {
+                removed += item.bytes;
             }
         }
         self.forget_removed();

@@ -5,7 +5,7 @@
 //! seen/                   which version of a URL its server had, and when it said so: a small file for each URL
 //! lock                    is locked by the process that removes what was not used for long
 //! 0123...cdef/            one folder for each resource: its URL, size and version give the name
-//!     about.json          the URL, size and version; its time is that of the last use
+//!     about.json          the URL, size and version; the time of its last change is the time of the last use
 //!     index               records of 64 bytes with checksums, each of which points into the data file
 //!     data                bytes of the resource, one after the other
 //! ```
@@ -14,8 +14,8 @@
 //! readers need no lock. Every byte that is read is checked by the XXH3 of its block. Damaged bytes are fetched
 //! from the resource again. Decision 0019 says why these are plain files.
 //!
-//! This module knows bytes at an offset, and the unpacked form of the bytes at an offset. It does not know what a page or a
-//! basket is.
+//! This module knows bytes at an offset, and the unpacked form of the bytes at an offset. It does not know what a page
+//! or a basket is.
 
 mod blocks;
 mod choice;

@@ -77,7 +77,7 @@ impl Later {
         }
     }
 
-    /// Opens the source if it is not open. The next who needs it gets the error.
+    /// Opens the source if it is not open. The next caller that needs it gets the error.
     fn prepare(&self) -> Option<&Arc<dyn Source>> {
         let keep = |error| {
             let mut failed = self.opened().failed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -86,7 +86,7 @@ impl Later {
         self.get().map_err(keep).ok()
     }
 
-    /// Refuses another version than the one whose bytes the cache has.
+    /// Refuses a source whose version differs from the version in the cache.
     fn check(&self, source: Arc<dyn Source>) -> Result<Arc<dyn Source>> {
         let now = Identity::new(&self.url, source.size(), source.version());
         if now == self.identity {
@@ -110,7 +110,7 @@ impl Origin {
     /// Returns the source. Opens it if it is not open.
     ///
     /// # Errors
-    /// It cannot be opened; `InvalidData` if its version is not the one that the cache has.
+    /// It cannot be opened; `InvalidData` if its version differs from the version in the cache.
     pub(super) fn get(&self) -> Result<&Arc<dyn Source>> {
         match self {
             Self::Open(source) => Ok(source),

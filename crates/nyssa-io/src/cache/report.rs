@@ -18,7 +18,7 @@ const CHECK_BYTES: u64 = 8 << 20;
 /// The contents of a cache folder.
 #[derive(Clone, Debug, Serialize)]
 pub struct CacheReport {
-    /// The resources. The one that was used last comes first.
+    /// The resources. The resource that was used last comes first.
     pub resources: Vec<CachedResource>,
 }
 
@@ -95,8 +95,8 @@ impl Cache {
     /// The cache folder cannot be read.
     pub fn report(&self) -> Result<CacheReport> {
         let mut resources: Vec<CachedResource> =
-            self.found()?.into_iter().map(|one| self.resource(one)).collect();
-        resources.sort_by_key(|one| std::cmp::Reverse(one.used));
+            self.found()?.into_iter().map(|item| self.resource(item)).collect();
+        resources.sort_by_key(|resource| std::cmp::Reverse(resource.used));
         Ok(CacheReport { resources })
     }
 
@@ -105,7 +105,7 @@ impl Cache {
     /// # Errors
     /// The cache folder cannot be read.
     pub fn verify(&self) -> Result<Vec<VerifiedResource>> {
-        let mut all: Vec<_> = self.found()?.into_iter().map(|one| self.verified(&one)).collect();
+        let mut all: Vec<_> = self.found()?.into_iter().map(|item| self.verified(&item)).collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(all)
     }
@@ -117,10 +117,10 @@ impl Cache {
     /// The folder of a resource cannot be removed.
     pub fn clear(&self, selects: impl Fn(Option<&str>) -> bool) -> Result<(u64, u64)> {
         let (mut count, mut bytes) = (0, 0);
-        for one in self.found()? {
-            let url = read_about(&one.path).map(|about| about.shown());
+        for item in self.found()? {
+            let url = read_about(&item.path).map(|about| about.shown());
             if selects(url.as_deref()) {
-                match self.remove(&one.path) {
+                match self.remove(&item.path) {
                     // Another process has removed it.
                     Err(error) if error.kind() == ErrorKind::NotFound => continue,
                     removed => {
@@ -128,7 +128,7 @@ impl Cache {
                     }
                 }
                 count += 1;
-                bytes += one.bytes;
+                bytes += item.bytes;
             }
         }
         self.remove_leftovers();

@@ -1,7 +1,7 @@
 //! Remembers which version of a resource its server had, and when the server said so.
 //!
-//! The folder `seen` of a cache has one small file for each URL. It is replaced as a whole, so that other processes see the
-//! old one or the new one. A file that is damaged, too old, or of a time that has not come yet counts as none.
+//! The folder `seen` of a cache has one small file for each URL. It is replaced as a whole, so that other processes see
+//! the old one or the new one. A file that is damaged, too old, or of a time that has not come yet counts as none.
 
 use std::fs;
 use std::io::{self, Write};
@@ -52,7 +52,7 @@ impl Seen {
         (about == content.resource).then_some(about)
     }
 
-    /// Notes what the server has now. If it cannot be written, the server is asked again next time.
+    /// Stores the version that the server has now. If it cannot be written, the server is asked again next time.
     pub(super) fn note(&self, resource: &Identity) {
         let _ = self.write(resource);
     }

@@ -41,7 +41,7 @@ const ON_DISK: Limits = Limits {
 /// A source whose bytes come from a cache if it has them.
 pub(super) struct CachedSource {
     resource: Arc<Resource>,
-    /// Whether what is read is added to the cache.
+    /// Whether bytes that are read are added to the cache.
     keeps: bool,
 }
 
@@ -65,8 +65,8 @@ impl Cache {
 
     /// Opens the resource of a URL by `open`, and returns a source that keeps what it reads of it in this cache. If the
     /// server has said not long ago which version it has, `open` is called only when something is missing here; see
-    /// [`CacheOptions::max_age`](super::CacheOptions::max_age). `server` is the server that the URL does not name, or `None`
-    /// if nobody else knows the resource by this URL.
+    /// [`CacheOptions::max_age`](super::CacheOptions::max_age). `server` is the server that the URL does not name, or
+    /// `None` if nobody else knows the resource by this URL.
     ///
     /// # Errors
     /// `open` fails, or the settings of the cache are wrong.

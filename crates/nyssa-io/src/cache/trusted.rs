@@ -1,4 +1,4 @@
-//! Opens what is in a cache folder: files and folders of people who are trusted, and no links to other places.
+//! Opens the files and folders of a cache folder, if their owners are trusted. No links are followed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
@@ -42,7 +42,7 @@ pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// Makes a folder in the cache, if there is none.
 ///
 /// # Errors
-/// `InvalidData` for a link or a file of this name; the errors of the system.
+/// `InvalidData` for a link or a file of this name; an error of the system.
 pub(super) fn make_folder(path: &Path) -> io::Result<()> {
     match fs::create_dir(path) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
@@ -53,7 +53,7 @@ pub(super) fn make_folder(path: &Path) -> io::Result<()> {
 /// Refuses a link in the place of a folder of the cache.
 ///
 /// # Errors
-/// `InvalidData` for what is no folder; the errors of the system.
+/// `InvalidData` for something that is not a folder; an error of the system.
 pub(super) fn check_folder(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path)?.is_dir() {
         true => Ok(()),
@@ -61,11 +61,11 @@ pub(super) fn check_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Refuses the cache folder of another user, who decides what is read from it. A folder is shared on purpose if its group,
-/// to which this user belongs, may write into it.
+/// Refuses the cache folder of another user, who decides what is read from it. A folder is shared on purpose if its
+/// group, to which this user belongs, may write into it.
 ///
 /// # Errors
-/// `PermissionDenied`; the errors of the system.
+/// `PermissionDenied`; an error of the system.
 #[cfg(unix)]
 pub(super) fn check_owner(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;

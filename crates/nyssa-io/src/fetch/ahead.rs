@@ -221,7 +221,7 @@ impl Ahead {
             self.stop();
             return Err(Failed { unit, error });
         }
-        let answer = |request: usize| state.answers.get(&request).map(|one| one.bytes.as_slice());
+        let answer = |request: usize| state.answers.get(&request).map(|item| item.bytes.as_slice());
         let bytes = self.plan.bytes(unit, answer);
         for request in &self.plan.units[unit].requests {
             let Some(answer) = state.answers.get_mut(request) else { continue };
@@ -343,11 +343,11 @@ impl Ahead {
     /// Makes a request, or makes it a second time (`again`), and stores the answer. Returns false if the answer
     /// of another attempt came before, or if this attempt failed and the other may still be answered.
     fn answer(&self, number: usize, again: bool) -> bool {
-        let Some(asked) = self.plan.requests.get(number) else { return true };
-        let stage = nyssa_observe::stage!("request", bytes_out = asked.bytes);
+        let Some(request) = self.plan.requests.get(number) else { return true };
+        let stage = nyssa_observe::stage!("request", bytes_out = request.bytes);
         let make = || match again {
-            true => request_again(self.source.as_ref(), asked),
-            false => request_until(self.source.as_ref(), asked, &self.stop),
+            true => request_again(self.source.as_ref(), request),
+            false => request_until(self.source.as_ref(), request, &self.stop),
         };
         let answer = catch_unwind(AssertUnwindSafe(|| match &self.recorded {
             Some(plan) => plan.requesting(make),
@@ -367,9 +367,9 @@ impl Ahead {
         match answer {
             Ok(_) if state.stopped => {}
             Ok(bytes) => {
-                let users = asked.units.len();
+                let users = request.units.len();
                 state.answers.insert(number, Answer { bytes, waiting: users, users });
-                for &unit in &asked.units {
+                for &unit in &request.units {
                     state.missing[unit] -= 1;
                     if state.missing[unit] == 0 {
                         state.ready.insert(unit);
@@ -378,7 +378,7 @@ impl Ahead {
             }
             Err(error) => {
                 // The error ends the other units that need the request too.
-                if let Some(&unit) = asked.units.first() {
+                if let Some(&unit) = request.units.first() {
                     state.failed.entry(unit).or_insert(error);
                 }
                 state.begun = self.plan.requests.len();

@@ -17,7 +17,7 @@ use crate::{Limits, Result, Source, Stop};
 /// Reads the first and the last bytes of a source with one request, and returns a source that keeps them.
 /// Opening a remote file would otherwise need a request for each step of reading its metadata. A near source
 /// stays unchanged. A file of a server whose earlier files needed less gets less. Nothing is read if the ends came with
-/// the opening, or if the same file was closed before by who opened it with the same options.
+/// the opening, or if the same file was opened with the same options before, and closed.
 ///
 /// # Errors
 /// The source cannot be read.
@@ -26,7 +26,7 @@ pub fn with_ends(source: Arc<dyn Source>) -> Result<Arc<dyn Source>> {
     if limits.is_near() {
         return Ok(source);
     }
-    if let Some(known) = kept(source.as_ref()) {
+    if let Some(known) = known_ends(source.as_ref()) {
         return Ok(Arc::new(WithEnds::new(source, known)));
     }
     let ranges = ranges(source.as_ref(), &limits);
@@ -35,7 +35,7 @@ pub fn with_ends(source: Arc<dyn Source>) -> Result<Arc<dyn Source>> {
 }
 
 /// Returns the ends of the same file, which was open before.
-fn kept(source: &dyn Source) -> Option<Known> {
+fn known_ends(source: &dyn Source) -> Option<Known> {
     let version = source.version()?;
     source.options()?.ends.take(source.name(), source.size(), &version)
 }

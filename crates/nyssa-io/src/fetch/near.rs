@@ -58,8 +58,8 @@ impl Near {
         check_unit(self.source.as_ref(), unit)?;
         let plan = Requests::of(std::slice::from_ref(unit), &self.limits, u64::MAX, u64::MAX);
         let mut answers = Vec::with_capacity(plan.requests.len());
-        for one in &plan.requests {
-            let make = || request(self.source.as_ref(), one);
+        for item in &plan.requests {
+            let make = || request(self.source.as_ref(), item);
             answers.push(self.recorded.as_ref().map_or_else(make, |plan| plan.requesting(make))?);
         }
         let bytes = plan.bytes(0, |request| answers.get(request).map(Vec::as_slice));

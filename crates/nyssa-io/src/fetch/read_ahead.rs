@@ -110,7 +110,7 @@ impl Announced {
 }
 
 impl Held {
-    /// Returns a copy of the bytes, and releases the memory of what was fetched with them. The copy does not count
+    /// Returns a copy of the bytes, and releases the memory of the bytes that were fetched with them. The copy does not count
     /// as fetched and not yet decoded.
     pub fn into_copy(self) -> Self {
         let pieces = self.pieces.iter().filter_map(|key| {
@@ -151,7 +151,7 @@ impl Source for ReadAhead {
         read_unknown(ranges, find, |unknown| read_all(&self.source, unknown))
     }
 
-    /// Returns nothing, because what is fetched ahead is packed.
+    /// Returns nothing, because the bytes that are fetched ahead are compressed.
     fn unpacked(&self) -> Option<Arc<dyn Unpacked>> {
         None
     }

@@ -198,7 +198,7 @@ fn gap(windows: &[&[Vec<Range<u64>>]], limits: &Limits) -> u64 {
     gaps.sort_unstable();
     let mut left = limits.over_read_bytes(needed);
     let mut largest = 0;
-    for equal in gaps.chunk_by(|one, other| one == other) {
+    for equal in gaps.chunk_by(|item, other| item == other) {
         let (gap, count) = (equal[0], equal.len() as u64);
         match left.checked_sub(gap.saturating_mul(count)) {
             Some(rest) => (left, largest) = (rest, gap),

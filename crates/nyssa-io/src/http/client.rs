@@ -37,7 +37,7 @@ pub(crate) struct Request {
     pub method: Method,
     pub url: Url,
     pub headers: Vec<(&'static str, String)>,
-    /// Headers that prove who asks. Only the origin of `url` gets them.
+    /// Headers with credentials. Only the origin of `url` gets them.
     pub secrets: Vec<(&'static str, String)>,
     pub body: Option<Bytes>,
     /// Ends the waiting for a server that wants fewer requests.
@@ -112,7 +112,7 @@ impl Reply {
         }
     }
 
-    /// Reads what is left of a body that should be at its end, so that the connection can be used again.
+    /// Reads the rest of a body that should be at its end, so that the connection can be used again.
     pub(crate) fn finish(mut self) {
         let _ = self.body.read(&mut [0; 1]);
     }
@@ -194,7 +194,7 @@ pub(crate) fn gist(body: &str) -> String {
     plain.take(SAID_LETTERS).collect()
 }
 
-/// Returns the name of a header with capital letters. Some servers do not know others: the one of XRootD 5.5
+/// Returns the name of a header with capital letters. Some servers know no other spelling: the server of XRootD 5.5
 /// answers `range` with the whole file, and `Range` with the range.
 fn capitalized(name: &str) -> String {
     let word = |word: &str| match word.split_at_checked(1) {
@@ -448,7 +448,8 @@ impl Client {
     }
 }
 
-/// Returns the trusted authorities: of the system or of `SSL_CERT_FILE` and `SSL_CERT_DIR`, and of the grid. If there are none, returns those that browsers trust.
+/// Returns the trusted authorities: of the system or of `SSL_CERT_FILE` and `SSL_CERT_DIR`, and of the grid. If there
+/// are none, returns those that browsers trust.
 fn roots() -> RootCerts {
     let certificates: Vec<_> = authorities()
         .iter()

@@ -49,12 +49,12 @@ impl Failure {
 
     /// Makes the failure for an answer with the first `sent` of the requested bytes. The others are requested at
     /// once.
-    pub(crate) fn short(sent: u64, asked: u64) -> Self {
-        let reason = format!("the server sent {sent} of {asked} bytes");
+    pub(crate) fn short(sent: u64, requested: u64) -> Self {
+        let reason = format!("the server sent {sent} of {requested} bytes");
         Self { retry_after: Some(Duration::ZERO), ..Self::cut(reason) }
     }
 
-    /// Makes the failure for a file that is not the one that was opened.
+    /// Makes the failure for a file that was replaced after it was opened.
     pub(crate) fn changed(what: &str) -> Self {
         let reason =
             format!("it was changed on the server after it was opened ({what}); open it again");

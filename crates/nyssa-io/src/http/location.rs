@@ -40,7 +40,7 @@ impl Location {
         Ok(Self { url, name, basic })
     }
 
-    /// Returns whether the query of the URL proves who asks. No token is sent then.
+    /// Returns whether the query of the URL has credentials. No token is sent then.
     pub(super) fn is_presigned(&self) -> bool {
         self.url.query_pairs().any(|(key, _)| PROOFS.contains(&key.to_ascii_lowercase().as_str()))
     }

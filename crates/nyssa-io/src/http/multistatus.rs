@@ -33,7 +33,7 @@ pub(super) fn parse(text: &str) -> Option<Vec<Named>> {
             ("response", false) => now = Some(Named::default()),
             ("response", true) => found.extend(now.take().filter(|named| !named.path.is_empty())),
             ("href", false) => {
-                // Other properties may have locations, too. The first one is that of the thing.
+                // Other properties may have locations, too. The first location belongs to the file or folder.
                 if let Some(named) = now.as_mut().filter(|named| named.path.is_empty()) {
                     named.path = path(after.trim());
                 }

@@ -32,13 +32,13 @@ pub(super) fn complete(
     buffer: &mut Vec<u8>,
     stop: &Stop,
 ) -> Result<Times, Failure> {
-    let asked = range.start + buffer.len() as u64..range.end;
-    let reply = resource.get(&format!("{}-{}", asked.start, asked.end - 1), stop)?;
+    let requested = range.start + buffer.len() as u64..range.end;
+    let reply = resource.get(&format!("{}-{}", requested.start, requested.end - 1), stop)?;
     version.check(&Version::of(&reply))?;
     match reply.status {
         416 => Err(Failure::changed("it is shorter now")),
-        200 => cut_from_whole(resource, reply, size, &asked, buffer),
-        _ => take_part(reply, size, &asked, buffer),
+        200 => cut_from_whole(resource, reply, size, &requested, buffer),
+        _ => take_part(reply, size, &requested, buffer),
     }
 }
 
@@ -46,25 +46,25 @@ pub(super) fn complete(
 fn take_part(
     mut reply: Reply,
     size: Option<u64>,
-    asked: &Range<u64>,
+    requested: &Range<u64>,
     buffer: &mut Vec<u8>,
 ) -> Result<Times, Failure> {
     let text = reply.header("content-range").unwrap_or("nothing").to_owned();
     let sent = match content_range(&text) {
-        Some((Some(sent), now)) if sent.start == asked.start && sent.end <= asked.end => {
+        Some((Some(sent), now)) if sent.start == requested.start && sent.end <= requested.end => {
             if now.zip(size).is_some_and(|(now, size)| now != size) {
                 return Err(Failure::changed("it has another size"));
             }
             sent
         }
         _ => {
-            let (first, last) = (asked.start, asked.end - 1);
+            let (first, last) = (requested.start, requested.end - 1);
             let reason =
                 format!("the server answered a request for bytes {first}-{last} with {text}");
             return Err(Failure::answer(reason));
         }
     };
-    let (length, missing) = (sent.end - sent.start, asked.end - asked.start);
+    let (length, missing) = (sent.end - sent.start, requested.end - requested.start);
     if let Some(stated) = reply.content_length().filter(|&stated| stated != length) {
         let reason = format!(
             "the server sends {stated} bytes instead of the {length} bytes of its Content-Range"
@@ -87,7 +87,7 @@ fn cut_from_whole(
     resource: &Resource,
     reply: Reply,
     size: Option<u64>,
-    asked: &Range<u64>,
+    requested: &Range<u64>,
     buffer: &mut Vec<u8>,
 ) -> Result<Times, Failure> {
     let Some(size) = size.filter(|&size| size <= WHOLE_BYTES) else {
@@ -103,7 +103,7 @@ fn cut_from_whole(
     if whole.len() as u64 != size {
         return Err(changed());
     }
-    let bytes = resource.keep_whole(whole.into(), asked).ok_or_else(changed)?;
+    let bytes = resource.keep_whole(whole.into(), requested).ok_or_else(changed)?;
     buffer.extend_from_slice(&bytes);
     Ok(times)
 }

@@ -22,7 +22,7 @@ pub(crate) trait Address: Send + Sync {
     /// Makes a request for it.
     ///
     /// # Errors
-    /// `InvalidInput`; the errors of the system if credentials cannot be found.
+    /// `InvalidInput`; an error of the system if credentials cannot be found.
     fn request(&self, method: Method) -> io::Result<Request>;
 
     /// Returns whether its server may be able to answer requests for several ranges.

@@ -198,7 +198,7 @@ impl WebFile {
             return;
         }
         let length = http::PROOF_BYTES.min(range.end - range.start);
-        // The length is that of bytes in memory.
+        // These bytes are in memory, so their length fits.
         let bytes = bytes.slice(..length as usize);
         self.prove(range.start..range.start + length, Some(bytes));
     }

@@ -29,7 +29,7 @@ const READ_BYTES: u64 = 1 << 20;
 ///
 /// # Errors
 /// `Unsupported` for other schemes, because other web servers rarely accept files; `AlreadyExists` without
-/// `force`; `InvalidInput` for a URL without a name; the errors of requests.
+/// `force`; `InvalidInput` for a URL without a name; an error of a request.
 pub(super) fn create(url: &str, force: bool) -> Result<LocalSink> {
     let is_dav = |scheme: &str| ["dav", "davs"].iter().any(|dav| scheme.eq_ignore_ascii_case(dav));
     if !scheme(url).is_some_and(|(scheme, _)| is_dav(scheme)) {

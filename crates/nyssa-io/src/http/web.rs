@@ -1,4 +1,4 @@
-//! Names a file or folder of a URL, and decides what is sent to prove who asks.
+//! Names a file or folder of a URL, and decides which credentials are sent.
 
 use std::io::{self, ErrorKind};
 
@@ -15,7 +15,7 @@ use crate::{Error, Result};
 /// A file or folder of a URL.
 pub(super) struct Web {
     location: Location,
-    /// Whether nothing is sent that proves who asks.
+    /// Whether no credentials are sent.
     pub without_credentials: bool,
 }
 

@@ -62,7 +62,7 @@ impl Finished for LocalFinished {
             }
         };
         if force && let Ok(replaced) = std::fs::metadata(&target) {
-            // Who may read the old file may read the new one. Some file systems have no modes.
+            // Users who may read the old file may read the new file. Some file systems have no modes.
             let _ = temporary.as_file().set_permissions(replaced.permissions());
         }
         temporary.as_file().sync_all().map_err(failed)?;

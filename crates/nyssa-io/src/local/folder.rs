@@ -20,10 +20,10 @@ pub(crate) fn kind(path: &Path) -> io::Result<Option<EntryKind>> {
 
 /// Returns all entries of the folder `path`, in no order.
 pub(crate) fn list(path: &Path) -> io::Result<Vec<FolderEntry>> {
-    fs::read_dir(path)?.map(|entry| one(&entry?)).collect()
+    fs::read_dir(path)?.map(|entry| folder_entry(&entry?)).collect()
 }
 
-fn one(entry: &fs::DirEntry) -> io::Result<FolderEntry> {
+fn folder_entry(entry: &fs::DirEntry) -> io::Result<FolderEntry> {
     let found = entry.file_type()?;
     // A broken link is not a folder.
     let is_folder = found.is_dir() || found.is_symlink() && entry.path().is_dir();

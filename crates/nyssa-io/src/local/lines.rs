@@ -24,7 +24,7 @@ impl LocalLines {
     /// Opens the file at `path`, which is made if it does not exist, and returns its content.
     ///
     /// # Errors
-    /// `IsADirectory`; `InvalidInput` for another thing that is not a regular file; the errors of the system.
+    /// `IsADirectory`; `InvalidInput` for another thing that is not a regular file; an error of the system.
     pub(crate) fn open(path: &Path) -> Result<(Self, Vec<u8>)> {
         let name = path.display().to_string();
         let open = || {

@@ -19,8 +19,8 @@ impl ScratchFolder {
         made.map(Self).map_err(|error| of_temporary_files(&error))
     }
 
-    /// Returns the error of a file in this folder as one of the folder of the system, which users know. Returns `None`
-    /// for the errors of other files.
+    /// Returns the error of a file in this folder as an error of the folder of the system, which users know. Returns
+    /// `None` for an error of another file.
     pub fn explain(&self, error: &Error) -> Option<Error> {
         let is_here = Path::new(&error.resource).starts_with(self.path());
         is_here.then(|| of_temporary_files(&error.source))

@@ -36,7 +36,7 @@ impl LocalSink {
     ///
     /// # Errors
     /// `AlreadyExists` without `force`; `IsADirectory`; `InvalidInput` for another path that is not a regular
-    /// file; the errors of the system.
+    /// file; an error of the system.
     pub fn create(path: impl AsRef<Path>, force: bool) -> Result<Self> {
         let path = path.as_ref();
         let name = path.display().to_string();
@@ -89,8 +89,8 @@ impl LocalSink {
     /// can be read and checked there before it is published under its name.
     ///
     /// # Errors
-    /// `AlreadyExists` without `force`; `IsADirectory`; `InvalidInput` for another path that is not a regular file; the folder
-    /// cannot be written.
+    /// `AlreadyExists` without `force`; `IsADirectory`; `InvalidInput` for another path that is not a regular file; the
+    /// folder cannot be written.
     pub fn staged(path: impl AsRef<Path>, force: bool) -> Result<(Self, Staging)> {
         Ok(Self::create(path, force)?.with_staging())
     }

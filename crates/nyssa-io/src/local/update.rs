@@ -39,7 +39,7 @@ impl LocalUpdate {
     ///
     /// # Errors
     /// `IsADirectory`; `InvalidInput` for another thing that is not a regular file; `WouldBlock` if another
-    /// program has locked it; the errors of the system.
+    /// program has locked it; an error of the system.
     pub(crate) fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let name = path.display().to_string();

@@ -23,7 +23,7 @@ struct Page {
 /// Returns the entries below the key of an object, as in a folder.
 ///
 /// # Errors
-/// `NotFound` if there are none; `PermissionDenied`; `Other` for a bucket that does not exist; the errors of requests.
+/// `NotFound` if there are none; `PermissionDenied`; `Other` for a bucket that does not exist; an error of a request.
 pub(super) fn list(object: &Object, options: &HttpOptions) -> io::Result<Vec<FolderEntry>> {
     let prefix = folder(&object.key);
     let mut entries = Vec::new();
@@ -55,7 +55,7 @@ pub(super) fn list(object: &Object, options: &HttpOptions) -> io::Result<Vec<Fol
 /// Returns the kind of the thing that a key names: an object, or the start of the keys of objects.
 ///
 /// # Errors
-/// `PermissionDenied`; the errors of requests.
+/// `PermissionDenied`; an error of a request.
 pub(super) fn kind(object: &Object, options: &HttpOptions) -> io::Result<Option<EntryKind>> {
     let key = &object.key;
     if !key.is_empty() && !key.ends_with('/') {
@@ -72,8 +72,8 @@ pub(super) fn kind(object: &Object, options: &HttpOptions) -> io::Result<Option<
     Ok(is_folder.then_some(EntryKind::Folder))
 }
 
-/// Makes an error of its own for a bucket that does not exist. Only a folder that does not exist is as good as an empty
-/// one.
+/// Returns an error of another kind for a bucket that does not exist. A missing folder counts as an empty folder, but a
+/// missing bucket does not.
 fn missing(object: &Object, error: io::Error) -> io::Error {
     if error.kind() != io::ErrorKind::NotFound {
         return error;

@@ -66,7 +66,7 @@ impl Protocol for S3 {
 /// Starts a file on this machine that is uploaded as an object when it is complete.
 ///
 /// # Errors
-/// `AlreadyExists` without `force`; `InvalidInput` for a URL without a key; the errors of connections.
+/// `AlreadyExists` without `force`; `InvalidInput` for a URL without a key; an error of a connection.
 fn create(url: &str, force: bool) -> Result<LocalSink> {
     let (object, options) = object(url, "create", None)?;
     let failed = |error| Error::new(url, "create", error);

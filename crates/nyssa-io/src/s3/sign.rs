@@ -1,7 +1,7 @@
 //! Signs requests with Signature Version 4 of AWS, in headers.
 //!
-//! A signature in the URL would be in the logs of servers and proxies, and who reads a log could make the request
-//! again. `rusty-s3` signs only URLs, so it makes the URLs here, and the cryptography comes from `ring`.
+//! A signature in the URL would be in the logs of servers and proxies, and a reader of a log could repeat the
+//! request. `rusty-s3` signs only URLs, so it makes the URLs here, and the cryptography comes from `ring`.
 
 use std::io::{self, ErrorKind};
 
@@ -16,9 +16,9 @@ use url::{Position, Url};
 
 use crate::http::Request;
 
-/// What is encoded in the names and values of a query.
+/// The characters that are percent-encoded in the names and values of a query.
 const IN_QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-/// What is encoded in a path.
+/// The characters that are percent-encoded in a path.
 const IN_PATH: &AsciiSet = &IN_QUERY.remove(b'/');
 
 /// Signs a request: its method, URL, headers and body. Later it may get more headers, and nothing else may change.
@@ -70,7 +70,8 @@ pub(super) fn sign(
     Ok(())
 }
 
-/// Returns the URL in the one form that servers compute, too: each part encoded in the same way, and the query sorted.
+/// Returns the URL in the canonical form, which servers compute, too: each part encoded in the same way, and the query
+/// sorted.
 fn canonical(url: &Url) -> io::Result<Url> {
     if !url.has_host() {
         return Err(io::Error::new(ErrorKind::InvalidInput, "the URL has no host"));

@@ -24,7 +24,7 @@ pub struct Link {
     pub bandwidth: u64,
     /// The protocol by which servers are accessed.
     pub protocol: LinkProtocol,
-    /// The largest number of connections to a server. `None` takes that of the protocol.
+    /// The largest number of connections to a server. `None` means the number of the protocol.
     pub connections: Option<usize>,
     /// The largest number of bytes that TCP has under way on a connection.
     pub window: u64,
@@ -182,8 +182,7 @@ impl Shared {
         Arc::new(Self { link, several, state, changed: Condvar::new() })
     }
 
-    /// Returns what is known of server number `server`, if it can prove that it answers requests for several
-    /// ranges.
+    /// Returns whether server number `server` is known to answer requests for several ranges, if it can prove it.
     pub(super) fn several(&self, server: usize) -> Option<&Several> {
         self.several.get(server % self.several.len().max(1))
     }
@@ -269,7 +268,7 @@ impl Shared {
             if self.open_more(of, now) {
                 continue;
             }
-            let next = of.connections.iter().map(|one| one.stands).filter(|at| *at > now).min();
+            let next = of.connections.iter().map(|item| item.stands).filter(|at| *at > now).min();
             state = match next {
                 Some(at) => {
                     let waited = self.changed.wait_timeout(state, at - now);
@@ -283,8 +282,8 @@ impl Shared {
     /// Returns the connection with the least work, if it has room for `bytes`.
     fn find(&self, server: &Server, bytes: u64, now: Instant) -> Option<usize> {
         let all = server.connections.iter().enumerate();
-        let standing = all.filter(|(_, one)| one.stands <= now);
-        let (index, one) = standing.min_by_key(|(_, one)| one.pending)?;
+        let standing = all.filter(|(_, item)| item.stands <= now);
+        let (index, one) = standing.min_by_key(|(_, item)| item.pending)?;
         let queue = self.link.protocol.numbers().queue.unwrap_or_default();
         (one.pending.1 == 0 || one.pending.0 + bytes <= queue).then_some(index)
     }
@@ -292,9 +291,9 @@ impl Shared {
     /// Begins to open the connections that the waiting requests need. Returns whether there are any.
     fn open_more(&self, server: &mut Server, now: Instant) -> bool {
         let numbers = self.link.protocol.numbers();
-        let pending = server.connections.iter().map(|one| one.pending);
-        let (bytes, requests) =
-            pending.fold(server.waiting, |sum, one| (sum.0.saturating_add(one.0), sum.1 + one.1));
+        let pending = server.connections.iter().map(|connection| connection.pending);
+        let (bytes, requests) = pending
+            .fold(server.waiting, |sum, item| (sum.0.saturating_add(item.0), sum.1 + item.1));
         let wanted = match numbers.queue {
             Some(_) if self.link.latency < FAR => 1,
             Some(queue) => usize::try_from(bytes.div_ceil(queue)).unwrap_or(usize::MAX).max(1),

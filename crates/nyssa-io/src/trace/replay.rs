@@ -188,7 +188,7 @@ impl Run<'_> {
                 state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
             };
             let is_own =
-                self.schedule.steps.get(*after).is_some_and(|one| one.thread == step.thread);
+                self.schedule.steps.get(*after).is_some_and(|item| item.thread == step.thread);
             ready = ready.max(if is_own { end } else { released });
         }
         Some(ready)
@@ -245,7 +245,7 @@ impl Run<'_> {
             },
             Some(shared) => open_by(&self.open, || {
                 let server = usize::try_from(file).unwrap_or_default() % shared.link.servers.max(1);
-                // What the process knows of other servers does not count for this one.
+                // The process may know other servers. Its knowledge of them does not count for this server.
                 let name = format!("simulated://{}-{server}/{name}", self.number);
                 let file = Simulated::open(name, size, server, shared, &self.open);
                 Ok(Arc::new(file) as Arc<dyn Source>)
@@ -282,7 +282,7 @@ struct Held {
 /// Releases the bytes, each at its time, that were released until `end` in the recorded job.
 fn release(held: &mut Vec<Held>, end: f64) {
     held.sort_by(|a, b| a.recorded.total_cmp(&b.recorded));
-    let due = held.partition_point(|one| one.recorded <= end);
+    let due = held.partition_point(|item| item.recorded <= end);
     for Held { released, fetched, .. } in held.drain(..due) {
         sleep_until(released);
         drop(fetched);

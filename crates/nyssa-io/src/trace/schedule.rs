@@ -1,10 +1,10 @@
 //! Computes the steps of a replay, and their times: each step begins some time after the steps that it had to
 //! wait for.
 //!
-//! Two steps of one thread follow each other, and the time between them is the time that the thread computed. A
-//! unit is wanted when its plan has begun. A thread that began a plan goes on when all threads are done with the
-//! units that were used before it did so. A file is read after it was opened. The first step of a thread follows the step that was done last before it.
-//! The end of the job follows everything.
+//! Two steps of one thread follow each other, and the time between them is the time that the thread computed. A unit is
+//! wanted when its plan has begun. A thread that began a plan goes on when all threads are done with the units that
+//! were used before it did so. A file is read after it was opened. The first step of a thread follows the step that was
+//! done last before it. The end of the job follows everything.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -55,7 +55,7 @@ impl Step {
     }
 }
 
-/// What the steps so far leave for the steps that follow them.
+/// The state after the steps so far, which the next steps need.
 #[derive(Default)]
 struct Before {
     /// The last step of each thread.
@@ -144,7 +144,8 @@ fn step(event: &Event) -> Option<Step> {
             Action::Wait { plan: *plan, unit: *unit }
         }
         _ => {
-            let Request { file, ranges, .. } = event.request().filter(|one| one.plan.is_none())?;
+            let Request { file, ranges, .. } =
+                event.request().filter(|item| item.plan.is_none())?;
             Action::Read { file, ranges: ranges.iter().map(|pair| pair.range()).collect() }
         }
     };

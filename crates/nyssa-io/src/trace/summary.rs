@@ -289,9 +289,9 @@ fn over_read(requests: &[Request], wanted: &HashMap<u64, Vec<Range<u64>>>) -> u6
     for request in requests {
         let Some(wanted) = request.plan.and_then(|plan| wanted.get(&plan)) else { continue };
         for range in request.ranges.iter().map(|pair| pair.range()) {
-            let first = wanted.partition_point(|one| one.end <= range.start);
-            let inside = wanted[first..].iter().take_while(|one| one.start < range.end);
-            let inside = inside.map(|one| one.end.min(range.end) - one.start.max(range.start));
+            let first = wanted.partition_point(|item| item.end <= range.start);
+            let inside = wanted[first..].iter().take_while(|item| item.start < range.end);
+            let inside = inside.map(|item| item.end.min(range.end) - item.start.max(range.start));
             bytes += (range.end - range.start) - inside.sum::<u64>();
         }
     }

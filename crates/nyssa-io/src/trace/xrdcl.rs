@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use nyssa_observe::{Asked, Event, Pair, VERSION};
+use nyssa_observe::{Event, Pair, RequestFacts, VERSION};
 
 /// A line of a recording.
 struct Action<'a> {
@@ -66,14 +66,14 @@ pub(super) fn parse(text: &str) -> Result<Vec<Event>, String> {
                 let came = action.response.split(';').next().and_then(|text| text.parse().ok());
                 let length = came.unwrap_or(length);
                 ends_at = offset.saturating_add(length);
-                let asked = Asked { file, plan: None, start, end, thread: file, error };
-                events.push(Event::Read { offset, length, asked });
+                let facts = RequestFacts { file, plan: None, start, end, thread: file, error };
+                events.push(Event::Read { offset, length, facts });
             }
             "VectorRead" => {
                 let ranges = pairs(action)?;
                 ends_at = ranges.iter().map(|pair| pair.range().end).max().unwrap_or(0);
-                let asked = Asked { file, plan: None, start, end, thread: file, error };
-                events.push(Event::Readv { ranges, asked });
+                let facts = RequestFacts { file, plan: None, start, end, thread: file, error };
+                events.push(Event::Readv { ranges, facts });
             }
             "Stat" => {
                 let size = action.response.split(';').next().and_then(|text| text.parse().ok());

@@ -21,7 +21,7 @@ impl XrootdSource {
     /// Opens the file of a URL, until `stop` is given.
     ///
     /// # Errors
-    /// `InvalidInput` for a text that is not a URL of XRootD; the errors of the server and of connections.
+    /// `InvalidInput` for a text that is not a URL of XRootD; an error of the server or of the connection.
     pub(super) fn open(url: &str, options: &XrootdOptions, stop: &Stop) -> Result<Self> {
         let file = Reader::open(url, options, stop);
         let file = file.map_err(|error| Error::new(url, "open", error))?;

@@ -69,7 +69,7 @@ fn datasets(files: &[String]) -> Result<Vec<FileDataset>> {
         let file = whole(argument)?;
         for key in open::datasets(&file)? {
             let part = join(&split_path(argument).0, Some(&key.path));
-            match all.iter_mut().find(|one| one.path == key.path) {
+            match all.iter_mut().find(|item| item.path == key.path) {
                 Some(known) => known.files.push(part),
                 None => {
                     let format = open::format_of(&key).unwrap_or(Format::TTree);
@@ -121,14 +121,14 @@ pub fn diff_files(
         return Ok(None);
     }
     let mut report = FileDiffReport::default();
-    let lacks = |all: &[FileDataset], one: &FileDataset| all.iter().all(|it| it.path != one.path);
+    let lacks = |all: &[FileDataset], item: &FileDataset| all.iter().all(|it| it.path != item.path);
     let only = |mine: &[FileDataset], other: &[FileDataset]| {
-        mine.iter().filter(|one| lacks(other, one)).map(FileDataset::named).collect()
+        mine.iter().filter(|item| lacks(other, item)).map(FileDataset::named).collect()
     };
     (report.only_in_a, report.only_in_b) = (only(&in_a, &in_b), only(&in_b, &in_a));
     let mut takes_some = false;
     for left in &in_a {
-        let Some(right) = in_b.iter().find(|one| one.path == left.path) else { continue };
+        let Some(right) = in_b.iter().find(|item| item.path == left.path) else { continue };
         context.check()?;
         let path = &left.path;
         let (left, right) = (left.open(chain, context)?, right.open(chain, context)?);
@@ -140,7 +140,7 @@ pub fn diff_files(
         let found = diff(left, right, options, context).in_object(path)?;
         report.datasets.push(DatasetDiff { path: path.clone(), report: found });
     }
-    if !takes_some && in_a.iter().any(|one| !lacks(&in_b, one)) {
+    if !takes_some && in_a.iter().any(|item| !lacks(&in_b, item)) {
         return Err(Error::invalid_argument("the filter matches none of the columns"));
     }
     if let ([a], [b]) = (a, b) {
@@ -149,7 +149,7 @@ pub fn diff_files(
     let no_more = report.only_in_a.is_empty() && report.only_in_b.is_empty();
     report.equal = (options.only_common || no_more)
         && report.different.is_empty()
-        && report.datasets.iter().all(|one| one.report.equal);
+        && report.datasets.iter().all(|dataset| dataset.report.equal);
     Ok(Some(report))
 }
 

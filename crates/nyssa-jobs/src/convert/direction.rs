@@ -14,6 +14,19 @@ use crate::job::OutputOptions;
 use crate::job::given::{differences, job_text};
 
 /// A direction of a conversion, and its options: [`super::ToRNTuple`] or [`super::ToTTree`].
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// fn first_entries<D: nyssa::Direction>() -> D {
+///     let mut options = D::default();
+///     options.input_mut().entries = Some((0..10).into());
+///     options
+/// }
+/// assert!(first_entries::<nyssa::ToTTree>().input.entries.is_some());
+/// assert!(first_entries::<nyssa::ToRNTuple>().input.entries.is_some());
+/// # Ok(())
+/// # }
+/// ```
 pub trait Direction: Clone + Debug + Default + Serialize {
     /// The format of the output.
     const TO: To;
@@ -37,8 +50,8 @@ pub trait Direction: Clone + Debug + Default + Serialize {
     /// cannot be read.
     fn settled(&self) -> Result<Self>;
 
-    /// Returns the job with the options that are not the defaults, as journals have it. What other jobs make with the same
-    /// text is the same. Options that say nothing about the output, such as `force`, are not in it.
+    /// Returns the job with the options that are not the defaults, as journals have it. What other jobs make with the
+    /// same text is the same. Options that say nothing about the output, such as `force`, are not in it.
     ///
     /// # Errors
     /// `InvalidArgument` for options that are not allowed, and for a file that is no profile; an error if the profile

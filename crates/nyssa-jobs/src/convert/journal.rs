@@ -1,5 +1,5 @@
-//! Keeps the journal of a folder of conversions, which has a line for each file. Campaigns of the Python package write into
-//! the same file. `docs/campaign.md` describes its members.
+//! Reads and writes the journal of a folder of conversions, which has a line for each file. Campaigns of the Python
+//! package write into the same file. `docs/campaign.md` describes its members.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -25,11 +25,11 @@ const VERSION: u32 = 2;
 /// The journal of a folder.
 pub(super) struct Journal {
     lines: Lines,
-    /// What was last done for each output, by the name of the output in the folder.
+    /// The last entry for each output, by the name of the output in the folder.
     known: HashMap<String, Known>,
 }
 
-/// What a journal says of an output.
+/// An entry of a journal about an output.
 #[derive(Debug, Deserialize)]
 pub(super) struct Known {
     output: String,
@@ -48,7 +48,7 @@ pub(super) struct Known {
     input: Option<String>,
 }
 
-/// How an output was checked when it was made.
+/// The checks of an output when it was made.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Checks {
     /// Whether every value was read back and compared.
@@ -80,7 +80,7 @@ impl Known {
     }
 }
 
-/// Returns a name that is the same in every folder, without secrets, as the inputs of a line have it.
+/// Returns the name of an input for a line: it does not depend on the current folder, and has no secrets.
 fn place(shown: &str) -> String {
     match is_remote(shown) {
         true => shown.to_owned(),
@@ -137,12 +137,12 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Returns what was last done for the output of `file`, unless it was found damaged later.
+    /// Returns the last entry for the output of `file`, unless the output was found damaged later.
     pub(super) fn last(&self, file: &ConvertedFile) -> Option<&Known> {
         self.known.get(&file_name(&file.output))
     }
 
-    /// Keeps what a line says, unless its output is in another folder. A campaign has a folder for each dataset.
+    /// Stores the entry of a line, unless its output is in another folder. A campaign has a folder for each dataset.
     fn keep(&mut self, known: Known, folder: &Path) {
         let above = Path::new(&known.output).parent();
         let is_here = || absolute(folder).is_ok_and(|folder| above == Some(folder.as_path()));

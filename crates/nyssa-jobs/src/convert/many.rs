@@ -110,7 +110,8 @@ pub fn convert_many<D: Direction>(
             notes: Vec::new(),
         };
         let used = measure();
-        let converted = one(&mut file, (input, output), many, options, &journal, context);
+        let converted =
+            convert_one_file(&mut file, (input, output), many, options, &journal, context);
         let used =
             used(context, converted.as_ref().map_or_else(|_| Checks::default(), Clone::clone));
         file.seconds = used.seconds;
@@ -142,7 +143,7 @@ fn is_disk_full(error: &Error) -> bool {
 }
 
 /// Converts one file, unless its output is done. Returns how the output was checked.
-fn one<D: Direction>(
+fn convert_one_file<D: Direction>(
     file: &mut ConvertedFile,
     (input, output): (&str, &Path),
     many: &ManyOptions,
@@ -172,7 +173,7 @@ fn one<D: Direction>(
     file.entries = reports.iter().map(|report| report.written.entries).sum();
     file.output_bytes = reports.first().map_or(0, |report| report.written.output_bytes);
     let skipped = reports.iter().flat_map(|report: &ConvertReport| &report.skipped);
-    file.skipped = skipped.map(|one| (one.branch.clone(), one.reason.clone())).collect();
+    file.skipped = skipped.map(|item| (item.branch.clone(), item.reason.clone())).collect();
     file.left_out = reports.first().map_or(Vec::new(), |report| report.reencoded.left_out.clone());
     file.notes.extend(notes(&reports));
     let verified = reports.iter().all(|report| report.written.verified);
@@ -212,7 +213,7 @@ fn done<D: Direction>(
     file.output_bytes = source.size();
     let identity = RootFile::identity(&source)?;
     let written = RootFile::open(source).and_then(|it| entries(&it, D::TO.output(), None)).ok();
-    let of_this = [true, false].into_iter().find(|one| identity == Some(file.identity(*one)));
+    let of_this = [true, false].into_iter().find(|item| identity == Some(file.identity(*item)));
     if let Some(verified) = of_this {
         let Some(written) = written else { return Ok(None) };
         if options.output().verify && !verified {

@@ -23,6 +23,16 @@ pub enum Layout {
 }
 
 /// The format of the output.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// use nyssa::{Direction, Format, To, ToTTree};
+///
+/// assert_eq!(ToTTree::TO, To::TTree);
+/// assert_eq!(To::TTree.input(), Format::RNTuple);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum To {
     /// TTrees become RNTuples.
@@ -51,6 +61,16 @@ impl To {
 }
 
 /// The part of the input that is converted, in both directions.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let include = vec!["Muon_*".to_owned()];
+/// let input = nyssa::InputOptions { include, skip_unreadable: true, ..Default::default() };
+/// let options = nyssa::ToTTree { input, ..Default::default() };
+/// # let _ = options;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct InputOptions {
@@ -143,8 +163,8 @@ pub struct ToTTree {
     /// std::vector, instead of arrays with a counter, for lists whose branch matches a glob (repeatable).
     #[cfg_attr(feature = "cli", arg(long, value_name = "GLOB"))]
     pub vectors: Vec<String>,
-    /// How deep objects of classes are split into branches, 0 to 99; 0 makes one branch of each field. The default is 99, as
-    /// in ROOT.
+    /// How deep objects of classes are split into branches, 0 to 99; 0 makes one branch of each field. The default is
+    /// 99, as in ROOT.
     #[cfg_attr(feature = "cli", arg(long, value_name = "LEVEL"))]
     pub split_level: Option<u32>,
     /// Write the members of objects of classes as branches of numbers, as the members of records without a class.
@@ -223,7 +243,7 @@ impl Streamer {
 }
 
 /// Returns the way in which a conversion to an RNTuple chooses column types if the options do not state it. A user
-/// who names a level, full effort or another algorithm gets ROOT's types.
+/// a user who names a level, full effort or another algorithm gets ROOT's types.
 pub(crate) fn default_encoding(output: &OutputOptions) -> Encodings {
     let compression = output.compression();
     match (compression.algorithm, output.effort()) {

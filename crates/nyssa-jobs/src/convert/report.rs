@@ -7,6 +7,21 @@ use crate::job::{Reencoded, Written};
 
 /// The report of the conversion of one tree to an RNTuple, or the other way round. In both directions, `tree` and
 /// branches belong to the TTree, and `ntuple` and fields to the RNTuple.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let output = folder.path().join("out.root");
+/// let context = nyssa::Context::new(None)?;
+/// let input = "../../testdata/ttree/events-zstd.root";
+/// let options = nyssa::ToRNTuple::default();
+/// for report in nyssa::convert(input, &output, &options, &context)? {
+///     println!("{}: {} entries", report.tree, report.written.entries);
+///     assert!(report.skipped.is_empty());
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ConvertReport {
     /// The output.

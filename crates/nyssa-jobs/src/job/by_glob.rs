@@ -35,7 +35,7 @@ pub(crate) fn branch_options(text: &str) -> Result<BranchOptions> {
 /// `InvalidArgument` for another form.
 pub(crate) fn counter(text: &str) -> Result<(String, String)> {
     let characters = characters(text);
-    let colon = characters.iter().rposition(|one| *one == (':', false));
+    let colon = characters.iter().rposition(|character| *character == (':', false));
     let (glob, name) = characters.split_at(colon.unwrap_or_default());
     if glob.is_empty() || name.len() < 2 {
         let message = format!("{text:?} is not GLOB:NAME, such as 'Jet_*:nJet'");
@@ -64,14 +64,14 @@ fn split(text: &str, example: &str) -> Result<ByGlob> {
     };
     let characters = characters(text);
     // Paths may have colons: the path of a base class begins with one.
-    let equals = characters.iter().position(|one| *one == ('=', false));
+    let equals = characters.iter().position(|character| *character == ('=', false));
     let head = &characters[..equals.unwrap_or(characters.len())];
-    let colon = head.iter().rposition(|one| *one == (':', false)).ok_or_else(wrong)?;
+    let colon = head.iter().rposition(|item| *item == (':', false)).ok_or_else(wrong)?;
     let pair = |pair: &[(char, bool)]| {
-        let equals = pair.iter().position(|one| *one == ('=', false)).ok_or_else(wrong)?;
+        let equals = pair.iter().position(|item| *item == ('=', false)).ok_or_else(wrong)?;
         Ok((joined(&pair[..equals]).replace('-', "_"), joined(&pair[equals + 1..])))
     };
-    let pairs = characters[colon + 1..].split(|one| *one == (',', false)).map(pair);
+    let pairs = characters[colon + 1..].split(|item| *item == (',', false)).map(pair);
     Ok((joined(&head[..colon]), pairs.collect::<Result<_>>()?))
 }
 
@@ -87,7 +87,7 @@ fn characters(text: &str) -> Vec<(char, bool)> {
 }
 
 fn joined(characters: &[(char, bool)]) -> String {
-    characters.iter().map(|(one, _)| one).collect()
+    characters.iter().map(|(item, _)| item).collect()
 }
 
 #[cfg(test)]

@@ -16,9 +16,9 @@ pub(crate) type Earlier<'a> = Option<(&'a mut StorageChoices, &'a str)>;
 pub(crate) struct Choosing {
     /// The columns of each sample.
     columns: Vec<Vec<ColumnId>>,
-    /// What earlier choices say about them.
+    /// The earlier choices for these columns.
     remembered: Vec<Choices>,
-    /// What samples say about the others.
+    /// The choices from samples for the other columns.
     sampled: Choices,
 }
 

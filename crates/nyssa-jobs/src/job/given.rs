@@ -1,5 +1,5 @@
-//! Says which options are given, by their declaration: those that differ from their defaults. So an option that is added
-//! with its default changes nothing.
+//! Finds the options that differ from their defaults, by their declaration. A new option with its default therefore
+//! changes nothing.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 /// The options that differ from others, by their names in the declaration.
 pub(crate) type Given = BTreeMap<String, Value>;
 
-/// Returns the options that are not as in `Default`.
+/// Returns the options that differ from `Default`.
 ///
 /// # Errors
 /// `InvalidArgument` for options that are no object of JSON.
@@ -18,7 +18,7 @@ pub(crate) fn given<T: Serialize + Default>(options: &T) -> Result<Given> {
     differences(options, &T::default())
 }
 
-/// Returns the options that are not as in `default`.
+/// Returns the options that differ from `default`.
 ///
 /// # Errors
 /// `InvalidArgument` for options that are no object of JSON.

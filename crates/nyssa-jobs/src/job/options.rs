@@ -27,11 +27,11 @@ pub const DEFAULT_MEMORY: u64 = 512 << 20;
 pub struct OutputOptions {
     /// zstd, zlib, lz4 or lzma, with or without a level from 1 to 9; a ROOT setting such as 505; or none. A
     /// level is used exactly; without a level, zstd spends time where a sample of a column shows that it pays.
-    /// The default is that of the profile, or zstd.
+    /// The default is the value of the profile, or zstd.
     #[cfg_attr(feature = "cli", arg(long, value_name = "ALGORITHM[:LEVEL]"))]
     pub compression: Option<CompressionChoice>,
-    /// auto: spend time where a sample shows that it pays, and at most that of the level; full: use the level
-    /// for every column. The default is that of the profile, or full with a level, and auto without.
+    /// auto: spend time where a sample shows that it pays, and at most the time of the level; full: use the level
+    /// for every column. The default is the value of the profile, or full with a level, and auto without.
     #[cfg_attr(feature = "cli", arg(long))]
     pub effort: Option<Effort>,
     /// Largest size of the data that are in memory at the same time, at least 1MiB. The default is 512MiB.

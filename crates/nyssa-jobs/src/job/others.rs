@@ -57,11 +57,11 @@ impl OtherObjects {
     /// happens to these datasets, as in "was converted".
     pub(crate) fn leave_cycles_to_job(&mut self, keys: &[KeyEntry], what: &str) {
         let done: HashSet<String> = keys.iter().map(path_of).collect();
-        self.left_out.retain(|one| !done.contains(&one.path));
-        for one in &mut self.left_out {
-            let path = one.without_cycle();
+        self.left_out.retain(|item| !done.contains(&item.path));
+        for item in &mut self.left_out {
+            let path = item.without_cycle();
             if let Some(key) = keys.iter().find(|key| key.path == path) {
-                one.reason = other_cycle(key.cycle, what);
+                item.reason = other_cycle(key.cycle, what);
             }
         }
     }
@@ -69,7 +69,7 @@ impl OtherObjects {
     /// Removes objects that the job writes itself, by their paths.
     pub(crate) fn leave_to_job(&mut self, paths: &HashSet<&str>) {
         self.carry.leave(paths);
-        self.left_out.retain(|one| !paths.contains(one.without_cycle()));
+        self.left_out.retain(|item| !paths.contains(item.without_cycle()));
     }
 
     /// Adds an object that is not in the output, with the reason.

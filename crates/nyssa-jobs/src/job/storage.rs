@@ -25,7 +25,7 @@ use super::OutputOptions;
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct StorageOptions {
     /// default: the column types of ROOT; auto: for each column the type and effort that make a sample smallest.
-    /// The default is that of the profile; or auto for conversions to RNTuple with zstd and effort auto, and default
+    /// The default is the value of the profile; or auto for conversions to RNTuple with zstd and effort auto, and default
     /// otherwise.
     #[cfg_attr(feature = "cli", arg(long))]
     pub encoding: Option<Encodings>,
@@ -34,9 +34,9 @@ pub struct StorageOptions {
     /// them; options that are given here count more.
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
     pub profile: Option<String>,
-    /// Other options for the fields whose path matches a glob: column (unsplit, Real32Trunc:16,
-    /// Real32Quant:12:0:1, ...), compression, page-size (repeatable; the last glob that matches counts). A backslash before a comma, a colon or an
-    /// equals sign makes it a character of the glob or of the value.
+    /// Other options for the fields whose path matches a glob: column (unsplit, Real32Trunc:16, Real32Quant:12:0:1,
+    /// ...), compression, page-size (repeatable; the last glob that matches counts). A backslash before a comma, a
+    /// colon or an equals sign makes it a character of the glob or of the value.
     #[cfg_attr(
         feature = "cli",
         arg(long, value_name = "GLOB:NAME=VALUE,...", value_parser = super::by_glob::field_options)

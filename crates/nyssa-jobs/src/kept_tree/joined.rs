@@ -47,12 +47,12 @@ impl KeptTree {
         })
     }
 
-    /// Returns whether objects are kept, whose classes a file has to describe.
+    /// Returns whether there are objects among the facts, whose classes a file has to describe.
     fn has_objects(&self) -> bool {
         self.index.is_some() || !self.friends.is_empty() || !self.user_info.is_empty()
     }
 
-    /// Writes what is kept, with the streamer infos of the file from which it comes.
+    /// Writes the facts, with the streamer infos of the file from which they come.
     ///
     /// # Errors
     /// `Cancelled`; an error if the sink cannot be written.
@@ -76,7 +76,7 @@ fn described(kept: &KeptTree) -> Vec<(&str, BranchFacts)> {
     kept.branches.iter().map(|(path, branch)| (path.as_str(), without_size(branch))).collect()
 }
 
-/// The descriptions of the inputs of a merge: that of the first input, with the branches that others add.
+/// The facts about the inputs of a merge: the facts of the first input, with the branches that the others add.
 #[derive(Default)]
 pub(crate) struct JoinedTrees {
     first: Option<First>,
@@ -118,7 +118,8 @@ impl JoinedTrees {
         Ok(())
     }
 
-    /// Writes the description of the joined trees for the RNTuple of `writer`, which has `entries` entries. Returns notes.
+    /// Writes the description of the joined trees for the RNTuple of `writer`, which has `entries` entries. Returns
+    /// notes.
     ///
     /// # Errors
     /// `Cancelled`; an error if the sink cannot be written.

@@ -1,4 +1,5 @@
-//! Keeps what a TTree says and an RNTuple cannot, in an attribute set of the RNTuple (`docs/kept-trees.md`).
+//! Stores the facts about a TTree for which an RNTuple has no place, in an attribute set of the RNTuple
+//! (`docs/kept-trees.md`).
 //!
 //! ```text
 //! TTree ── of_tree ──► KeptTree ── rows ──► attribute set `nyssa_ttree` of the RNTuple
@@ -26,10 +27,10 @@ pub(crate) use of_tree::Taken;
 pub(crate) use restore::restore;
 pub(crate) use set::NAME;
 
-/// What a TTree said beside its values.
+/// The facts about a TTree, apart from its values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KeptTree {
-    /// The number of entries for which it was said.
+    /// The number of entries of the TTree.
     pub entries: u64,
     /// The class and the numbers of the tree.
     pub tree: TreeFacts,
@@ -56,7 +57,7 @@ pub struct TreeFacts {
     pub auto_flush: i64,
 }
 
-/// What a branch said beside its values.
+/// The facts about a branch, apart from its values.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BranchFacts {
     /// The top-level field with its values.
@@ -84,7 +85,7 @@ pub struct BranchFacts {
     pub leaves: Vec<LeafFacts>,
 }
 
-/// What a leaf said beside its values.
+/// The facts about a leaf, apart from its values.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeafFacts {
     /// The name.

@@ -13,12 +13,12 @@ use nyssa_ttree::{Branch, Leaf, Tree};
 
 use super::{BranchFacts, KeptTree, LeafFacts, TreeFacts, names_hash};
 
-/// What a tree says, and how its objects are described.
+/// The facts about a tree, and the streamer infos of its objects.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
-    /// What is kept.
+    /// The facts.
     pub kept: KeptTree,
-    /// The streamer infos of the objects that are kept.
+    /// The streamer infos of the objects among the facts.
     pub infos: StreamerList,
     /// Notes on the parts that cannot be kept.
     pub notes: Vec<String>,

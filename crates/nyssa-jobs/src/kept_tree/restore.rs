@@ -53,12 +53,14 @@ impl KeptTree {
     /// Returns the branches with their places in the tree, by the names of their fields.
     pub(crate) fn by_field(&self) -> HashMap<&str, (usize, &str, &BranchFacts)> {
         let branches = self.branches.iter().enumerate();
-        branches.map(|(at, (path, one))| (one.field.as_str(), (at, path.as_str(), one))).collect()
+        branches
+            .map(|(at, (path, item))| (item.field.as_str(), (at, path.as_str(), item)))
+            .collect()
     }
 
     /// Returns whether a branch counts the items of others, and is only that.
     fn is_counter(&self, path: &str) -> bool {
-        self.branches.iter().any(|(known, one)| known == path && one.leaves.len() == 1)
+        self.branches.iter().any(|(known, item)| known == path && item.leaves.len() == 1)
     }
 
     /// Returns how the column of a branch is written.

@@ -13,7 +13,7 @@ const VERSION: &str = "1";
 /// One row of the attribute set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Row {
-    /// What the row is about.
+    /// The kind of the fact: an alias, a friend, a branch and so on.
     pub kind: String,
     /// The name of the alias, the friend, the branch or the class.
     pub name: String,

@@ -166,7 +166,7 @@ impl Beside {
         let objects = keys.into_iter().filter(|key| !key.is_directory());
         let (own, others): (Vec<_>, Vec<_>) = objects.partition(|key| paths.contains(&&*key.path));
         let cycles = ntuples.iter().flat_map(|Part { key, .. }| {
-            let same = own.iter().filter(|one| one.path == key.path).cloned().collect();
+            let same = own.iter().filter(|item| item.path == key.path).cloned().collect();
             other_cycles(same, key.cycle, &key.path)
         });
         let has_trees = others.iter().any(|key| format_of(key) == Some(Format::TTree));

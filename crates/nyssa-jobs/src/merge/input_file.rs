@@ -84,7 +84,7 @@ impl InputFile {
         let mut objects: BTreeMap<_, _> =
             newest.into_iter().map(|key| (key.path.clone(), key)).collect();
         if let Some(Part { key, target }) = &self.tree {
-            let cycles = own.into_iter().filter(|one| one.path == key.path).collect();
+            let cycles = own.into_iter().filter(|item| item.path == key.path).collect();
             older.extend(other_cycles(cycles, key.cycle, target));
             objects.insert(target.clone(), KeyEntry { path: target.clone(), ..key.clone() });
         }

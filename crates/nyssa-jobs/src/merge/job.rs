@@ -31,8 +31,9 @@ use crate::open::{join, split_path};
 
 /// Merges files into the new file `output`. Each input is a file or `FILE:PATH`, which means only the dataset at this
 /// path. The RNTuples and the TTrees of the inputs are matched by their paths. Pages and baskets are copied without
-/// change, if the options name no compression. The output appears only when it is complete. Entries have the order of the inputs. Histograms, profiles and
-/// parameters that several inputs have are added up; other objects are copied from the first input that has them.
+/// change, if the options name no compression. The output appears only when it is complete. Entries have the order of
+/// the inputs. Histograms, profiles and parameters that several inputs have are added up; other objects are copied from
+/// the first input that has them.
 ///
 /// # Errors
 /// `InvalidArgument` without inputs, for an output that is one of the inputs, for histograms with different axes, and
@@ -70,7 +71,7 @@ pub fn merge(
         }
     };
     report.written.notes.extend(given_twice(&inputs, &options.open));
-    let left_out = |one: &BadInput| format!("left out the input {}: {}", one.file, one.error);
+    let left_out = |item: &BadInput| format!("left out the input {}: {}", item.file, item.error);
     report.written.notes.extend(bad.iter().map(left_out));
     report.bad = bad;
     Ok(report)
@@ -92,7 +93,7 @@ fn attempt(
     let locations = files.map(|file| file.location.clone()).collect::<Vec<_>>();
     let locations: Vec<&Path> = locations.iter().map(|location| &**location).collect();
     let mut own = options.output.clone();
-    // What was in the output is kept in any case.
+    // The earlier content of the output stays in any case.
     own.force |= before.is_some();
     own.no_carry &= before.is_none();
     let finished = run::run(&mut merge, &locations, output, others, &own, context)?;
@@ -145,7 +146,7 @@ impl<'a> Merge<'a> {
         }
         let ntuples = std::mem::take(&mut plan.ntuples).into_iter();
         let mut ntuples =
-            ntuples.map(|one| MergedNTuple::of(one, options)).collect::<Result<Vec<_>>>()?;
+            ntuples.map(|ntuple| MergedNTuple::of(ntuple, options)).collect::<Result<Vec<_>>>()?;
         let mut others = others(&plan, &objects)?;
         if let Some(name) = &options.output.name {
             rename(name, plan.named.as_deref(), &mut ntuples, &mut objects)?;
@@ -153,7 +154,7 @@ impl<'a> Merge<'a> {
         notes.extend(objects.trees.notes(&plan));
         notes.append(&mut objects.notes);
         notes.extend(unused_options(options, !ntuples.is_empty(), !objects.trees.is_empty()));
-        plan.left_out.drain(..).for_each(|one| others.refuse(one));
+        plan.left_out.drain(..).for_each(|item| others.refuse(item));
         if !options.baskets.are_default() && objects.trees.is_empty() {
             return Err(Error::invalid_argument(format!(
                 "{}: for TTrees, and the inputs have none",
@@ -169,7 +170,7 @@ impl<'a> Merge<'a> {
 
     /// Returns the report, without the facts that are known only when the file is complete.
     fn report(mut self, output: &Path, start: Instant) -> MergeReport {
-        let bytes: u64 = self.ntuples.iter().map(|one| one.all_inputs.bytes()).sum();
+        let bytes: u64 = self.ntuples.iter().map(|ntuple| ntuple.all_inputs.bytes()).sum();
         let ntuples: Vec<_> = self.ntuples.iter().map(MergedNTuple::report).collect();
         let (path, totals) = totals(&ntuples, &self.trees);
         let mut notes = self.notes;
@@ -180,7 +181,7 @@ impl<'a> Merge<'a> {
         let has_datasets = !ntuples.is_empty() || !self.trees.is_empty();
         written.verified = self.options.output.verify && has_datasets;
         written.memory_bytes = self.options.memory();
-        for largest in self.ntuples.iter().filter_map(|one| one.largest.as_ref()) {
+        for largest in self.ntuples.iter().filter_map(|ntuple| ntuple.largest.as_ref()) {
             largest.report(&mut written);
         }
         let sum = |of: fn(&MergedNTupleReport) -> u64| ntuples.iter().map(of).sum();
@@ -188,10 +189,10 @@ impl<'a> Merge<'a> {
             inputs: inputs(&self.plan.files, &self.ntuples),
             written,
             mode: self.options.mode.to_string(),
-            fields: sum(|one| one.fields),
-            pages: sum(|one| one.pages),
-            shared_pages: sum(|one| one.shared_pages),
-            page_bytes: sum(|one| one.page_bytes),
+            fields: sum(|item| item.fields),
+            pages: sum(|item| item.pages),
+            shared_pages: sum(|item| item.shared_pages),
+            page_bytes: sum(|item| item.page_bytes),
             reclustered: self.options.reclusters(),
             checksums_verified: !self.options.no_checksums && !ntuples.is_empty(),
             ntuples,
@@ -206,7 +207,7 @@ impl Job for Merge<'_> {
 
     fn write(&mut self, output: &Output, others: &mut OtherObjects) -> Result<()> {
         let (options, context) = (self.options, self.context);
-        let total = self.ntuples.iter().map(|one| one.work(options)).sum();
+        let total = self.ntuples.iter().map(|item| item.work(options)).sum();
         let mut progress = Progress { done: 0, total };
         for ntuple in &mut self.ntuples {
             ntuple.write(output, options, progress, context)?;
@@ -303,11 +304,11 @@ fn totals(ntuples: &[MergedNTupleReport], trees: &[MergedTreeReport]) -> (String
         ([], [only]) => (only.tree.clone(), of(only.entries, only.clusters)),
         ([], _) => {
             let sum = |of: fn(&MergedTreeReport) -> u64| trees.iter().map(of).sum();
-            (String::new(), of(sum(|one| one.entries), sum(|one| one.clusters)))
+            (String::new(), of(sum(|item| item.entries), sum(|item| item.clusters)))
         }
         _ => {
             let sum = |of: fn(&MergedNTupleReport) -> u64| ntuples.iter().map(of).sum();
-            (String::new(), of(sum(|one| one.entries), sum(|one| one.clusters)))
+            (String::new(), of(sum(|item| item.entries), sum(|item| item.clusters)))
         }
     }
 }

@@ -176,7 +176,7 @@ impl MergedObjects {
         let JoinedKeys { mut merged, started, .. } = joined;
         started.into_values().try_for_each(|started| merged.settle(started, files, choice))?;
         merged.settle_cycles(choice);
-        merged.directories.sort_by(|one, other| one.path.cmp(&other.path));
+        merged.directories.sort_by(|item, other| item.path.cmp(&other.path));
         Ok(merged)
     }
 
@@ -186,11 +186,11 @@ impl MergedObjects {
         let trees: HashSet<_> = self.trees.paths().collect();
         let own = self.sums.iter().map(|(_, key, _)| &*key.path);
         let own: HashSet<_> = own.chain(self.copies.iter().map(|(_, key)| &*key.path)).collect();
-        self.older.retain_mut(|(number, one)| {
-            let path = &*one.target;
-            one.is_refused = left.contains(path);
+        self.older.retain_mut(|(number, item)| {
+            let path = &*item.target;
+            item.is_refused = left.contains(path);
             let is_tree = trees.contains(path);
-            is_tree || !choice.only_trees && (*number > 0 || own.contains(path) || one.is_refused)
+            is_tree || !choice.only_trees && (*number > 0 || own.contains(path) || item.is_refused)
         });
     }
 
@@ -274,8 +274,12 @@ impl MergedObjects {
         others.leave_to_job(&own.chain(copied).chain(left).collect::<HashSet<_>>());
         other_cycles::name(&older, files, others);
         output.file.with(|out| {
-            directories.iter().try_for_each(|one| {
-                out.make_titled_directory(&one.path, one.title.as_ref(), one.datime)
+            directories.iter().try_for_each(|directory| {
+                out.make_titled_directory(
+                    &directory.path,
+                    directory.title.as_ref(),
+                    directory.datime,
+                )
             })
         })?;
         let trees = trees.write(files, output, settings, context)?;
@@ -284,8 +288,8 @@ impl MergedObjects {
             output.file.add_streamer_infos(&first.open()?.streamer_list()?)?;
         }
         for (number, input) in files.iter().enumerate() {
-            let mut now = sums.iter().filter(|one| one.0 == number).peekable();
-            let mut copied = copies.iter().filter(|one| one.0 == number).peekable();
+            let mut now = sums.iter().filter(|item| item.0 == number).peekable();
+            let mut copied = copies.iter().filter(|copy| copy.0 == number).peekable();
             if now.peek().is_none() && copied.peek().is_none() {
                 continue;
             }
@@ -306,7 +310,7 @@ impl MergedObjects {
                 }
             }
         }
-        refused.into_iter().chain(out_of_place).for_each(|one| others.refuse(one));
+        refused.into_iter().chain(out_of_place).for_each(|item| others.refuse(item));
         Ok(trees)
     }
 }

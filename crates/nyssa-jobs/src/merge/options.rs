@@ -79,6 +79,20 @@ impl clap::FromArgMatches for Mode {
 /// # Ok(())
 /// # }
 /// ```
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let output = folder.path().join("out.root");
+/// let context = nyssa::Context::new(None)?;
+/// let mut options = nyssa::MergeOptions { skip_bad: true, ..Default::default() };
+/// options.output.compression = Some("zstd:9".parse()?);
+/// let inputs = ["../../testdata/rntuple/plain.root", "missing.root"].map(str::to_owned);
+/// let report = nyssa::merge(&inputs, &output, &options, &context)?;
+/// assert_eq!(report.bad.len(), 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 #[cfg_attr(feature = "cli", command(

@@ -9,22 +9,22 @@ use crate::job::others::{OtherObjects, other_cycle, path_of};
 /// have is reported once. A cycle that is an input itself is not left out.
 pub(super) fn name(cycles: &[(usize, OtherCycle)], files: &[InputFile], others: &mut OtherObjects) {
     let all = |file: &'_ InputFile| {
-        file.datasets().map(|one| (file.location.clone(), one)).collect::<Vec<_>>()
+        file.datasets().map(|dataset| (file.location.clone(), dataset)).collect::<Vec<_>>()
     };
     let given: HashSet<_> = files.iter().flat_map(all).collect();
-    let is_given = |number: usize, one: &OtherCycle| {
+    let is_given = |number: usize, item: &OtherCycle| {
         let file = files.get(number).map(|file| file.location.clone());
-        file.is_some_and(|file| given.contains(&(file, path_of(&one.key))))
+        file.is_some_and(|file| given.contains(&(file, path_of(&item.key))))
     };
     let mut named: BTreeMap<String, (&OtherCycle, Vec<usize>)> = BTreeMap::new();
-    for (number, one) in cycles.iter().filter(|(number, one)| !is_given(*number, one)) {
-        let (_, numbers) = named.entry(path_of(&one.key)).or_insert((one, Vec::new()));
+    for (number, item) in cycles.iter().filter(|(number, item)| !is_given(*number, item)) {
+        let (_, numbers) = named.entry(path_of(&item.key)).or_insert((item, Vec::new()));
         numbers.push(*number);
     }
-    for (one, numbers) in named.into_values() {
-        let what = if one.is_refused { "is newer" } else { "was merged" };
-        let reason = other_cycle(one.merged, what);
-        others.leave_out(&one.key, &format!("{reason} (in {})", listed(&numbers, files)));
+    for (item, numbers) in named.into_values() {
+        let what = if item.is_refused { "is newer" } else { "was merged" };
+        let reason = other_cycle(item.merged, what);
+        others.leave_out(&item.key, &format!("{reason} (in {})", listed(&numbers, files)));
     }
 }
 

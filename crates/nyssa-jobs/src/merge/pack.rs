@@ -15,7 +15,7 @@ use crate::job::trees::{
     Clusters, Copy, Entries, Fate, Flush, Joined, Wanted, Work, basket_bytes, groups,
 };
 
-/// What is wanted for baskets, and the memory for it in bytes.
+/// The options for baskets, and the memory in bytes.
 pub(super) type WithMemory<'a> = (Wanted<'a>, u64);
 
 /// The trees that become one tree.
@@ -124,7 +124,7 @@ impl Batch {
     }
 }
 
-/// What all batches of a tree share.
+/// The data that all batches of a tree share.
 struct Packing<'a> {
     path: &'a str,
     fates: &'a [Fate],

@@ -142,7 +142,7 @@ impl Plan {
                     "RNTuple {path} is not in {names}: the output has the entries of the other inputs"
                 )),
                 Mode::Filter => left_out.push(Refused {
-                    path: ntuple.inputs.first().map_or(path, |one| &one.report.ntuple).clone(),
+                    path: ntuple.inputs.first().map_or(path, |item| &item.report.ntuple).clone(),
                     class: NTUPLE.to_owned(),
                     reason: format!("it is not in {names}"),
                 }),

@@ -7,6 +7,21 @@ use crate::job::Written;
 use crate::job::others::CopiedObjects;
 
 /// The report of one merge.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let output = folder.path().join("out.root");
+/// let context = nyssa::Context::new(None)?;
+/// let inputs = ["../../testdata/rntuple/plain.root".to_owned()];
+/// let report = nyssa::merge(&inputs, &output, &nyssa::MergeOptions::default(), &context)?;
+/// for ntuple in &report.ntuples {
+///     println!("{}: {} entries of {} files", ntuple.ntuple, ntuple.entries, ntuple.inputs);
+/// }
+/// assert_eq!(report.ntuples.len(), 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct MergeReport {
     /// The inputs, in their order.

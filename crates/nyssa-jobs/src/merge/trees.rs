@@ -214,8 +214,8 @@ impl MergedTree {
             basket_bytes: growth
                 .branches
                 .iter()
-                .flat_map(|one| &one.baskets)
-                .map(|one| one.2)
+                .flat_map(|item| &item.baskets)
+                .map(|item| item.2)
                 .sum(),
             inputs: parts.len() as u64,
         };

@@ -161,12 +161,12 @@ impl Unified {
                 let shapes = all_inputs.shapes.iter();
                 let known: Vec<HashSet<String>> =
                     shapes.map(|shape| names(&shape.schema).into_iter().collect()).collect();
-                let is_lacking = |name: &&String| known.iter().any(|one| !one.contains(*name));
+                let is_lacking = |name: &&String| known.iter().any(|item| !item.contains(*name));
                 let lacking = now.iter().filter(is_lacking).cloned().collect();
                 for name in outermost(lacking) {
                     let inputs = all_inputs.inputs.iter();
                     let without = inputs.filter(|input| !known[input.shape].contains(&name));
-                    let without: Vec<_> = without.map(|one| one.report.file.as_str()).collect();
+                    let without: Vec<_> = without.map(|item| item.report.file.as_str()).collect();
                     self.notes.push(format!(
                         "field {name} is not in {}: it is zero, empty or without a value there",
                         listed(without.into_iter())

@@ -38,7 +38,7 @@ pub fn matching_files(argument: &str) -> Result<Vec<String>> {
 }
 
 fn expand(argument: &str, may_be_none: bool) -> Result<Vec<String>> {
-    let Some(list) = argument.strip_prefix('@') else { return one(argument, may_be_none) };
+    let Some(list) = argument.strip_prefix('@') else { return expand_line(argument, may_be_none) };
     let failed = |why: &dyn std::fmt::Display| {
         Error::not_found(format!("cannot read the list {list}: {why}"))
     };
@@ -49,7 +49,7 @@ fn expand(argument: &str, may_be_none: bool) -> Result<Vec<String>> {
     if lines.peek().is_none() {
         return Err(Error::invalid_argument(format!("the list {list} names no files")));
     }
-    Ok(lines.map(|line| one(line, may_be_none)).collect::<Result<Vec<_>>>()?.concat())
+    Ok(lines.map(|line| expand_line(line, may_be_none)).collect::<Result<Vec<_>>>()?.concat())
 }
 
 /// Returns a line without its comment. A comment begins with `#` at the start of the line or after a blank, since
@@ -60,7 +60,7 @@ fn without_comment(line: &str) -> &str {
     &line[..comment.unwrap_or(line.len())]
 }
 
-fn one(argument: &str, may_be_none: bool) -> Result<Vec<String>> {
+fn expand_line(argument: &str, may_be_none: bool) -> Result<Vec<String>> {
     let (path, object) = split_path(argument);
     let Some(pattern) = Pattern::of(&path) else { return Ok(vec![argument.to_owned()]) };
     let found = pattern.files()?;

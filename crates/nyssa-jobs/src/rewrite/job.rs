@@ -38,9 +38,9 @@ pub fn rewrite(
     reports.pop().ok_or_else(|| Error::invalid_argument("nothing was rewritten"))
 }
 
-/// Rewrites every RNTuple and every TTree of `input`, each to its path in `output`. The baskets of a TTree that cannot be
-/// taken apart are moved as they are, with a note. If its entries change, it is left out, with the reason in the report, if
-/// there is another dataset.
+/// Rewrites every RNTuple and every TTree of `input`, each to its path in `output`. The baskets of a TTree that cannot
+/// be taken apart are moved as they are, with a note. If its entries change, it is left out, with the reason in the
+/// report, if there is another dataset.
 ///
 /// # Errors
 /// `NotFound` if there is no dataset, and for globs that match nothing; `InvalidArgument` for options or an output
@@ -81,7 +81,7 @@ fn rewrite_keys(
     let has = |format| keys.iter().any(|(key, _)| open::format_of(key) == Some(format));
     given.check_formats(has(Format::RNTuple), has(Format::TTree))?;
     let attempt = Attempt { input, keys: &keys, strict, given, options: &options, context };
-    // What a tree holds is known only when its entries are cut. The output is then written once more.
+    // Whether entries can be cut is known only when they are cut. If not, the output is written once more.
     let mut stuck = Stuck::default();
     loop {
         match attempt.run(output, &stuck) {
@@ -112,7 +112,7 @@ impl Stuck {
     }
 }
 
-/// What happens to the baskets of a tree whose entries cannot be cut.
+/// The action on the baskets of a tree whose entries cannot be cut.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Baskets {
     AsStored,

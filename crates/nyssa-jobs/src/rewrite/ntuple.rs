@@ -255,7 +255,7 @@ impl<'a> NTuple<'a> {
     pub(crate) fn verify(&self, file: &RootFile, report: &mut RewriteReport) -> Result<()> {
         let start = Instant::now();
         let mut written = Reader::open_with(file, &self.ntuple(), self.read_options())?;
-        // What is streamed now is decoded, and what was streamed before is compared as bytes.
+        // Fields that this job streams are decoded. Fields that were streamed before are compared as bytes.
         let names: HashSet<_> =
             self.streamed.types.keys().map(|&id| &self.reader.schema().field(id).name).collect();
         let streamed =

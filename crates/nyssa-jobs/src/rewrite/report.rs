@@ -10,6 +10,21 @@ pub(super) const RNTUPLE: &str = "rntuple";
 pub(super) const TTREE: &str = "ttree";
 
 /// The report on one RNTuple or TTree that was rewritten.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let output = folder.path().join("out.root");
+/// let context = nyssa::Context::new(None)?;
+/// let options = nyssa::RewriteOptions::default();
+/// let report = nyssa::rewrite("../../testdata/rntuple/plain.root", &output, &options, &context)?;
+/// assert_eq!(report.written.entries, report.input_entries);
+/// for field in &report.fields {
+///     println!("{}: {} → {} bytes", field.name, field.input_bytes, field.output_bytes);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct RewriteReport {
     /// The format: `rntuple` or `ttree`.

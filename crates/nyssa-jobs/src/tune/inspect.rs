@@ -40,6 +40,17 @@ fn codec(data: &[u8]) -> &'static str {
 }
 
 /// The statistics of a dataset.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let inspection = nyssa::inspect("../../testdata/rntuple/plain.root")?;
+/// for field in &inspection.fields {
+///     println!("{}: {} bytes", field.name, field.stored_bytes);
+/// }
+/// assert!(inspection.stored_bytes < inspection.file_bytes);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Inspection {
     /// The name of the file.

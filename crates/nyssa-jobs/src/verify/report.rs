@@ -11,6 +11,18 @@ use nyssa_root::streamer::ObjectGraph;
 use serde::Serialize;
 
 /// The report of a check of a file.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let context = nyssa::Context::new(None)?;
+/// let report = nyssa::verify("../../testdata/rntuple/plain.root", &context)?;
+/// assert_eq!(report.sound, Some(true));
+/// for dataset in &report.datasets {
+///     println!("{}: {} pages or baskets", dataset.path, dataset.check.parts);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct VerifyReport {
     /// The name of the file.
@@ -90,7 +102,7 @@ impl VerifyReport {
     /// Adds an object that was decoded, or the reasons why it was not, or not completely, decoded.
     pub(super) fn object(&mut self, key: &KeyEntry, result: Result<ObjectGraph>) -> Result<()> {
         let reasons = result.as_ref().map_or(BTreeSet::new(), |graph| {
-            graph.undecoded().map(|one| format!("{}: {one}", name(key))).collect()
+            graph.undecoded().map(|item| format!("{}: {item}", name(key))).collect()
         });
         match result {
             Err(error) if error.kind() == Kind::Unsupported => {
@@ -178,10 +190,11 @@ impl VerifyReport {
     /// Returns the parts that were not decoded, with the reasons: objects, and columns of datasets. Their bytes were
     /// checked if this is possible without decoding them.
     pub fn not_decoded(&self) -> impl Iterator<Item = String> {
-        let column =
-            |one: &DatasetReport, column: &String| format!("{};{}: {column}", one.path, one.cycle);
-        let columns = self.datasets.iter().flat_map(move |one| {
-            one.check.unreadable.iter().map(move |reason| column(one, reason))
+        let column = |item: &DatasetReport, column: &String| {
+            format!("{};{}: {column}", item.path, item.cycle)
+        };
+        let columns = self.datasets.iter().flat_map(move |item| {
+            item.check.unreadable.iter().map(move |reason| column(item, reason))
         });
         self.objects.undecoded.iter().cloned().chain(columns)
     }

@@ -161,7 +161,7 @@ impl ProfileReport {
             bytes_per_second: rate(&sums),
         });
         let mut columns: Vec<_> = columns.into_iter().collect();
-        columns.sort_by(|(a, one), (b, other)| other.own.cmp(&one.own).then(a.cmp(b)));
+        columns.sort_by(|(a, item), (b, other)| other.own.cmp(&item.own).then(a.cmp(b)));
         let columns = columns.into_iter().map(|(column, sums)| ColumnTime {
             column: column.to_owned(),
             seconds: seconds(sums.own),
@@ -169,7 +169,7 @@ impl ProfileReport {
             stages: sums.stages(),
         });
         let mut threads: Vec<_> = threads.into_iter().collect();
-        threads.sort_by(|(a, (_, one)), (b, (_, other))| other.own.cmp(&one.own).then(a.cmp(b)));
+        threads.sort_by(|(a, (_, item)), (b, (_, other))| other.own.cmp(&item.own).then(a.cmp(b)));
         let threads = threads.into_iter().map(|(thread, (number, sums))| ThreadTime {
             thread: thread.to_owned(),
             threads: number,

@@ -7,7 +7,7 @@ pub(super) const STAGES: [(&str, &str); 19] = [
     ("wait", "a thread that decodes waits for bytes, or reads them from the disk"),
     ("checksum", "XXH3 of pages, read or written"),
     ("unzip", "decompression"),
-    ("decode", "elements in memory from those of a page or basket"),
+    ("decode", "makes elements in memory from the elements of a page or basket"),
     ("page", "other work on a page that is read: finding, converting, copying"),
     ("basket", "other work on a basket that is read: its key, offsets, copying"),
     ("assemble", "arrays from columns"),

@@ -28,7 +28,7 @@ macro_rules! together {
 }
 
 /// Makes [`Counters`] and [`IoCounts`] of the declarations of all counters, with their kinds and meanings. Values that
-/// follow from others are `derived`. The order is that of the JSON form.
+/// follow from others are `derived`. They have the order of the JSON form.
 macro_rules! counters {
     ($(
         counted { $($(#[doc = $meaning:literal])+ $counter:ident: $type:ty = $kind:ident,)+ }
@@ -100,7 +100,7 @@ counters! {
         hit_bytes_readv: u64 = bytes,
         /// The number of bytes between the ranges of plans that were read because that is faster than to skip them.
         over_read_bytes: u64 = bytes,
-        /// The length of the longest chain of opens and requests in which each began after the one before it had
+        /// The length of the longest chain of opens and requests in which each began after the previous one had
         /// ended.
         round_trips: u64 = longest,
         /// The time in which at least one open or request was under way.
@@ -140,7 +140,7 @@ impl IoCounts {
     fn after(self, seconds: f64) -> Self {
         let all = (self.bytes() + self.hit_bytes()) as f64;
         let bytes_per_second = if seconds > 0.0 { all / seconds } else { 0.0 };
-        // The first second is not over, or the peak is that of a whole second.
+        // In the first second, the peak is the average so far. Later it is the peak of a whole second.
         let is_early = seconds < 1.0;
         let peak = if is_early { bytes_per_second } else { self.peak_bytes_per_second };
         Self {

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::plan::RecordedPlan;
 use super::stats::{IoStats, Opened};
-use crate::event::{Asked, Event, Pair};
+use crate::event::{Event, Pair, RequestFacts};
 use crate::recorder::{Recorder, next_number, recorder, thread};
 
 /// A resource whose opens and reads are counted, and recorded while a recording runs.
@@ -79,11 +79,11 @@ impl ObservedFile {
         let error = done.as_ref().err().map(ToString::to_string);
         let (start, end) = (recorder.time(begin), recorder.time(Instant::now()));
         let (file, plan, thread) = (self.number, RecordedPlan::of_thread(), thread());
-        let asked = Asked { file, plan, start, end, thread, error };
+        let facts = RequestFacts { file, plan, start, end, thread, error };
         let ranges: Vec<Pair> = ranges.collect();
         recorder.write(&match ranges[..] {
-            [Pair(offset, length)] => Event::Read { offset, length, asked },
-            _ => Event::Readv { ranges, asked },
+            [Pair(offset, length)] => Event::Read { offset, length, facts },
+            _ => Event::Readv { ranges, facts },
         });
         done
     }

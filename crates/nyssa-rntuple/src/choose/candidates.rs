@@ -38,7 +38,7 @@ pub(super) fn forms(encoding: Encoding, settings: &ColumnSettings, data: &Column
     }
     let double = encoding.column_type.unsplit_form() == ColumnType::Real64;
     let reals = reals(data, double);
-    for &encoding in narrower.iter().filter(|one| compressed || !one.column_type.is_split()) {
+    for &encoding in narrower.iter().filter(|item| compressed || !item.column_type.is_split()) {
         if reals.iter().all(|&value| encoding.keeps(value, double, 0.0)) {
             forms.push(Form { encoding, data: narrowed(encoding, &reals) });
         }

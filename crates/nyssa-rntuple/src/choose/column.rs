@@ -42,7 +42,7 @@ pub(crate) fn choose_column(
             let page = plan.seal_as(encoding, &candidate.codec, data, sample.clone(), scratch)?;
             Ok(SampleSize { uncompressed, compressed: page.bytes.len() as u64 })
         };
-        let best = chooser.choose_form(&names, |form, one| seal(scratch, form, one))?;
+        let best = chooser.choose_form(&names, |form, item| seal(scratch, form, item))?;
         let Form { encoding, data: narrow } = &forms[best.form];
         let planes = match chooser.goal() == Goal::Size && chooser.has_choice() {
             true => planes(chooser, encoding, narrow.as_ref().unwrap_or(data), &sample, scratch)?,
@@ -54,7 +54,7 @@ pub(crate) fn choose_column(
         });
         let best = match planes {
             Some(_) => best,
-            None => chooser.choose_codec(&names, best, |form, one| seal(scratch, form, one))?,
+            None => chooser.choose_codec(&names, best, |form, item| seal(scratch, form, item))?,
         };
         (best, planes)
     };

@@ -1,6 +1,6 @@
 //! Chooses how each column is stored: its column type, and the codecs of its pages (docs/decisions/0004 and 0006).
 //!
-//! What a user requests is set first ([`set_requested_types`], [`FieldOptions`]), and stays. For the other columns:
+//! The requests of the user are set first ([`set_requested_types`], [`FieldOptions`]), and stay. For the other columns:
 //!
 //! 1. **Sample** ([`sample`]): some elements from the middle of the data. They are few if CPU time counts more than
 //!    size.

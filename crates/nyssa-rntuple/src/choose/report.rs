@@ -35,7 +35,7 @@ pub struct ColumnReport {
 }
 
 /// The reason for a storage that the options set.
-const ASKED: &str = "asked for";
+const REQUESTED: &str = "requested";
 
 /// Makes the reports of all columns. `chosen` and `bytes` (before and after compression) are indexed by
 /// [`ColumnId`].
@@ -64,7 +64,7 @@ pub fn reports(
             bits: column.bits,
             codec: settings.map_or("none", |own| own.codec.name()).to_owned(),
             effort,
-            reason: chosen.filter(|_| !own).map_or(ASKED, |chosen| chosen.reason).to_owned(),
+            reason: chosen.filter(|_| !own).map_or(REQUESTED, |chosen| chosen.reason).to_owned(),
             tried: chosen.map(|chosen| chosen.tried.clone()).unwrap_or_default(),
             uncompressed_bytes,
             compressed_bytes,

@@ -137,6 +137,6 @@ pub fn narrow(schema: &Schema, field: FieldId, settings: &mut SealSettings) {
 
 /// Returns whether a field or a subfield has a column that is narrower than its numbers.
 pub fn is_narrowed(schema: &Schema, field: FieldId, settings: &SealSettings) -> bool {
-    let checked = |id| settings.column(id).is_some_and(|one| one.largest_error.is_some());
+    let checked = |id| settings.column(id).is_some_and(|item| item.largest_error.is_some());
     schema.columns_below(field).into_iter().any(checked)
 }

@@ -137,9 +137,9 @@ impl StorageChoices {
                 ),
             ));
         }
-        let columns = |one: NTuple| {
+        let columns = |item: NTuple| {
             let column = |known: Known| ((known.field.clone(), known.index), known);
-            (one.name, one.column.into_iter().map(column).collect())
+            (item.name, item.column.into_iter().map(column).collect())
         };
         let ntuples = text.ntuple.into_iter().map(columns).collect();
         Ok(Self { path, compression, options: text.options, ntuples, changed: false })
@@ -224,10 +224,11 @@ impl StorageChoices {
             ..encoding
         };
         let column_settings = settings.column(id);
-        let may_narrow = column_settings.is_some_and(|one| one.narrower.contains(&encoding));
+        let may_narrow =
+            column_settings.is_some_and(|setting| setting.narrower.contains(&encoding));
         let same = base(encoding) == base(current);
         if !same && !may_narrow {
-            let both = [encoding, current].map(|one| one.precision(true).is_some());
+            let both = [encoding, current].map(|element| element.precision(true).is_some());
             if both == [true, true] {
                 // Both hold real numbers. It is not known here whether the narrower type holds all values.
                 return Ok(None);
@@ -348,6 +349,6 @@ fn wrong(path: &str, why: String) -> Error {
 /// Returns the path of the field of a column, and the number of the column among the columns of the field.
 fn place(schema: &Schema, id: ColumnId) -> (String, usize) {
     let field = schema.column(id).field;
-    let index = schema.field(field).columns.iter().position(|&one| one == id);
+    let index = schema.field(field).columns.iter().position(|&column| column == id);
     (schema.path(field), index.unwrap_or(0))
 }

@@ -133,7 +133,7 @@ impl Switches {
     /// Returns the rows of the entries' values among the values that were read.
     fn rows(&self, alternative: usize) -> impl Iterator<Item = Range<u64>> {
         let found = self.alternatives.get(alternative);
-        let (items, runs) = found.map_or((&[][..], &[][..]), |one| (&one.items, &one.runs));
+        let (items, runs) = found.map_or((&[][..], &[][..]), |item| (&item.items, &item.runs));
         let mut read = 0u64;
         let bases = items.iter().map(move |(_, range)| {
             let base = (read, range.start);

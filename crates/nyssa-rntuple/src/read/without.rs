@@ -41,7 +41,7 @@ impl Reader {
     /// Returns this reader without some members of records.
     #[must_use]
     pub fn without(&self, left_out: &[LeftOut]) -> Self {
-        let last = |one: &LeftOut| self.field_path(&one.column)?.last().copied();
+        let last = |item: &LeftOut| self.field_path(&item.column)?.last().copied();
         let gone: HashSet<FieldId> = left_out.iter().filter_map(last).collect();
         let mut reader = self.clone();
         reader.retain(|id| !gone.contains(&id) || self.top_level.contains(&id));

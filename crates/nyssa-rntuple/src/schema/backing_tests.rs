@@ -33,7 +33,7 @@ fn names(schema: &Schema) -> Vec<String> {
 }
 
 fn aligned(schemas: &[Collections<'_>]) -> Vec<Vec<String>> {
-    let mut schemas: Vec<Schema> = schemas.iter().map(|one| schema(one)).collect();
+    let mut schemas: Vec<Schema> = schemas.iter().map(|item| schema(item)).collect();
     align(&mut schemas.iter_mut().collect::<Vec<_>>());
     schemas.iter().map(names).collect()
 }

@@ -111,7 +111,7 @@ impl Builder<'_> {
                     check_name("a field", member)?;
                     Ok((member.clone(), self.text(member_type, depth + 1)?))
                 };
-                let members = members.iter().map(|one| member(one).in_field(&one.0));
+                let members = members.iter().map(|element| member(element).in_field(&element.0));
                 Ok(FieldType::Class(Class {
                     name: name.to_owned(),
                     version: *version,

@@ -35,15 +35,16 @@ impl Rows {
 
     /// Returns the number of bytes that the elements take when they are copied.
     pub(crate) fn bytes(&self) -> u64 {
-        let bytes = |one: &Shred| {
-            (one.elements.len() * one.elements.native_width() + size_of::<Shred>() + HEADER) as u64
+        let bytes = |item: &Shred| {
+            (item.elements.len() * item.elements.native_width() + size_of::<Shred>() + HEADER)
+                as u64
         };
         self.shreds.iter().map(bytes).sum()
     }
 
     /// Copies the elements that borrow arrays, so that the arrays may change.
     pub(crate) fn own(&mut self) {
-        self.shreds.iter_mut().for_each(|one| one.elements.own());
+        self.shreds.iter_mut().for_each(|shred| shred.elements.own());
     }
 
     /// Returns the elements of a range of rows, without copying. They are equal to the elements of slices of the arrays.
@@ -74,7 +75,7 @@ impl Cutter<'_> {
         if field.source.is_some() {
             return;
         }
-        let is_own = |one: &&Shred| self.schema.column(one.column).field == id;
+        let is_own = |element: &&Shred| self.schema.column(element.column).field == id;
         let (own, rest) = self.rest.split_at(self.rest.iter().take_while(is_own).count());
         self.rest = rest;
         let size = field.array_size.filter(|_| field.structure == Structure::Leaf).unwrap_or(1);

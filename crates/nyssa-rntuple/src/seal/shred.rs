@@ -275,7 +275,7 @@ impl<'a> Shredder<'a> {
         }
         let round = self.settings.round_doubles;
         let column_type = self.column_type(column)?;
-        if let Some(error) = self.settings.column(column).and_then(|one| one.largest_error) {
+        if let Some(error) = self.settings.column(column).and_then(|item| item.largest_error) {
             numbers::check_exact(record, column_type, array, error)?;
         }
         let elements = numbers::elements(record, column_type, &field.type_name, array, round)?;
@@ -361,7 +361,7 @@ impl<'a> Shredder<'a> {
             (Structure::Collection, &[child], _) => item(child).max(1),
             (Structure::Record, children, DataType::Struct(members)) => {
                 let names = self.member_names(children);
-                let known = members.iter().all(|one| names.contains(&one.name().as_str()));
+                let known = members.iter().all(|member| names.contains(&member.name().as_str()));
                 let by_place = is_by_place(field) && members.len() == children.len();
                 if known || by_place { 3 } else { 0 }
             }

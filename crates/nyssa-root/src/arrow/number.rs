@@ -198,7 +198,7 @@ macro_rules! native {
         impl Native for $type {
             #[inline]
             fn read_be(bytes: &[u8]) -> impl Iterator<Item = Self> {
-                bytes.as_chunks().0.iter().map(|&one| Self::from_be_bytes(one))
+                bytes.as_chunks().0.iter().map(|&item| Self::from_be_bytes(item))
             }
             #[inline]
             fn put_be(self, out: &mut Vec<u8>) {

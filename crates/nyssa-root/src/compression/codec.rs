@@ -66,12 +66,12 @@ impl Codec {
             Self::Store => 0,
             Self::Zlib { level: ..=9 } => 1 << 20,
             Self::Zlib { .. } => 10 << 20,
-            // The memory is that of dictionary, match finder and range coder. The dictionary has at most a quarter
+            // The dictionary, the match finder and the range coder need this memory. The dictionary has at most a quarter
             // of the input.
             Self::Lzma { .. } => (1 << 20) + 4 * input,
             Self::Lz4 { high_compression: None } => 16 << 10,
             Self::Lz4 { .. } => 256 << 10,
-            // The memory is that of blocks, sequences and tables. The parameters or the level give the size of tables.
+            // Blocks, sequences and tables need this memory. The parameters or the level give the size of tables.
             Self::Zstd { level: ..=2, parameters } => {
                 let hash = parameters.iter().find_map(|parameter| match parameter {
                     ZstdParameter::HashLog(log) => Some(8 << (*log).min(30)),
@@ -115,8 +115,8 @@ impl Codec {
 }
 
 impl From<Compression> for Codec {
-    /// Maps levels as ROOT does: zstd has twice the level, and LZ4 is fast below 4 and HC from 4 on. A level of zlib is the
-    /// same level of libdeflate, which is faster and makes smaller streams than ROOT's zlib, from level 3 on.
+    /// Maps levels as ROOT does: zstd has twice the level, and LZ4 is fast below 4 and HC from 4 on. A level of zlib is
+    /// the same level of libdeflate, which is faster and makes smaller streams than ROOT's zlib, from level 3 on.
     fn from(compression: Compression) -> Self {
         let level = i32::from(compression.level.min(9));
         match compression.algorithm {

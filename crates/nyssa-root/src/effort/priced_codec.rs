@@ -27,7 +27,7 @@ impl PricedCodec {
 
     /// Returns the codec that the options name for a column. It is the only candidate.
     pub(super) fn requested(codec: &Arc<Codec>) -> Self {
-        Self::new(Arc::clone(codec), "asked for", effort::LEVEL)
+        Self::new(Arc::clone(codec), "requested", effort::LEVEL)
     }
 
     /// Returns whether this codec takes so much time that it is tried only if another codec has saved something.

@@ -1,4 +1,4 @@
-//! Does the work of a writer on the threads of the pool, in its order, so that the thread that fills goes on at once.
+//! Does the work of a writer on the threads of the pool, in its order, so that the thread that fills continues at once.
 //!
 //! ```text
 //! extend ── rows, full baskets, ends of clusters ──► line ──► compress ──► cluster ──► commit
@@ -30,7 +30,7 @@ pub trait Worker: Send + 'static {
     /// Returns an error if compression or the sink fails.
     fn run(&mut self, work: Self::Work) -> Result<()>;
 
-    /// Hears of the error that ended the work.
+    /// Is called with the error that ended the work.
     fn failed(&mut self, _: &Error) {}
 
     /// Returns the number of bytes that the worker holds between pieces of work. They take room from work that waits.
@@ -42,7 +42,7 @@ pub trait Worker: Send + 'static {
 /// The memory of work that waits, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
-    /// The limit of work that waits and of what the worker holds, together.
+    /// The limit of the waiting work and of the bytes that the worker holds, together.
     pub limit: u64,
     /// The limit of work that waits, whatever the worker holds.
     pub least: u64,
@@ -216,7 +216,7 @@ impl<W: Worker> Background<W> {
         self.line.wait(|_| self.shared.status().pending == 0);
     }
 
-    /// Waits until the work is as `enough` asks, and counts the time.
+    /// Waits until `enough` accepts the state of the work, and counts the time.
     fn wait(&mut self, enough: impl Fn(&Status) -> bool) {
         if enough(&self.shared.status()) {
             return;

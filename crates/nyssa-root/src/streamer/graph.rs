@@ -235,7 +235,7 @@ impl Walk<'_> {
                 shaped.1.retain(|class, _| *class == shaped.0);
                 group
                     .iter()
-                    .try_for_each(|one| self.group(shaped.clone(), std::slice::from_ref(one)))
+                    .try_for_each(|item| self.group(shaped.clone(), std::slice::from_ref(item)))
             }
         }
     }
@@ -252,7 +252,7 @@ impl Walk<'_> {
         let table = self.graph.tables.len();
         let field = layout.arrow_field("");
         self.graph.tables.push(ObjectTable { class: class.to_owned(), field, array });
-        let numbers = group.iter().flat_map(|one| (one.first..).take(one.count()));
+        let numbers = group.iter().flat_map(|element| (element.first..).take(element.count()));
         for (row, number) in numbers.enumerate() {
             let place = match self.decoder.is_null(number) {
                 true => Linked::Null,
@@ -277,7 +277,7 @@ impl Walk<'_> {
 
     /// Records that objects are not decoded. Returns an error that concerns the whole object.
     fn undecoded(&mut self, group: &[Pending], error: Error) -> Result<()> {
-        if error.kind() != Kind::Unsupported || group.iter().any(|one| one.first == 1) {
+        if error.kind() != Kind::Unsupported || group.iter().any(|element| element.first == 1) {
             return Err(error);
         }
         for item in group {

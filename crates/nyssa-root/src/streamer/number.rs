@@ -113,12 +113,12 @@ fn append<'a>(
         }
         (Basic::Ranged { .. } | Basic::Truncated { .. }, Numbers::Float64(values)) => {
             runs.for_each(|run| {
-                values.extend(run.chunks_exact(size).map(|one| basic.unpack(one)));
+                values.extend(run.chunks_exact(size).map(|item| basic.unpack(item)));
             });
         }
         (Basic::Ranged { .. } | Basic::Truncated { .. }, Numbers::Float32(values)) => {
             runs.for_each(|run| {
-                values.extend(run.chunks_exact(size).map(|one| basic.unpack(one) as f32));
+                values.extend(run.chunks_exact(size).map(|item| basic.unpack(item) as f32));
             });
         }
         _ => return Err(mismatch()),

@@ -80,7 +80,7 @@ fn numbers(leaf: &Leaf, title: &str, dimensions: OrReason<Vec<u64>>) -> OrReason
         return Err(unsupported(&leaf.class));
     }
     let dimensions = if string { Vec::new() } else { dimensions? };
-    let most = dimensions.iter().try_fold(1_u64, |all, &one| all.checked_mul(one));
+    let most = dimensions.iter().try_fold(1_u64, |all, &item| all.checked_mul(item));
     if most.is_none_or(|most| most > BASKET_MAX) {
         return Err(format!("an array of {dimensions:?} elements is larger than any basket"));
     }
@@ -135,7 +135,7 @@ fn dimensions(title: &str, len: u64, counted: bool, packed: bool) -> OrReason<Ve
         brackets.remove(0);
     }
     let parsed: Option<Vec<u64>> = brackets.iter().map(|text| text.trim().parse().ok()).collect();
-    let product = |sizes: &[u64]| sizes.iter().try_fold(1_u64, |all, &one| all.checked_mul(one));
+    let product = |sizes: &[u64]| sizes.iter().try_fold(1_u64, |all, &item| all.checked_mul(item));
     match parsed {
         Some(sizes) if product(&sizes) == Some(len) => Ok(sizes),
         // A title that a user has set can be without dimensions. Only one dimension is known then.

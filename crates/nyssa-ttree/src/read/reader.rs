@@ -143,7 +143,7 @@ impl Reader {
     #[must_use]
     pub fn without(&self, left_out: &[LeftOut]) -> Self {
         let mut tree = self.tree.clone();
-        let reasons = left_out.iter().map(|one| (one.column.as_str(), one.reason.as_str()));
+        let reasons = left_out.iter().map(|item| (item.column.as_str(), item.reason.as_str()));
         without::leave_out(&mut tree.branches, &reasons.collect());
         Self {
             id: self.id,

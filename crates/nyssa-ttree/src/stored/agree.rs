@@ -14,7 +14,7 @@ impl StoredTree {
     /// `InvalidArgument` with the first branch that only one of the trees has, or that differs.
     pub fn matching(&self, other: &Self, whose: &str) -> Result<Vec<usize>> {
         let mut places: HashMap<&str, usize> =
-            other.branches.iter().enumerate().map(|(at, one)| (one.path.as_str(), at)).collect();
+            other.branches.iter().enumerate().map(|(at, item)| (item.path.as_str(), at)).collect();
         let mut matching = Vec::with_capacity(self.branches.len());
         for own in &self.branches {
             let place = places.remove(own.path.as_str()).ok_or_else(|| {
@@ -32,7 +32,7 @@ impl StoredTree {
             }
             _ => {}
         }
-        let new = other.branches.iter().find(|one| places.contains_key(one.path.as_str()));
+        let new = other.branches.iter().find(|branch| places.contains_key(branch.path.as_str()));
         match new {
             Some(new) => {
                 Err(Error::invalid_argument(format!("branch {} is not in {whose}", new.path)))

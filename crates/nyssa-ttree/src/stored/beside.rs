@@ -14,7 +14,7 @@ const OBJECT: &str = "TObject";
 /// The mark of a class that is named for the first time, before its name.
 const NEW_CLASS: [u8; 4] = [0xFF; 4];
 
-/// What a top-level branch says beside its values.
+/// The facts about a top-level branch, apart from its values.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BranchBeside {
     /// The size of its baskets in bytes.

@@ -26,7 +26,7 @@ impl StoredTree {
         let mut titles: Vec<_> = self.branches.iter().collect();
         titles.sort_by(|a, b| a.path.cmp(&b.path));
         let title = |id| root.of(id).str("fTitle").unwrap_or_default();
-        let titles = titles.into_iter().map(|one| format!("{}:{}\n", one.path, title(one.id)));
+        let titles = titles.into_iter().map(|item| format!("{}:{}\n", item.path, title(item.id)));
         let titles = ("titles of branches", Some(titles.collect()));
         PARTS.into_iter().map(part).chain([titles]).collect()
     }

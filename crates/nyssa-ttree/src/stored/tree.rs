@@ -114,8 +114,8 @@ impl StoredTree {
     /// Reads the tree of a key, to which entries are added.
     ///
     /// # Errors
-    /// As [`Self::read`]; `Unsupported` for trees with baskets in other files, and for trees with references between
-    /// objects.
+    /// The reasons that [`Self::read`] lists; `Unsupported` for trees with baskets in other files, and for trees with
+    /// references between objects.
     pub fn read_to_append(file: &RootFile, key: &KeyEntry) -> Result<Self> {
         let tree = Self::read(file, key)?;
         let far = tree.branches.iter().find(|branch| branch.elsewhere.is_some());
@@ -171,8 +171,8 @@ impl StoredTree {
         }
     }
 
-    /// Returns how a counter gives the size of each entry of a branch: it is an array of numbers that one branch of integers
-    /// counts.
+    /// Returns how a counter gives the size of each entry of a branch: it is an array of numbers that one branch of
+    /// integers counts.
     pub fn counted(&self, at: usize) -> Option<Counted> {
         let branch = self.branches.get(at).filter(|branch| branch.may_lack_offsets())?;
         let (item, [counter]) = (branch.only_leaf()?, &branch.counters[..]) else { return None };
@@ -228,7 +228,7 @@ impl StoredTree {
         if let Some(Value::Object(id)) = view.get("fBranchRef") {
             let table = view.of(*id);
             let path = table.str("fName")?;
-            let known: Vec<_> = branches.iter().map(|one| (one.id, one.path.as_str())).collect();
+            let known: Vec<_> = branches.iter().map(|item| (item.id, item.path.as_str())).collect();
             references = Some(References::read(table, &known).in_field(path)?);
             branches.push(branch(table, path, (entries, &files)).in_field(path)?);
         }
@@ -377,8 +377,8 @@ fn branch(view: View<'_>, path: &str, tree: (u64, &Files)) -> Result<StoredBranc
     })
 }
 
-/// Reads the branch of a `TClonesArray` that is split the old way. It has no baskets: the first branch below it counts the
-/// objects.
+/// Reads the branch of a `TClonesArray` that is split the old way. It has no baskets: the first branch below it counts
+/// the objects.
 fn clones(view: View<'_>, path: &str, entries: u64) -> Result<StoredBranch> {
     let own = view.u64("fEntries")?;
     if own != entries {

@@ -69,7 +69,7 @@ impl TreeWriter {
         let row = |entry: u64| usize::try_from(entry).unwrap_or(rows).min(rows);
         let (name, complete) = self.baskets.with(|tree| {
             tree.add_branches(&plan.branches, &settings, options);
-            let complete = tree.clusters().ranges().map(|one| row(one.start)..row(one.end));
+            let complete = tree.clusters().ranges().map(|item| row(item.start)..row(item.end));
             Ok((tree.name().to_owned(), complete.collect::<Vec<_>>()))
         })?;
         let mut filler = self.filler.adding(new, (&name, &settings));

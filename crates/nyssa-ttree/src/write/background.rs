@@ -54,7 +54,7 @@ impl<T: BasketTarget + 'static> Baskets<T> {
         if full.is_empty() {
             return Ok(());
         }
-        let bytes = full.iter().map(|one| one.basket.len_with_offsets() as u64).sum();
+        let bytes = full.iter().map(|item| item.basket.len_with_offsets() as u64).sum();
         self.background.has_room(bytes);
         self.background.submit(Work::Full(full), bytes)
     }

@@ -60,7 +60,7 @@ impl Before {
         let mut growth = Growth::default();
         growth.add(&tree, &(0..tree.branches.len()).collect::<Vec<_>>());
         for (growth, branch) in growth.branches.iter_mut().zip(&tree.branches) {
-            let place = |one: &Basket| (one.first_entry, one.seek, one.bytes);
+            let place = |item: &Basket| (item.first_entry, item.seek, item.bytes);
             growth.baskets = branch.baskets.iter().map(place).collect();
         }
         let old = tree.branches.len();

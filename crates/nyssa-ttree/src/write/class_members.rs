@@ -224,8 +224,8 @@ pub(super) fn full_name(element: &Element) -> String {
 /// # Errors
 /// `Unsupported` with the class.
 pub(super) fn check_streamed_by_infos(type_name: &str) -> Result<()> {
-    let is_part = |one: char| one.is_ascii_alphanumeric() || matches!(one, '_' | ':');
-    let mut names = type_name.split(|one| !is_part(one));
+    let is_part = |item: char| item.is_ascii_alphanumeric() || matches!(item, '_' | ':');
+    let mut names = type_name.split(|item| !is_part(item));
     let is_of_root = |name: &&str| matches!(name.as_bytes(), [b'T', b'A'..=b'Z', ..]);
     match names.find(|name| is_of_root(name) && *name != "TString") {
         None => Ok(()),

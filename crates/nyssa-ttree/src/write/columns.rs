@@ -85,7 +85,7 @@ pub(super) fn split(plan: &Plan, arrays: &[ArrayRef]) -> Result<Vec<BranchValues
     splitter
         .values
         .into_iter()
-        .map(|one| one.ok_or_else(|| Error::invalid_argument("a column is missing")))
+        .map(|value| value.ok_or_else(|| Error::invalid_argument("a column is missing")))
         .collect()
 }
 

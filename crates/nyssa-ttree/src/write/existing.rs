@@ -80,7 +80,7 @@ impl<'t> Planner<'t> {
         if branches.len() != stored.branches.len() {
             return Err(Error::out_of_spec("its branches are not read in one way"));
         }
-        let numbers = branches.iter().enumerate().map(|(at, one)| (one.path.as_str(), at));
+        let numbers = branches.iter().enumerate().map(|(at, item)| (item.path.as_str(), at));
         let counters = branches.iter().filter_map(|branch| counter_of(branch));
         Ok(Self {
             stored: &stored.branches,
@@ -303,7 +303,7 @@ fn flatten<'t>(branches: &'t [Branch], out: &mut Vec<&'t Branch>) {
     }
 }
 
-/// Returns whether a branch of objects has strings or vectors of numbers, which are filled like those of a new tree.
+/// Returns whether a branch of objects has strings or vectors of numbers, which are filled like branches of a new tree.
 fn is_plain_class(streamed: &Streamed) -> bool {
     VectorForm::of_class(&streamed.type_name).is_some() || streamed.type_name == "string"
 }

@@ -115,7 +115,8 @@ impl Filler {
         rows: usize,
         target: &mut Baskets<impl BasketTarget>,
     ) -> Result<()> {
-        let bytes = values.iter().zip(&self.branches).map(|(one, branch)| size(one, branch)).sum();
+        let bytes =
+            values.iter().zip(&self.branches).map(|(item, branch)| size(item, branch)).sum();
         let step = self.rows_of_step(rows, bytes);
         self.guarded(|filler| {
             for Range { mut start, end } in clusters {
@@ -217,7 +218,7 @@ impl Filler {
     /// # Errors
     /// `NotFound` for a branch that the tree does not have.
     pub(super) fn set_compression(&mut self, branch: &str, compression: Compression) -> Result<()> {
-        let found = self.branches.iter().position(|one| one.form.name == branch);
+        let found = self.branches.iter().position(|item| item.form.name == branch);
         let missing = || Error::not_found(format!("the tree has no branch {branch:?}"));
         let at = found.ok_or_else(missing)?;
         self.codecs().set(at, BranchCodec::new(compression, Effort::Full));
@@ -243,7 +244,8 @@ impl Filler {
         let rows = arrays.first().map_or(0, |array| array.len());
         let mut values = columns::split(&self.plan, &arrays)?;
         drop(arrays);
-        let bytes = values.iter().zip(&self.branches).map(|(one, branch)| size(one, branch)).sum();
+        let bytes =
+            values.iter().zip(&self.branches).map(|(item, branch)| size(item, branch)).sum();
         let step = self.rows_of_step(rows, bytes);
         self.guarded(|filler| {
             let mut row = 0;
@@ -360,7 +362,7 @@ impl Filler {
         };
         let numbered = filled.into_iter().enumerate();
         let mut full: Vec<(usize, Basket)> = numbered
-            .flat_map(|(at, baskets)| baskets.into_iter().map(move |one| (at, one)))
+            .flat_map(|(at, baskets)| baskets.into_iter().map(move |item| (at, item)))
             .collect();
         full.sort_by_key(|(branch, basket)| (basket.end(), *branch));
         Ok(full)
@@ -381,9 +383,9 @@ impl Filler {
         };
         let full: Vec<Full> = full.into_iter().map(branch_of).collect();
         let Some(limit) = limit else {
-            for one in &full {
-                let branch = &mut self.branches[one.branch];
-                branch.tot_bytes += (branch.keylen + one.basket.len_with_offsets()) as u64;
+            for item in &full {
+                let branch = &mut self.branches[item.branch];
+                branch.tot_bytes += (branch.keylen + item.basket.len_with_offsets()) as u64;
             }
             target.take_full(full)?;
             return Ok(None);

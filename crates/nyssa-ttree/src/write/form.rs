@@ -24,9 +24,9 @@ pub(super) struct BranchForm {
     pub counter: Option<usize>,
     /// The class of strings that are objects. They are stored like the strings of a leaf.
     pub string_class: Option<&'static str>,
-    /// The name of its only leaf, for a counter or a string, if it is not that of the branch.
+    /// The name of its only leaf, for a counter or a string, if it differs from the name of the branch.
     pub leaf: Option<String>,
-    /// What ROOT says of a branch of a class.
+    /// The members of ROOT's `TBranchElement`, for a branch of a class.
     pub element: Option<Box<ElementForm>>,
     /// Whether baskets have the offsets of their entries, for a branch of a class of a tree that exists.
     pub offsets: Option<bool>,

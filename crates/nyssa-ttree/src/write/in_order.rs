@@ -59,7 +59,7 @@ pub(super) fn compress_all(
     let Compressing { codecs, compressors, workers, context } = how;
     let baskets: Vec<(Full, BasketCodecs)> = {
         let mut codecs = codecs.lock().unwrap_or_else(PoisonError::into_inner);
-        let full = baskets.iter().map(|one| (one.branch, one.name.as_str(), &one.basket));
+        let full = baskets.iter().map(|item| (item.branch, item.name.as_str(), &item.basket));
         codecs.choose(full, *workers, context)?;
         let with_codecs = |full: Full| {
             let own = codecs.of(full.branch, &full.basket);

@@ -97,7 +97,7 @@ pub struct TreeWriteOptions {
     pub classes: Definitions,
     /// The streamer infos of a file, for columns whose options state their class ([`ColumnOptions::class`]).
     pub described: Option<Arc<Described>>,
-    /// How deep the objects of classes are split into branches, 0 to 99. 0: not at all.
+    /// The depth to which objects of classes are split into branches, 0 to 99. With 0 they are not split.
     pub split_level: u32,
     /// The names and formulas of aliases (`TTree::SetAlias`).
     pub aliases: Vec<(String, String)>,

@@ -82,8 +82,8 @@ impl Plan {
         Self::default().extended(schema, options)
     }
 
-    /// Makes more branches for `schema` behind the branches of a tree. Lists may have the counters of the tree. The infos
-    /// are those of the new branches.
+    /// Makes more branches for `schema` behind the branches of a tree. Lists may have the counters of the tree. The plan
+    /// has only the infos of the new branches.
     ///
     /// # Errors
     /// `InvalidArgument` for names that cannot be written, occur twice or are taken, `Unsupported` for types that a tree
@@ -157,7 +157,7 @@ impl<'a> Planner<'a> {
             },
             first: tree.branches.len(),
             names: tree.branches.iter().map(|branch| branch.name.clone()).collect(),
-            integers: integers.chain(old.clone().map(|(_, one)| one.name.as_str())).collect(),
+            integers: integers.chain(old.clone().map(|(_, item)| item.name.as_str())).collect(),
             counters: HashSet::new(),
             counter_branches: counters.collect(),
             leaf_lists: HashSet::new(),
@@ -196,7 +196,7 @@ impl<'a> Planner<'a> {
         let mut declared = Declarations::new(&self.options.classes);
         let spelt = declared.declare(type_name)?;
         check_streamed_by_infos(&spelt)?;
-        // What other columns hold decides how a pair is described.
+        // The types of other columns decide how a pair is described.
         for other in self.schema.fields() {
             if let Some(type_name) = self.options.class_of(other)? {
                 let _refused_at_its_own_column = declared.declare(&type_name);
@@ -204,8 +204,12 @@ impl<'a> Planner<'a> {
         }
         let infos = declared.infos();
         let (column, _) = self.class(name, &spelt, &infos)?;
-        let new: Vec<ClassInfo> =
-            infos.classes().iter().filter(|one| !self.plan.infos.contains(one)).cloned().collect();
+        let new: Vec<ClassInfo> = infos
+            .classes()
+            .iter()
+            .filter(|item| !self.plan.infos.contains(item))
+            .cloned()
+            .collect();
         self.plan.infos.extend(new);
         Ok(Shape::Class(column))
     }
@@ -216,7 +220,7 @@ impl<'a> Planner<'a> {
         let (column, layout) = self.class(field.name(), type_name, &described.infos)?;
         if !fits(field.data_type(), &column.data_type) {
             return Err(Error::unsupported(format!(
-                "values of type {} are not those of the class {type_name}",
+                "values of type {} do not fit the class {type_name}",
                 brief(field.data_type())
             )));
         }

@@ -125,7 +125,8 @@ impl TreeColumns {
     /// Returns the error for data with a column that the tree lacks, and possibly without a column that the tree has.
     fn unknown(&self, name: &str, missing: Option<&str>) -> Error {
         let known = self.plan.columns.iter().map(|(known, _)| known.as_str());
-        let missing = missing.map(|one| format!(", and its column {one:?} is missing in the data"));
+        let missing =
+            missing.map(|item| format!(", and its column {item:?} is missing in the data"));
         let missing = missing.unwrap_or_default();
         Error::invalid_argument(format!("the tree {} has no column {name:?}{missing}", self.tree))
             .suggest(name, known)

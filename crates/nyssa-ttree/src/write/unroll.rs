@@ -75,7 +75,7 @@ struct Place<'p> {
     /// The class of the objects around the member.
     parent: &'p str,
     level: u32,
-    /// How the members of a base class are called.
+    /// The rule for the names of the members of a base class.
     bases: Bases,
 }
 

@@ -68,7 +68,7 @@ fn session(server: &Server) -> Result<ClientConnection, rustls::Error> {
     ClientConnection::new(Arc::new(config), name)
 }
 
-/// The state that both directions share. A thread that needs both locks takes that of the output first.
+/// The state that both directions share. A thread that needs both locks takes the lock of the output first.
 struct Shared {
     session: Mutex<ClientConnection>,
     output: Mutex<TcpStream>,

@@ -58,8 +58,8 @@ impl LoginBody {
         let session =
             array(body, 0).ok_or_else(|| Malformed::short("an answer to login", body.len()))?;
         let all = text(&body[16..]);
-        let methods = all.split("&P=").filter(|one| !one.trim().is_empty()).map(|one| {
-            let (name, parameters) = one.split_once(',').unwrap_or((one, ""));
+        let methods = all.split("&P=").filter(|item| !item.trim().is_empty()).map(|item| {
+            let (name, parameters) = item.split_once(',').unwrap_or((item, ""));
             (name.trim().to_owned(), parameters.to_owned())
         });
         Ok(Self { session, methods: methods.collect() })

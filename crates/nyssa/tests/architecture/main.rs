@@ -1,11 +1,14 @@
-//! Checks that no files of a crate import each other in a circle, and that only `nyssa-io` looks at the disk.
+//! Checks that no files of a crate import each other in a circle, that only `nyssa-io` looks at the disk, and that the
+//! crate `nyssa` shows few names, each with an example.
 
 #![allow(clippy::panic, reason = "helpers of tests, where this is how to fail")]
 
+mod front_door;
 mod imports;
 
 use std::path::{Path, PathBuf};
 
+use front_door::front_door;
 use imports::{Module, circles, imports, rust_files};
 
 /// Returns the folders of the sources of all crates.
@@ -36,6 +39,22 @@ fn no_files_use_each_other_in_a_circle() {
     }
     assert!(count > 600, "{count} files");
     assert!(shown.is_empty(), "{} circles:\n{}", shown.len(), shown.join("\n"));
+}
+
+/// The crates whose arrays and types are in the interface, which document themselves.
+const OTHERS: [&str; 2] = ["arrow_array", "arrow_schema"];
+
+#[test]
+fn the_front_door_shows_few_names_with_examples() {
+    let mut shown = front_door(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
+    assert!(shown.len() <= 60, "{} names at the root", shown.len());
+    shown.retain(|name, _| !OTHERS.contains(&name.as_str()));
+    let items: usize = shown.values().map(|shown| shown.items).sum();
+    assert!((100..=500).contains(&items), "{items} public items");
+    let missing = shown.iter().filter(|(_, shown)| shown.items == 0).map(|(name, _)| name);
+    assert_eq!(missing.collect::<Vec<_>>(), Vec::<&String>::new(), "are in no source");
+    let plain = shown.iter().filter(|(_, shown)| !shown.has_example).map(|(name, _)| name);
+    assert_eq!(plain.collect::<Vec<_>>(), Vec::<&String>::new(), "have no example");
 }
 
 /// The names that only `nyssa-io` and its neighbours may use.

@@ -35,11 +35,11 @@ class Counters:
         if not isinstance(types, Mapping):
             return {}
         self._types = dict(types)
-        lists = [name for name, one in types.items() if _is_list(one)]
+        lists = [name for name, item in types.items() if _is_list(item)]
         self._of = {name: self._name(records.get(name, name)) for name in lists}
         for name, counter in self._of.items():
             of_record = counter in types and counter not in given
-            same = all(_is_integer(one[counter]) for one in (types, given) if counter in one)
+            same = all(_is_integer(item[counter]) for item in (types, given) if counter in item)
             if of_record or not same:
                 raise ArgumentError(f"the counter {counter!r} of {name!r} collides with a column")
         return self._of
@@ -75,7 +75,7 @@ class Counters:
             if known is not None and not np.array_equal(np.asarray(known), lengths):
                 raise ArgumentError(f"the counter {counter!r} and the lists of {name!r} disagree")
             found[counter] = lengths
-        return {name: one for name, one in found.items() if name in self._types}
+        return {name: item for name, item in found.items() if name in self._types}
 
 
 def _is_integer(one: Any) -> bool:

@@ -81,7 +81,7 @@ def to_writable(obj: Any) -> Object:
     Raises
     ------
     TypeError
-        for what is no such object.
+        for something else.
     """
     found = keyed_objects.to_object("", obj)
     if found is None:
@@ -214,9 +214,9 @@ def _members(
     given = dict(zip(order, values, strict=False)) | members
     needed = dict.fromkeys(order)
     found = _with({**_HISTOGRAM, **extra, **needed}, given)
-    for one in ("fContour", "fSumw2", "fBuffer", "fBinEntries", "fBinSumw2"):
-        if one in found:
-            found[one] = _array(found[one])
+    for item in ("fContour", "fSumw2", "fBuffer", "fBinEntries", "fBinSumw2"):
+        if item in found:
+            found[item] = _array(found[item])
     del found["fBuffer"]  # nyssa writes no buffer of entries.
     found["fFunctions"] = found["fFunctions"] or empty_list()
     found["fArray"] = data.reshape(-1)

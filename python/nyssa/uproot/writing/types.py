@@ -39,7 +39,7 @@ def arrays_of(data: Any) -> Any:
     """Return types or data whose lists are arrays."""
     if not isinstance(data, Mapping):
         return data
-    return {name: _array(one) if isinstance(one, list) else one for name, one in data.items()}
+    return {name: _array(item) if isinstance(item, list) else item for name, item in data.items()}
 
 
 def _array(one: list[Any]) -> Any:
@@ -56,7 +56,7 @@ def typed(data: Any) -> Any:
     if isinstance(data, ak.forms.Form) and isinstance(data.type, ak.types.RecordType):
         return {name: str(data.type.content(name)) for name in data.fields}
     if isinstance(data, Mapping):
-        return {name: typed_one(one) for name, one in data.items()}
+        return {name: typed_one(item) for name, item in data.items()}
     return data
 
 

@@ -198,7 +198,7 @@ class WritableDirectory(AnyDirectory):
         """Copy objects of an open file; see `nyssa.WritableFile.copy_from`."""
         found = source.directory if isinstance(source, ReadOnlyDirectory) else source
         rename = options.pop("rename", None)
-        accepted = {name: one for name, one in options.items() if name in _COPY}
+        accepted = {name: item for name, item in options.items() if name in _COPY}
 
         def renamed(name: str) -> str:
             if isinstance(rename, Mapping):
@@ -206,15 +206,15 @@ class WritableDirectory(AnyDirectory):
             return self._full(rename(name) if callable(rename) else name)
 
         self._top.writer.copy_from(found, rename=renamed, **accepted)
-        filters = {name: one for name, one in accepted.items() if name.startswith("filter")}
+        filters = {name: item for name, item in accepted.items() if name.startswith("filter")}
         for name, classname in found.classnames(cycle=False, **filters).items():
             self._top._add(renamed(name), classname, None)
 
     def update(self, pairs: Mapping[str, Any] | None = None, **more_pairs: Any) -> None:
         """Write several objects by their names."""
         given = dict(pairs or {})
-        for name, one in {**given, **more_pairs}.items():
-            self[name] = one
+        for name, item in {**given, **more_pairs}.items():
+            self[name] = item
 
     def __setitem__(self, name: str, data: object) -> None:
         """Write an object or an RNTuple; see `nyssa.WritableFile`."""
@@ -272,7 +272,7 @@ class WritableDirectory(AnyDirectory):
 
     @property
     def compression(self) -> Compression | None:
-        """Return the compression of what is written next; it can be changed."""
+        """Return the compression of the next objects; it can be changed."""
         return self._top._compression
 
     @compression.setter
@@ -315,7 +315,7 @@ _COPY = ("filter_name", "filter_classname", "require_matches")
 
 
 class WritableFile(WritableDirectory):
-    """A file that is written; `writer` is that of nyssa."""
+    """A file that is written; `writer` is the writer of nyssa."""
 
     def __init__(
         self, writer: nyssa.WritableFile, old: Any, compression: Any, location: Any = None

@@ -82,7 +82,7 @@ class Written:
 
 
 class WritableNTuple(Written):
-    """Writes an RNTuple; `writer` is that of nyssa."""
+    """Writes an RNTuple; `writer` is the writer of nyssa."""
 
     def __init__(self, top: WritableFile, path: str, writer: nyssa.NTupleWriter) -> None:
         super().__init__(top, path)
@@ -150,7 +150,7 @@ class WritableBranch:
 
 
 class WritableTree(Written):
-    """Writes a TTree, with one basket for each call of `extend`; `_writer` is that of nyssa."""
+    """Writes a TTree, one basket for each call of `extend`; `_writer` is the writer of nyssa."""
 
     _writer: nyssa.TreeWriter
 
@@ -193,7 +193,7 @@ class WritableTree(Written):
         """
         found = self._compressions
         first = next(iter(found.values()), self._made_with)
-        return first if all(one == first for one in found.values()) else found
+        return first if all(item == first for item in found.values()) else found
 
     @compression.setter
     def compression(
@@ -201,8 +201,8 @@ class WritableTree(Written):
     ) -> None:
         if not isinstance(compression, Mapping):
             compression = dict.fromkeys(self._branches(), compression)
-        for name, one in compression.items():
-            self._compress(name, one)
+        for name, item in compression.items():
+            self._compress(name, item)
 
     def __getitem__(self, where: str) -> WritableBranch:
         """Return a branch."""
@@ -241,10 +241,10 @@ class WritableTree(Written):
         flat = self.flat(data)
         if accept_new_fields and isinstance(flat, Mapping):
             known = {*self._writer._forms, *self._branches()}
-            new = {name: one for name, one in flat.items() if name not in known}
+            new = {name: item for name, item in flat.items() if name not in known}
             if new:
                 self.add_branches(
-                    {name: _zeros(one, self.num_entries) for name, one in new.items()}
+                    {name: _zeros(item, self.num_entries) for name, item in new.items()}
                 )
         self._writer.extend(flat if self._counters is None else self._counters.complete(flat))
         self._writer.flush()
@@ -256,10 +256,10 @@ class WritableTree(Written):
         if not isinstance(data, Mapping):
             return data
         found: dict[str, Any] = {}
-        for name, one in data.items():
-            members, lists = members_of(one), list_members_of(one)
+        for name, item in data.items():
+            members, lists = members_of(item), list_members_of(item)
             if members is None and lists is None:
-                found[name] = typed_one(one)
+                found[name] = typed_one(item)
             for key, value in members or lists or ():
                 column = self._field_name(name, key) if name else key
                 found[column] = typed_one(value)
@@ -279,14 +279,14 @@ class ExistingTree(WritableTree):
 
     @property
     def _compressions(self) -> dict[str, Compression | None]:
-        found = {one.name: one.compression for one in self._old.branches}
+        found = {branch.name: branch.compression for branch in self._old.branches}
         return {
             name: self._set.get(name, found.get(name, self._made_with)) for name in self._branches()
         }
 
     def _branches(self) -> list[str]:
         """Return the names of the branches."""
-        return [*(one.name for one in self._old.branches), *self._new]
+        return [*(branch.name for branch in self._old.branches), *self._new]
 
     def add_branches(self, branches: Mapping[str, object]) -> None:
         """Add branches with a value for each entry; see `nyssa.TreeWriter.add_branches`."""

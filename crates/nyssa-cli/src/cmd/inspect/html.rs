@@ -64,7 +64,7 @@ pub fn page(inspection: &Inspection, map: &PageMap, fields: &[String]) -> Result
         inspection,
         pages: flat(shown),
         left_out: map.pages.len() - shown.len(),
-        metadata: map.metadata.iter().map(|one| (one.name, one.offset, one.bytes)).collect(),
+        metadata: map.metadata.iter().map(|item| (item.name, item.offset, item.bytes)).collect(),
         clusters: map.clusters,
         needs: &map.needs,
         chosen: inspection.matching(fields)?,

@@ -64,7 +64,7 @@ enum Order {
     Stored,
     /// The most bytes before compression first.
     Uncompressed,
-    /// What compresses worst first.
+    /// The worst compression first.
     Ratio,
     /// By name.
     Name,
@@ -155,10 +155,11 @@ fn clusters(found: &Inspection, args: &Inspect, app: &mut App<'_>) -> Result<()>
     ];
     let mut table = Columns::new(&header);
     let mut rows: Vec<_> = found.cluster_parts.iter().enumerate().collect();
-    args.sort.unwrap_or(Order::File).first(&mut rows, args.top, |(_, one)| (&one.part, ""));
-    for (index, one) in rows {
-        let [pages, _, stored, share, uncompressed, ratio] = numbers(&one.part, found.stored_bytes);
-        let (first, entries) = (count(one.first_entry), count(one.entries));
+    args.sort.unwrap_or(Order::File).first(&mut rows, args.top, |(_, item)| (&item.part, ""));
+    for (index, item) in rows {
+        let [pages, _, stored, share, uncompressed, ratio] =
+            numbers(&item.part, found.stored_bytes);
+        let (first, entries) = (count(item.first_entry), count(item.entries));
         table.row([index.to_string(), first, entries, pages, stored, share, uncompressed, ratio]);
     }
     table.print(app)

@@ -20,7 +20,7 @@ use crate::failure::{Failure, Result};
 
 /// Run a command, and show where its time and memory go: by stage, column and thread
 ///
-/// The table is printed to standard error when the command has ended. The exit code is that of the command.
+/// The table is printed to standard error when the command has ended. The exit code is the exit code of the command.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  \
     nyssa profile convert run3.root:Events out.root\n  \

@@ -14,8 +14,8 @@ use crate::units::{parse_size, parse_time, size};
 
 /// Repeat the reads of a recording, on another server or over a simulated link, and measure how long they take
 ///
-/// Threads wait before, between and after reads as long as they computed in the recorded job, so that the time
-/// is that of the whole job.
+/// Threads wait before, between and after reads as long as they computed in the recorded job, so that the
+/// time is the time of the whole job.
 #[derive(Args, Debug)]
 pub struct Replay {
     /// The recording

@@ -22,20 +22,20 @@ const SPACE: f64 = 58.0;
 const RIGHT: f64 = WIDTH - 12.0;
 const BOTTOM: f64 = HEIGHT - 40.0;
 
-/// What is drawn: the name, the quantity of an expectation, and its text.
+/// A quantity that a plot shows: its name, its value in an expectation, and the text of a value.
 type Quantity = (&'static str, fn(&Expected) -> f64, fn(f64) -> String);
-/// What is drawn over the size, for all trials.
+/// The quantities that are drawn over the size, for all trials.
 const OVER_SIZE: [Quantity; 3] = [
-    ("CPU time to write", |one| one.write_cpu_seconds, time),
-    ("time to read", |one| one.read_seconds, time),
-    ("memory", |one| one.memory as f64, bytes),
+    ("CPU time to write", |item| item.write_cpu_seconds, time),
+    ("time to read", |item| item.read_seconds, time),
+    ("memory", |item| item.memory as f64, bytes),
 ];
-/// What is drawn over the values of one option.
+/// The quantities that are drawn over the values of one option.
 const OVER_OPTION: [Quantity; 4] = [
-    ("size", |one| one.bytes as f64, bytes),
-    ("time to write", |one| one.write_seconds, time),
-    ("time to read", |one| one.read_seconds, time),
-    ("memory", |one| one.memory as f64, bytes),
+    ("size", |item| item.bytes as f64, bytes),
+    ("time to write", |item| item.write_seconds, time),
+    ("time to read", |item| item.read_seconds, time),
+    ("memory", |item| item.memory as f64, bytes),
 ];
 
 /// Returns the page of a report.
@@ -78,8 +78,8 @@ pub fn body(report: &TuneReport) -> String {
         let _ = write!(page, "<th>{}</th>", escaped(name.trim_start_matches('>')));
     }
     page.push_str("</tr>");
-    for one in &report.trials {
-        row(&mut page, &cells(one).each_ref().map(String::as_str));
+    for trial in &report.trials {
+        row(&mut page, &cells(trial).each_ref().map(String::as_str));
     }
     page.push_str("</table>");
     for curve in report.curves.iter().filter(|curve| curve.points.len() > 1) {
@@ -108,21 +108,21 @@ fn row(page: &mut String, cells: &[&str]) {
 
 /// Draws a quantity of all trials over their sizes.
 fn plot(page: &mut String, report: &TuneReport, (name, quantity, shown): &Quantity) {
-    let sizes = Axis::of(report.trials.iter().map(|one| one.expected.bytes as f64));
-    let values = Axis::of(report.trials.iter().map(|one| quantity(&one.expected)));
+    let sizes = Axis::of(report.trials.iter().map(|trial| trial.expected.bytes as f64));
+    let values = Axis::of(report.trials.iter().map(|trial| quantity(&trial.expected)));
     let ends = [sizes.least, sizes.most].map(bytes);
     begin_plot(page, &format!("{name} over size"), &values, shown, &ends);
-    // What counts most is drawn last.
+    // The most important trials are drawn last, above the others.
     let mut trials: Vec<&TriedCandidate> = report.trials.iter().collect();
-    trials.sort_by_key(|one| (one.recommended, one.pareto));
-    for one in trials {
-        let class = match (one.recommended, one.pareto) {
+    trials.sort_by_key(|trial| (trial.recommended, trial.pareto));
+    for trial in trials {
+        let class = match (trial.recommended, trial.pareto) {
             (true, _) => "best",
             (false, true) => "pareto",
             (false, false) => "beaten",
         };
-        let place = (sizes.x(one.expected.bytes as f64), values.y(quantity(&one.expected)));
-        point(page, class, place, &cells(one)[1..].join(", "));
+        let place = (sizes.x(trial.expected.bytes as f64), values.y(quantity(&trial.expected)));
+        point(page, class, place, &cells(trial)[1..].join(", "));
     }
     page.push_str("</svg>");
 }
@@ -130,25 +130,26 @@ fn plot(page: &mut String, report: &TuneReport, (name, quantity, shown): &Quanti
 /// Draws a quantity over the values of an option, which have equal distances.
 fn draw_curve(page: &mut String, curve: &Curve, (name, quantity, shown): &Quantity) {
     let points = &curve.points;
-    let values = Axis::of(points.iter().map(|one| quantity(&one.expected)));
+    let values = Axis::of(points.iter().map(|item| quantity(&item.expected)));
     let places = Axis { least: 0.0, most: points.len().saturating_sub(1) as f64 };
     let text = |value: u64| match curve.option.as_str() {
         "threads" => count(value),
         _ => size(value),
     };
-    let ends = [points.first(), points.last()].map(|one| one.map_or(0, |one| one.value)).map(text);
+    let ends =
+        [points.first(), points.last()].map(|item| item.map_or(0, |item| item.value)).map(text);
     begin_plot(page, &format!("{name} over {}", curve.option), &values, shown, &ends);
-    let place = |index: usize, one: &Expected| (places.x(index as f64), values.y(quantity(one)));
+    let place = |index: usize, item: &Expected| (places.x(index as f64), values.y(quantity(item)));
     page.push_str("<polyline points=\"");
-    for (index, one) in points.iter().enumerate() {
-        let (x, y) = place(index, &one.expected);
+    for (index, item) in points.iter().enumerate() {
+        let (x, y) = place(index, &item.expected);
         let _ = write!(page, "{x:.1},{y:.1} ");
     }
     page.push_str("\"/>");
-    for (index, one) in points.iter().enumerate() {
-        let class = if one.recommended { "best" } else { "pareto" };
-        let title = format!("{}: {}", text(one.value), shown(quantity(&one.expected)));
-        point(page, class, place(index, &one.expected), &title);
+    for (index, item) in points.iter().enumerate() {
+        let class = if item.recommended { "best" } else { "pareto" };
+        let title = format!("{}: {}", text(item.value), shown(quantity(&item.expected)));
+        point(page, class, place(index, &item.expected), &title);
     }
     page.push_str("</svg>");
 }

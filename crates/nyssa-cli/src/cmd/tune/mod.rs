@@ -133,24 +133,24 @@ fn print(report: &TuneReport, all: bool, app: &mut App<'_>) -> Result<()> {
     writeln!(app.out, "{}\n", printable(line.trim_end()))?;
     let mut table = Columns::new(&HEADER);
     let shown = |pareto: bool, recommended: bool| all || pareto || recommended;
-    for one in report.trials.iter().filter(|one| shown(one.pareto, one.recommended)) {
-        table.row(cells(one));
+    for item in report.trials.iter().filter(|trial| shown(trial.pareto, trial.recommended)) {
+        table.row(cells(item));
     }
     table.print(app)?;
     writeln!(app.out, "\nrecommended (*):")?;
     for reason in &report.reasons {
         writeln!(app.out, "  {} {}: {}", reason.option, reason.value, reason.reason)?;
     }
-    for (what, one) in [
+    for (what, item) in [
         ("expected", &report.expected),
         ("expected with the default options", &report.expected_by_default),
     ] {
-        let [bytes, write, read, memory] = numbers(one);
+        let [bytes, write, read, memory] = numbers(item);
         writeln!(
             app.out,
             "{what}: {bytes} ± {} in {}, {write} CPU time to write, {read} to read, {memory} of memory",
-            size(one.bytes_error),
-            counted(one.clusters, "cluster"),
+            size(item.bytes_error),
+            counted(item.clusters, "cluster"),
         )?;
     }
     curves(&report.curves, app)?;
@@ -226,23 +226,23 @@ fn baskets(found: &BasketReport, app: &mut App<'_>) -> Result<()> {
     ];
     let mut table = Columns::new(&names);
     let now = found.now();
-    for (name, one) in std::iter::once(("as they are".to_owned(), &now))
-        .chain(found.larger.iter().map(|one| (format!("{} times larger", one.factor), one)))
+    for (name, item) in std::iter::once(("as they are".to_owned(), &now))
+        .chain(found.larger.iter().map(|item| (format!("{} times larger", item.factor), item)))
     {
         table.row([
             name,
-            size(one.mean_uncompressed_bytes),
-            format!("{:.3}", one.share),
-            format!("{:.3}", one.read_share),
-            count(one.auto_flush),
-            size(one.memory),
+            size(item.mean_uncompressed_bytes),
+            format!("{:.3}", item.share),
+            format!("{:.3}", item.read_share),
+            count(item.auto_flush),
+            size(item.memory),
         ]);
     }
     table.print(app)?;
     Ok(writeln!(app.out)?)
 }
 
-/// The names of the columns of the table of trials. Those with `>` are numbers.
+/// The names of the columns of the table of trials. A `>` marks a column of numbers.
 const HEADER: [&str; 11] = [
     "",
     "compression",

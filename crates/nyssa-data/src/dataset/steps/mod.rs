@@ -35,15 +35,7 @@ use nyssa_root::error::{Kind, Result};
 use nyssa_root::guard::to_usize;
 use nyssa_root::page_pool::PagePool;
 
-/// The factor between the sizes of a sample of the first entries and of the previous sample.
-const SAMPLE_GROWTH: u64 = 16;
-/// The size of a sample that is large enough to estimate the size of the other entries, in bytes.
-const SAMPLE_BYTES: u64 = 256 << 10;
-/// Reading starts after this time. The caller drops the old step only after it has received the new step, and only
-/// then is the memory of the old step free.
-const HANDOVER: Duration = Duration::from_millis(1);
-/// The limit for pages and baskets in memory, in bytes, if the user has not set a memory.
-const OPENED_BYTES: u64 = 1 << 30;
+use crate::heuristics::steps;
 
 /// A part of the input, such as a file. No step crosses the end of a part.
 #[derive(Clone)]
@@ -212,7 +204,7 @@ impl<T: Send + 'static> Steps<T> {
         if matches!(&self.state, State::Idle(worker) if worker.at.large) {
             return Ok(());
         }
-        self.start(context, HANDOVER)
+        self.start(context, steps::HANDOVER)
     }
 
     /// Begins to read the next window after the time `wait`.
@@ -247,7 +239,7 @@ impl<T: Send + 'static> Drop for Steps<T> {
 
 impl<T> Worker<T> {
     fn new(input: &Arc<Input<T>>, at: Position) -> Self {
-        let page_pool = Arc::new(PagePool::new(OPENED_BYTES));
+        let page_pool = Arc::new(PagePool::new(steps::OPENED_BYTES));
         Self { input: Arc::clone(input), at, open: None, next: NextParts::new(), page_pool }
     }
 
@@ -465,7 +457,7 @@ impl<T> Worker<T> {
         context: &Context,
     ) -> Result<()> {
         let rest = open.part.entries.end - from;
-        let enough = plan.sample().min(SAMPLE_BYTES);
+        let enough = plan.sample().min(steps::SAMPLE_BYTES);
         self.page_pool.set_most(plan.opened());
         self.page_pool.keep_all(true);
         let mut entries = 1;
@@ -477,7 +469,7 @@ impl<T> Worker<T> {
             if entries == rest || bytes >= enough {
                 break bytes;
             }
-            entries = entries.saturating_mul(SAMPLE_GROWTH).min(rest);
+            entries = entries.saturating_mul(steps::SAMPLE_GROWTH).min(rest);
         };
         self.page_pool.keep_all(false);
         let inside = self.page_pool.wanted();

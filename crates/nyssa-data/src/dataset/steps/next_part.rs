@@ -14,12 +14,9 @@ use nyssa_root::page_pool::PagePool;
 
 use super::ahead::receive;
 use super::window::{PlannedWindow, WindowPlan};
-use super::{OPENED_BYTES, Part, Parts};
+use super::{Part, Parts};
 use crate::dataset::LeftOut;
-
-/// The maximum number of parts that are opened before the previous part is at its end. Together with the parts that
-/// the steps use, at most 16 files are open, as in a chain.
-const MOST_PARTS: f64 = 8.0;
+use crate::heuristics::steps;
 
 /// A part that was opened ahead.
 pub(super) struct OpenedPart {
@@ -51,7 +48,7 @@ impl FirstWindows {
         let clusters = part.dataset.clusters();
         let PlannedWindow { ends, opened } =
             self.plan.window_of(self.most, &part.entries, &clusters)?;
-        let page_pool = Arc::new(PagePool::new(OPENED_BYTES));
+        let page_pool = Arc::new(PagePool::new(steps::OPENED_BYTES));
         if let Some(opened) = opened {
             page_pool.set_most(opened);
         }
@@ -116,7 +113,7 @@ impl NextParts {
     /// Returns how many parts of about `bytes` bytes are read ahead if their windows may take `budget` bytes.
     pub(super) fn count(bytes: f64, budget: f64) -> usize {
         // The other parts may be twice as large.
-        (budget / (2.0 * bytes).max(1.0)).clamp(1.0, MOST_PARTS) as usize
+        (budget / (2.0 * bytes).max(1.0)).clamp(1.0, steps::MOST_PARTS) as usize
     }
 
     /// Begins to open the parts from number `number` on, until there are `count`.

@@ -6,11 +6,9 @@ use arrow_array::ArrayRef;
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result};
 
-use super::{SAMPLE_BYTES, SAMPLE_GROWTH, StepSize};
+use super::StepSize;
 use crate::dataset::Dataset;
-
-/// The number of clusters from which some entries are read, to estimate the size of an entry.
-const SAMPLES: usize = 5;
+use crate::heuristics::steps;
 
 /// Divides `entries` into ranges, in order. If clusters fit `size`, ranges end with clusters. A larger
 /// cluster is divided into equal parts.
@@ -79,7 +77,7 @@ fn bytes_per_entry(
     measure: impl Fn(&[ArrayRef]) -> u64,
     context: &Context,
 ) -> Result<f64> {
-    let samples = clusters.len().min(SAMPLES);
+    let samples = clusters.len().min(steps::SAMPLES);
     let mut sum = 0.0;
     for sample in 0..samples {
         let Some(cluster) = clusters.get(sample * clusters.len() / samples) else { continue };
@@ -88,10 +86,10 @@ fn bytes_per_entry(
         sum += loop {
             let range = cluster.start..cluster.start + entries;
             let bytes = measure(&dataset.read(names, range, context)?);
-            if entries == length || bytes >= SAMPLE_BYTES {
+            if entries == length || bytes >= steps::SAMPLE_BYTES {
                 break bytes as f64 / entries as f64;
             }
-            entries = entries.saturating_mul(SAMPLE_GROWTH).min(length);
+            entries = entries.saturating_mul(steps::SAMPLE_GROWTH).min(length);
         };
     }
     Ok(sum / samples.max(1) as f64)

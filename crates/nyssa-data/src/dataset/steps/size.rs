@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::heuristics::steps;
+
 /// The size of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepSize {
@@ -14,26 +16,6 @@ pub enum StepSize {
     /// clusters fit; otherwise clusters are divided.
     Memory(u64),
 }
-
-/// The fraction of the memory that is planned for. The rest is a reserve, because entries differ.
-const PLANNED: f64 = 0.92;
-/// The memory that reading takes besides arrays, in bytes: fetched bytes and buffers of threads.
-const SCRATCH_BYTES: f64 = 10e6;
-/// The largest fraction of the planned memory that [`SCRATCH_BYTES`] may take.
-const MAX_SCRATCH: f64 = 0.1;
-/// The fraction of the scratch memory that is for fetched bytes.
-const FETCHED: f64 = 0.5;
-/// The largest fraction of the memory for pages and baskets of later steps. If all of them need more, none of them
-/// stays in memory: larger steps save more than a few pages.
-const MAX_OPENED: f64 = 0.6;
-/// The largest fraction of the memory for the pages or baskets that threads decompress at one time.
-const MAX_IN_USE: f64 = 0.25;
-/// The largest fraction of the memory for the objects around the arrays of a step.
-const MAX_OBJECTS: f64 = 0.25;
-/// The memory of the objects around one column of a step, in bytes.
-const COLUMN_BYTES: f64 = 2000.0;
-/// The number of steps in memory at once: the step of the caller and the next step.
-const STEPS: f64 = 2.0;
 
 /// The memory that the entries read so far have taken.
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,10 +44,10 @@ pub(super) struct PlannedStep {
 impl MemoryPlan {
     /// Plans `memory` bytes for steps of `columns` columns.
     pub(super) fn new(memory: u64, columns: usize) -> Self {
-        let planned = memory as f64 * PLANNED;
-        let objects = STEPS * COLUMN_BYTES * columns as f64;
-        let scratch = SCRATCH_BYTES.min(planned * MAX_SCRATCH);
-        Self(planned - objects.min(planned * MAX_OBJECTS) - scratch)
+        let planned = memory as f64 * steps::PLANNED;
+        let objects = steps::STEPS * steps::COLUMN_BYTES * columns as f64;
+        let scratch = steps::SCRATCH_BYTES.min(planned * steps::MAX_SCRATCH);
+        Self(planned - objects.min(planned * steps::MAX_OBJECTS) - scratch)
     }
 
     /// Returns the memory that remains while each of `threads` threads has a page or basket of at most
@@ -73,17 +55,18 @@ impl MemoryPlan {
     #[must_use]
     pub(super) fn while_open(self, threads: usize, largest: u64) -> Self {
         let bytes = 2.0 * threads as f64 * largest as f64;
-        Self(self.0 - bytes.min(self.0 * MAX_IN_USE))
+        Self(self.0 - bytes.min(self.0 * steps::MAX_IN_USE))
     }
 
     /// Returns the number of fetched bytes that reading can hold, if `memory` is the memory of the iteration.
     pub(super) fn fetched(memory: u64) -> u64 {
-        (SCRATCH_BYTES.min(memory as f64 * PLANNED * MAX_SCRATCH) * FETCHED) as u64
+        (steps::SCRATCH_BYTES.min(memory as f64 * steps::PLANNED * steps::MAX_SCRATCH)
+            * steps::FETCHED) as u64
     }
 
     /// Returns the largest number of bytes of all pages and baskets that stay in memory for later steps.
     pub(super) fn opened(self) -> u64 {
-        (self.0 * MAX_OPENED) as u64
+        (self.0 * steps::MAX_OPENED) as u64
     }
 
     /// Returns the number of bytes of the entries that are read first, to measure their size.
@@ -100,9 +83,9 @@ impl MemoryPlan {
         taken: &MemoryTaken,
     ) -> PlannedStep {
         let entry = taken.entry.max(1.0);
-        let entries = |bytes: f64| (bytes / STEPS / entry) as u64;
+        let entries = |bytes: f64| (bytes / steps::STEPS / entry) as u64;
         let planned = |end: u64| {
-            let steps = STEPS * entry * (end - from) as f64;
+            let steps = steps::STEPS * entry * (end - from) as f64;
             PlannedStep { end, opened: (self.0 - steps).max(0.0) as u64 }
         };
         let most = from.saturating_add(entries(self.0 - taken.between as f64));
@@ -117,7 +100,7 @@ impl MemoryPlan {
         }
         let end = clusters.get(next).map_or(stop, |cluster| cluster.end.min(stop));
         let inside = taken.inside as f64;
-        let opened = if inside <= self.0 * MAX_OPENED { inside } else { 0.0 };
+        let opened = if inside <= self.0 * steps::MAX_OPENED { inside } else { 0.0 };
         let most = entries(self.0 - opened).max(1);
         // The whole cluster does not fit together with the pages and baskets that extend beyond it.
         let pieces = (end - from).div_ceil(most).max(2);

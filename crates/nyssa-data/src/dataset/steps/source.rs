@@ -124,7 +124,7 @@ impl Columns {
         let mut readable = ReadableColumns::new(dataset.as_ref(), &names, context)?;
         let done = read(&mut readable)?;
         let left_out = readable.take_left_out();
-        let parts = left_out.iter().filter(|one| !self.names.contains(&one.column)).cloned();
+        let parts = left_out.iter().filter(|item| !self.names.contains(&item.column)).cloned();
         self.without = self.without.iter().cloned().chain(parts).collect();
         self.names = readable.names().into_iter().map(str::to_owned).collect();
         open.part.dataset = readable.without().unwrap_or_else(|| Arc::clone(&dataset));

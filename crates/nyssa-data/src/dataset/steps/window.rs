@@ -4,12 +4,7 @@ use std::ops::Range;
 
 use super::size::{MemoryPlan, MemoryTaken, StepSize};
 
-/// The size of a window, in bytes of arrays.
-const WINDOW_BYTES: f64 = 32e6;
-/// The largest factor between the numbers of steps of a window and of the previous window.
-const GROWTH: u64 = 8;
-/// A window is small if it takes less than this fraction of the stated memory.
-const SMALL: f64 = 0.1;
+use crate::heuristics::steps;
 
 /// The data that decides where the steps of a window end.
 #[derive(Clone, Copy, Debug)]
@@ -40,8 +35,8 @@ impl WindowPlan {
     /// Returns the largest number of bytes of a small window.
     pub(super) fn small_bytes(size: StepSize) -> f64 {
         match size {
-            StepSize::Memory(memory) => WINDOW_BYTES.min(memory as f64 * SMALL),
-            _ => WINDOW_BYTES,
+            StepSize::Memory(memory) => steps::WINDOW_BYTES.min(memory as f64 * steps::SMALL),
+            _ => steps::WINDOW_BYTES,
         }
     }
 
@@ -80,13 +75,13 @@ impl WindowPlan {
             return None;
         }
         let mut window = self.window(entries.start, entries.end, clusters);
-        window.ends.retain(|end| self.bytes(end - entries.start).is_some_and(|one| one <= most));
+        window.ends.retain(|end| self.bytes(end - entries.start).is_some_and(|item| item <= most));
         (!window.ends.is_empty()).then_some(window)
     }
 
     fn of_entries(&self, entries: u64, from: u64, stop: u64) -> Vec<u64> {
-        let fit = self.bytes(entries).map_or(1.0, |bytes| WINDOW_BYTES / bytes.max(1.0));
-        let most = self.steps.saturating_mul(GROWTH).max(1);
+        let fit = self.bytes(entries).map_or(1.0, |bytes| steps::WINDOW_BYTES / bytes.max(1.0));
+        let most = self.steps.saturating_mul(steps::GROWTH).max(1);
         let count = (fit as u64).clamp(1, most);
         let ends = (1..=count).map(|step| from.saturating_add(step.saturating_mul(entries)));
         let mut ends: Vec<u64> = ends.take_while(|&end| end < stop).collect();

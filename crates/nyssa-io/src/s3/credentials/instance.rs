@@ -51,7 +51,7 @@ impl Instance {
         let client = Client::direct(&nearby());
         let mut begin = self.request(Method::PUT, "latest/api/token")?;
         begin.headers.push(("x-aws-ec2-metadata-token-ttl-seconds", SESSION.to_owned()));
-        // There is no service at this address, or it is not that of EC2.
+        // There is no service at this address, or it is not the service of EC2.
         let Ok(session) = ask(&client, &begin) else { return Ok(None) };
         let session = String::from_utf8_lossy(&session).trim().to_owned();
         let get = |path: &str| {

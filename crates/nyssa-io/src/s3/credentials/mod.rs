@@ -41,7 +41,7 @@ pub(super) fn variable(name: &str) -> Option<String> {
 /// expire.
 ///
 /// # Errors
-/// `InvalidInput` for half a pair of keys, or an unknown profile; the errors of a service or process of the environment or
+/// `InvalidInput` for half a pair of keys, or an unknown profile; an error of a service or process of the environment or
 /// the profile.
 pub(super) fn credentials() -> io::Result<Option<Credentials>> {
     of_variables(&variable)

@@ -6,6 +6,18 @@ use super::tolerance::Tolerance;
 use crate::compare::Selection;
 
 /// The options of a comparison.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let context = nyssa::Context::new(None)?;
+/// let a = nyssa::open("../../testdata/rntuple/codec-zstd.root")?;
+/// let b = nyssa::open("../../testdata/rntuple/codec-none.root")?;
+/// let mut options = nyssa::DiffOptions { only_common: true, ..Default::default() };
+/// options.selection.entries = Some(0..10);
+/// assert_eq!(nyssa::diff(&*a, &*b, &options, &context)?.compared_entries, 10);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct DiffOptions {
     /// The selection of columns and entries that are compared.

@@ -9,6 +9,20 @@ use super::options::DiffOptions;
 const SHOWN: usize = 8;
 
 /// The differences between two datasets, called a and b.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let context = nyssa::Context::new(None)?;
+/// let a = nyssa::open("../../testdata/rntuple/codec-zstd.root")?;
+/// let b = nyssa::open("../../testdata/rntuple/plain.root")?;
+/// let report = nyssa::diff(&*a, &*b, &nyssa::DiffOptions::default(), &context)?;
+/// assert!(!report.equal);
+/// for column in report.compared.iter().filter(|column| column.different_entries > 0) {
+///     println!("{} differs in {} entries", column.name, column.different_entries);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct DiffReport {
     /// Whether there is no difference, and every requested comparison was made.

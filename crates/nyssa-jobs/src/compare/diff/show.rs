@@ -18,34 +18,34 @@ pub(super) fn value(array: &dyn Array, index: usize) -> String {
     if index >= array.len() {
         return "nothing".to_owned();
     }
-    let one = array.slice(index, 1);
-    match one.data_type() {
-        DataType::Boolean => one.as_boolean().value(0).to_string(),
+    let entry = array.slice(index, 1);
+    match entry.data_type() {
+        DataType::Boolean => entry.as_boolean().value(0).to_string(),
         DataType::Float32 => {
-            let value = one.as_primitive::<Float32Type>().value(0);
+            let value = entry.as_primitive::<Float32Type>().value(0);
             nan(value.is_nan(), format!("{value:?}"), format!("{:#010x}", value.to_bits()))
         }
         DataType::Float64 => {
-            let value = one.as_primitive::<Float64Type>().value(0);
+            let value = entry.as_primitive::<Float64Type>().value(0);
             nan(value.is_nan(), format!("{value:?}"), format!("{:#018x}", value.to_bits()))
         }
-        DataType::FixedSizeList(..) => list(one.as_fixed_size_list().values()),
+        DataType::FixedSizeList(..) => list(entry.as_fixed_size_list().values()),
         DataType::Struct(fields) => {
             let members: Vec<_> = fields
                 .iter()
-                .zip(one.as_struct().columns())
+                .zip(entry.as_struct().columns())
                 .map(|(field, column)| format!("{}: {}", field.name(), value(column, 0)))
                 .collect();
             format!("{{{}}}", members.join(", "))
         }
-        DataType::Union(..) => value(&one.as_union().value(0), 0),
+        DataType::Union(..) => value(&entry.as_union().value(0), 0),
         DataType::Null => "none".to_owned(),
         DataType::Binary | DataType::LargeBinary | DataType::Utf8 | DataType::LargeUtf8 => {
-            text(&one)
+            text(&entry)
         }
         other => with_integer_type!(other,
-        T => one.as_primitive::<T>().value(0).to_string(),
-        _ => match lists(&one) {
+        T => entry.as_primitive::<T>().value(0).to_string(),
+        _ => match lists(&entry) {
             Some(lists) => list(&lists.items),
             None => format!("a {other}"),
         }),
@@ -64,8 +64,8 @@ fn list(items: &ArrayRef) -> String {
     format!("[{}]", shown.join(", "))
 }
 
-fn text(one: &ArrayRef) -> String {
-    let Some(lists) = lists(one) else { return String::new() };
+fn text(entry: &ArrayRef) -> String {
+    let Some(lists) = lists(entry) else { return String::new() };
     let bytes = lists.items.as_primitive::<UInt8Type>().values();
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(TEXT)]).into_owned();
     let more = if bytes.len() > TEXT { "..." } else { "" };
@@ -93,11 +93,11 @@ pub(super) fn narrowed(a: &dyn Array, b: &dyn Array, index: usize) -> (String, S
 }
 
 /// Returns the items of the only entry of a list array, or `None` for other types.
-fn items(one: &ArrayRef) -> Option<ArrayRef> {
-    match one.data_type() {
-        _ if one.is_empty() => None,
-        DataType::List(_) | DataType::LargeList(_) => lists(one).map(|lists| lists.items),
-        DataType::FixedSizeList(..) => Some(one.as_fixed_size_list().values().clone()),
+fn items(entry: &ArrayRef) -> Option<ArrayRef> {
+    match entry.data_type() {
+        _ if entry.is_empty() => None,
+        DataType::List(_) | DataType::LargeList(_) => lists(entry).map(|lists| lists.items),
+        DataType::FixedSizeList(..) => Some(entry.as_fixed_size_list().values().clone()),
         _ => None,
     }
 }

@@ -16,6 +16,19 @@ use crate::compare::diff::converted;
 pub const HASH: &str = "xxh3-128 of canonical values, version 2";
 
 /// The digests of a dataset.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let context = nyssa::Context::new(None)?;
+/// let events = nyssa::open("../../testdata/rntuple/plain.root")?;
+/// let report = nyssa::digest(&*events, &nyssa::Selection::default(), &context)?;
+/// for column in &report.digests {
+///     println!("{} {}", column.digest, column.name);
+/// }
+/// assert!(report.undigested.is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DigestReport {
     /// The definition of the digests: [`HASH`].
@@ -170,9 +183,9 @@ impl Expected {
             Document::All(all) | Document::Reports { reports: all } => {
                 let name = bare(dataset.name());
                 let mut all = all.into_iter();
-                let same = |one: &Written| {
-                    let path = if is_tree { &one.tree } else { &one.ntuple };
-                    bare(path) == name || bare(&one.object) == name
+                let same = |item: &Written| {
+                    let path = if is_tree { &item.tree } else { &item.ntuple };
+                    bare(path) == name || bare(&item.object) == name
                 };
                 all.find(same).ok_or_else(|| {
                     Error::invalid_argument(format!("the report has no digests of {name}"))

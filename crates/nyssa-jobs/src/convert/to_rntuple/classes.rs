@@ -234,7 +234,7 @@ fn arrays(typed: MappedType, element: &Element) -> Option<MappedType> {
     if element.array_length == 0 {
         return Some(typed);
     }
-    let product = element.dimensions.iter().try_fold(1_i32, |all, &one| all.checked_mul(one));
+    let product = element.dimensions.iter().try_fold(1_i32, |all, &item| all.checked_mul(item));
     let sizes = match product {
         Some(product) if product == element.array_length => element.dimensions.clone(),
         _ => vec![element.array_length],
@@ -271,10 +271,10 @@ fn same(one: &DataType, other: &DataType) -> bool {
         }
         (DataType::Struct(ones), DataType::Struct(others)) => {
             ones.len() == others.len()
-                && ones.iter().zip(others).all(|(one, other)| {
-                    one.name() == other.name()
-                        && one.is_nullable() == other.is_nullable()
-                        && same(one.data_type(), other.data_type())
+                && ones.iter().zip(others).all(|(item, other)| {
+                    item.name() == other.name()
+                        && item.is_nullable() == other.is_nullable()
+                        && same(item.data_type(), other.data_type())
                 })
         }
         _ => one == other,

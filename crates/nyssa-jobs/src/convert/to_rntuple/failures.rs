@@ -63,8 +63,8 @@ impl Failures {
 
     /// Adds sub-branches that cannot be read. Returns false if all of them are already known.
     pub(super) fn add_members(&mut self, members: Vec<LeftOut>) -> bool {
-        let known = |one: &LeftOut| self.members.iter().any(|other| other.column == one.column);
-        let new: Vec<_> = members.into_iter().filter(|one| !known(one)).collect();
+        let known = |item: &LeftOut| self.members.iter().any(|other| other.column == item.column);
+        let new: Vec<_> = members.into_iter().filter(|member| !known(member)).collect();
         let news = !new.is_empty();
         self.members.extend(new);
         news

@@ -29,18 +29,19 @@ pub(super) fn largest<'a>(
     };
     let mut unknown = Vec::new();
     for branch in branches {
-        let inside = branch.baskets.iter().filter(|one| {
-            one.first_entry < entries.end && range(one).end > entries.start && one.entries > 0
+        let inside = branch.baskets.iter().filter(|item| {
+            item.first_entry < entries.end && range(item).end > entries.start && item.entries > 0
         });
         match fixed(branch, &(0..1)) {
             Some(entry) => {
                 let bytes = |basket: &Basket| entry.saturating_mul(basket.entries);
-                inside.for_each(|one| add(Part::new(range(one), bytes(one), bytes(one)), branch));
+                inside
+                    .for_each(|item| add(Part::new(range(item), bytes(item), bytes(item)), branch));
             }
             None => unknown.extend(probably_large(branch, inside, memory)),
         }
     }
-    unknown.sort_by(|(one, ..), (other, ..)| other.total_cmp(one));
+    unknown.sort_by(|(item, ..), (other, ..)| other.total_cmp(item));
     unknown.truncate(convert::LARGEST_KEYS);
     let baskets: Vec<_> = unknown.iter().map(|(_, _, basket)| *basket).collect();
     // A basket that cannot be read is an error when its values are read.
@@ -83,12 +84,12 @@ fn probably_large<'a>(
     baskets: impl Iterator<Item = &'a Basket>,
     memory: u64,
 ) -> Vec<(f64, &'a Branch, &'a Basket)> {
-    let baskets: Vec<_> = baskets.filter(|one| one.bytes > 0).collect();
-    let stored = baskets.iter().map(|one| one.bytes).fold(0, u64::saturating_add);
+    let baskets: Vec<_> = baskets.filter(|basket| basket.bytes > 0).collect();
+    let stored = baskets.iter().map(|basket| basket.bytes).fold(0, u64::saturating_add);
     let all = branch.stated.uncompressed_bytes.max(stored);
     if all.saturating_mul(2) <= memory {
         return Vec::new();
     }
     let factor = all as f64 / stored.max(1) as f64;
-    baskets.into_iter().map(|one| (one.bytes as f64 * factor, branch, one)).collect()
+    baskets.into_iter().map(|basket| (basket.bytes as f64 * factor, branch, basket)).collect()
 }

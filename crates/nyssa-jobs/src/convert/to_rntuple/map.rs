@@ -150,7 +150,7 @@ fn select<'a>(
         }
     }
     let may_leave_out =
-        |one: &Skipped| rules.skip_unsupported || one.unreadable && rules.skip_unreadable;
+        |element: &Skipped| rules.skip_unsupported || element.unreadable && rules.skip_unreadable;
     if !map.skipped.iter().all(may_leave_out) {
         return Err(unsupported(&map.skipped));
     }

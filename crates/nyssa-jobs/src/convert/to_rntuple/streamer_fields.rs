@@ -147,7 +147,7 @@ impl StreamerFieldChooser<'_> {
             let mut streamed = streamed;
             report.streamer = true;
             report.reason = match &reason {
-                Reason::Requested => "asked for".to_owned(),
+                Reason::Requested => "requested".to_owned(),
                 Reason::NoType(reason) => format!("no other type in RNTuple: {reason}"),
                 Reason::Size => "the smaller of both on a sample of the first cluster".to_owned(),
             };
@@ -242,7 +242,7 @@ impl StreamerFieldChooser<'_> {
                 // Only the data show that some objects cannot be streamed.
                 Err(error) if unsupported(error.kind()) => {
                     let carried =
-                        streamed.clone().carry(input).map(|one| (read(&one, cluster), one));
+                        streamed.clone().carry(input).map(|item| (read(&item, cluster), item));
                     match carried {
                         Some((Ok(_), carried)) => StreamingResult::Carried(carried),
                         Some((Err(error), _)) => StreamingResult::Refused(error.brief()),

@@ -63,7 +63,7 @@ pub(super) struct Tree<'a> {
     narrowed: HashSet<FieldId>,
     /// The fields that are stored with less precision, by name.
     tolerances: HashMap<String, Tolerance>,
-    /// What the RNTuple keeps of the tree.
+    /// The facts about the tree that the RNTuple stores.
     taken: Taken,
     context: &'a Context,
 }
@@ -149,7 +149,7 @@ impl<'a> Tree<'a> {
             )),
         }
         let fields = self.map.fields.iter();
-        let fields = fields.map(|one| (one.branch.as_str(), one.field.as_str())).collect();
+        let fields = fields.map(|field| (field.branch.as_str(), field.field.as_str())).collect();
         self.taken.set_fields(&fields);
         self.map.notes.append(&mut self.taken.notes);
     }
@@ -200,7 +200,7 @@ impl<'a> Tree<'a> {
         let clusters = self.reader.clusters().into_iter().map(inside);
         let clusters: Vec<_> = clusters.filter(|range| !range.is_empty()).collect();
         let found = self.reader.damaged(&[&input.path], &clusters, self.context)?;
-        let whole = found.iter().any(|one| one.column == input.path);
+        let whole = found.iter().any(|item| item.column == input.path);
         Ok(if whole || found.len() >= self.reader.leaves(&input.path).len() {
             Vec::new()
         } else {
@@ -336,7 +336,7 @@ impl<'a> Tree<'a> {
         let schema = &self.map.schema;
         let columns = schema.columns.iter().zip(&settings.columns);
         let doubles = columns.filter(|(column, settings)| {
-            let offered = settings.narrower.iter().any(|one| one.range.is_some());
+            let offered = settings.narrower.iter().any(|item| item.range.is_some());
             offered && column.column_type != Some(ColumnType::Real32Quant)
         });
         let count = doubles.count();

@@ -54,7 +54,7 @@ pub(super) struct TreeMap {
     pub aliases: Vec<(String, String)>,
     /// The fields that are left out, with the reasons.
     pub skipped: Vec<Skipped>,
-    /// What is not as it was in the tree from which the fields come.
+    /// Notes on the differences from the tree from which the fields come.
     pub notes: Vec<String>,
 }
 
@@ -65,8 +65,8 @@ impl TreeMap {
     }
 }
 
-/// Maps the fields of `reader`. `tree` are the options of the tree that do not depend on it, `kept` is the tree from which
-/// the fields come, and `damaged` are fields that cannot be read.
+/// Maps the fields of `reader`. `tree` are the options of the tree that do not depend on it, `kept` is the tree from
+/// which the fields come, and `damaged` are fields that cannot be read.
 ///
 /// # Errors
 /// `NotFound` for patterns that match nothing; `Unsupported` with a list of all fields that a tree cannot hold, unless
@@ -93,8 +93,9 @@ pub(super) fn map(
         Mapper { reader, fields, tree, kept, map: TreeMap::default(), taken: HashMap::new() };
     mapper.take(selected, damaged);
     let map = TreeMap { notes, ..mapper.map };
-    let may_leave_out =
-        |one: &Skipped| options.skip_unsupported || one.unreadable && options.skip_unreadable;
+    let may_leave_out = |element: &Skipped| {
+        options.skip_unsupported || element.unreadable && options.skip_unreadable
+    };
     if !map.skipped.iter().all(may_leave_out) {
         let count = map.skipped.len();
         return Err(Error::unsupported(format!(
@@ -184,7 +185,7 @@ impl Mapper<'_> {
             .filter_map(|chain| Some((*chain.ids.last()?, chain.branch.clone())))
             .collect();
         for chain in own.iter().chain(&projected) {
-            if let Some(found) = damaged.iter().find(|one| one.branch == chain.path) {
+            if let Some(found) = damaged.iter().find(|item| item.branch == chain.path) {
                 self.map.skipped.push(found.clone());
             } else if let Some(reason) = self.add(chain, &sizes, &branches) {
                 self.skip(&chain.path, reason);
@@ -273,8 +274,8 @@ impl Mapper<'_> {
         None
     }
 
-    /// Returns the options of a column, as its branch was in the tree from which the field comes. A user's request for the
-    /// column takes precedence.
+    /// Returns the options of a column, as its branch was in the tree from which the field comes. A user's request for
+    /// the column takes precedence.
     fn as_it_was(&self, chain: &FieldChain, own: ColumnOptions) -> ColumnOptions {
         let TreeWriteOptions { counters, leaf_lists, vectors, .. } = self.tree;
         let mut requests = counters.iter().map(|(glob, _)| glob).chain(leaf_lists).chain(vectors);

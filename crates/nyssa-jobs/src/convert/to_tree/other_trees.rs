@@ -34,7 +34,7 @@ impl CopiedTrees {
         let mut copied = Vec::new();
         for key in keys {
             context.check()?;
-            let copy = one(key, input, output, (compression, context));
+            let copy = copy_tree(key, input, output, (compression, context));
             match copy.in_file(input.name()).in_object(&key.path) {
                 Ok(()) => {
                     others.arrived(key);
@@ -74,7 +74,7 @@ impl CopiedTrees {
 }
 
 /// Copies one tree.
-fn one(
+fn copy_tree(
     key: &KeyEntry,
     input: &RootFile,
     output: &Output,

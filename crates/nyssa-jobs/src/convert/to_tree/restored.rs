@@ -24,7 +24,7 @@ pub(super) struct Restored {
 #[derive(Debug, Default)]
 pub(super) struct RestoredClasses {
     pub by_field: HashMap<String, Restored>,
-    /// What is not as it was.
+    /// Notes on the differences from the original branches.
     pub notes: Vec<String>,
 }
 
@@ -68,7 +68,7 @@ impl Search<'_> {
                 let whole = BranchFacts { split_level: Some(0), ..branch.clone() };
                 let unsplit = self.named(path, was, &whole).ok();
                 let is_other = branch.split_level.is_some() && hash(&names) != branch.names;
-                let unsplit = unsplit.filter(|(_, one)| is_other && hash(one) == branch.names);
+                let unsplit = unsplit.filter(|(_, item)| is_other && hash(item) == branch.names);
                 let split_level = unsplit.as_ref().map_or(branch.split_level, |_| Some(0));
                 let (name, names) = unsplit.unwrap_or((name, names));
                 let note = self.note((path, &name), &names, branch);
@@ -92,8 +92,8 @@ impl Search<'_> {
         }
     }
 
-    /// Returns the name of the branch, with a dot where the names of its members are taken otherwise, and the names of all
-    /// its branches.
+    /// Returns the name of the branch, with a dot where the names of its members are taken otherwise, and the names of
+    /// all its branches.
     fn named(
         &self,
         path: &str,
@@ -132,7 +132,7 @@ impl Search<'_> {
         branches_of(&arrow, &alone).map_err(|error| error.message().to_owned())
     }
 
-    /// Returns what is not as it was in a branch that has its class again.
+    /// Returns a note on the differences of a branch that has its class again from the original branch.
     fn note(
         &self,
         (path, name): (&str, &str),

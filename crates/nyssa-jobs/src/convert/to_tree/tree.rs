@@ -66,7 +66,7 @@ impl<'a> Tree<'a> {
             tree_options.described = Some(Arc::new(Described::of(input)?));
         }
         let entries = EntryRange::checked(options.input.entries, reader.num_entries(), "RNTuple")?;
-        let (mut kept, note) = kept(&reader, options)?;
+        let (mut kept, note) = kept_tree(&reader, options)?;
         if options.split_level.is_some() {
             kept.iter_mut().flat_map(|kept| &mut kept.branches).for_each(|(_, branch)| {
                 branch.split_level = None;
@@ -110,7 +110,7 @@ impl<'a> Tree<'a> {
         let clusters = self.reader.clusters();
         let found = self.reader.damaged(&paths, &clusters, self.context)?;
         let skipped = |path: &&str| {
-            let found = found.iter().find(|one| one.column == **path)?;
+            let found = found.iter().find(|item| item.column == **path)?;
             let reason = found.reason.clone();
             Some(Skipped { branch: (*path).to_owned(), reason, unreadable: true })
         };
@@ -279,8 +279,8 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Returns what the RNTuple keeps of a TTree, and a note on what is not used.
-fn kept(reader: &Reader, options: &ToTTree) -> Result<(Option<KeptTree>, Option<String>)> {
+/// Returns the facts about a TTree that the RNTuple stores, and a note on facts that are not used.
+fn kept_tree(reader: &Reader, options: &ToTTree) -> Result<(Option<KeptTree>, Option<String>)> {
     KeptTree::of_known(reader).or_else(|error| Ok((None, unused(error, options)?)))
 }
 

@@ -143,7 +143,7 @@ impl<'a> Copy<'a> {
             let bytes = bytes?;
             for (&(own, number, basket), raw) in moving.iter().zip(bytes) {
                 let path = &tree.branches[matching[own]].path;
-                let written = self.one(dir, (number, basket), raw);
+                let written = self.copy_basket(dir, (number, basket), raw);
                 let (seek, bytes) =
                     written.at(|place| place.basket = Some(number as u64)).in_field(path)?;
                 let branch = &mut growth.branches[own];
@@ -173,7 +173,12 @@ impl<'a> Copy<'a> {
     }
 
     /// Writes a basket. Returns its place and its size.
-    fn one(&self, dir: &str, (number, basket): (usize, &Basket), raw: &[u8]) -> Result<(u64, u64)> {
+    fn copy_basket(
+        &self,
+        dir: &str,
+        (number, basket): (usize, &Basket),
+        raw: &[u8],
+    ) -> Result<(u64, u64)> {
         let (head, payload, objlen) = MovedBasket::stored(raw, &Expected::of(basket))?;
         self.output.file.with(|out| out.copy_basket((dir, number as u64), head, payload, objlen))
     }

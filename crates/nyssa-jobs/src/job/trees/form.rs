@@ -13,7 +13,7 @@ use super::options::BasketOptions;
 use crate::heuristics::tree;
 use crate::job::OutputOptions;
 
-/// What happens to a branch.
+/// The action on a branch.
 #[derive(Clone, Debug)]
 pub(crate) enum Fate {
     /// It is left out.
@@ -26,7 +26,7 @@ pub(crate) enum Fate {
     Packed(PackedForm),
 }
 
-/// What the options request.
+/// The options that decide about branches.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted<'a> {
     pub baskets: &'a BasketOptions,
@@ -108,7 +108,7 @@ impl Fate {
         BranchGrowth {
             is_left_out: matches!(self, Self::LeftOut),
             basket_size,
-            compression: compression.map(|one| one.setting().into()),
+            compression: compression.map(|item| item.setting().into()),
             title: title.map(str::to_owned),
             ..BranchGrowth::default()
         }
@@ -127,7 +127,7 @@ fn compression(branch: &StoredBranch, options: Wanted<'_>) -> Option<(Compressio
 fn stored_compression(branch: &StoredBranch) -> Option<Compression> {
     // uproot states no compression, whatever its baskets have.
     let is_compressed = branch.bytes.1 < branch.bytes.0;
-    Compression::of_setting(branch.compression).filter(|one| one.level > 0 || !is_compressed)
+    Compression::of_setting(branch.compression).filter(|item| item.level > 0 || !is_compressed)
 }
 
 /// Returns the size of the baskets of a branch, if it changes.
@@ -155,8 +155,8 @@ impl Flush {
     /// Clusters and baskets end where they end in the input.
     pub(crate) const KEPT: Self = Self { rule: None, entries: None };
 
-    /// Finds the number of entries of a cluster. A size in bytes becomes a number of entries by samples: the first entries
-    /// of each branch, compressed as in the output.
+    /// Finds the number of entries of a cluster. A size in bytes becomes a number of entries by samples: the first
+    /// entries of each branch, compressed as in the output.
     ///
     /// # Errors
     /// An error if the first baskets cannot be read.

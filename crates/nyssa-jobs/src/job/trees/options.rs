@@ -6,7 +6,7 @@ use nyssa_ttree::stored::StoredBranch;
 use nyssa_ttree::write::{AutoFlush, BranchOptions, check_basket_size};
 use serde::Serialize;
 
-/// The options that say how a TTree is stored. What is not given stays as it is in the input.
+/// The options that say how a TTree is stored. An option that is not given leaves the input as it is.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct BasketOptions {
@@ -15,7 +15,7 @@ pub struct BasketOptions {
     #[cfg_attr(feature = "cli", arg(long, value_name = "SIZE", value_parser = nyssa_io::parse_size))]
     pub basket_size: Option<u64>,
     /// Where clusters of a TTree end: a number of entries, or a compressed size such as 30MB; 0 makes no clusters. The
-    /// default is that of the TTree from which the data come, or 30MB, as in ROOT; a rewrite keeps the clusters.
+    /// default is the value of the TTree from which the data come, or 30MB, as in ROOT; a rewrite keeps the clusters.
     #[cfg_attr(
         feature = "cli",
         arg(

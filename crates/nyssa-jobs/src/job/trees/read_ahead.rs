@@ -47,19 +47,20 @@ impl Sources {
 
     /// Returns whether baskets are fetched ahead.
     pub(super) fn reads_ahead(&self) -> bool {
-        self.each.iter().any(|one| one.ahead.is_some())
+        self.each.iter().any(|item| item.ahead.is_some())
     }
 
     /// Begins to fetch baskets: for each task, the tree and the place of each basket.
     pub(super) fn announce(&self, tasks: &[Vec<(usize, Range<u64>)>]) -> GroupAhead {
-        let of = |(number, one): (usize, &TreeSource)| {
+        let of = |(number, item): (usize, &TreeSource)| {
             let own = |(tree, range): &(usize, Range<u64>)| {
                 let size = range.end.saturating_sub(range.start);
                 (*tree == number && size <= self.bytes).then(|| range.clone())
             };
             let units: Vec<Vec<_>> =
                 tasks.iter().map(|task| task.iter().filter_map(own).collect()).collect();
-            let ahead = one.ahead.as_ref().filter(|_| units.iter().any(|unit| !unit.is_empty()))?;
+            let ahead =
+                item.ahead.as_ref().filter(|_| units.iter().any(|unit| !unit.is_empty()))?;
             Some(ahead.announce(units, self.bytes))
         };
         GroupAhead(self.each.iter().enumerate().map(of).collect())
@@ -84,7 +85,7 @@ impl Sources {
         }
         let mut all = Vec::new();
         for (number, ranges) in ranges {
-            let source = self.each.get(number).map(|one| &one.source);
+            let source = self.each.get(number).map(|item| &item.source);
             all.extend(read_all(source.unwrap_or(joined.source(number)?), &ranges)?);
         }
         Ok(all)

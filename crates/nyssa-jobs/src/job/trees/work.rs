@@ -50,7 +50,7 @@ pub(crate) struct Progress {
     pub total: u64,
 }
 
-/// What is done at once: the entries of a branch in a group, or in a part of it.
+/// A unit of work: the entries of a branch in a group, or in a part of it.
 struct Task {
     branch: usize,
     part: Group,
@@ -91,8 +91,8 @@ impl Work<'_> {
     /// Writes all baskets, and records them in `growth`.
     ///
     /// # Errors
-    /// `OutOfSpecification` for damaged baskets; `Unsupported` for baskets that cannot be taken apart; `Cancelled`; an error
-    /// if an input cannot be read or the output cannot be written.
+    /// `OutOfSpecification` for damaged baskets; `Unsupported` for baskets that cannot be taken apart; `Cancelled`; an
+    /// error if an input cannot be read or the output cannot be written.
     pub(crate) fn run(&self, output: &Output, growth: &mut Growth) -> Result<()> {
         let sources = Sources::new(self.joined, self.context)?;
         let plan = TaskPlan {
@@ -113,7 +113,7 @@ impl Work<'_> {
         let make = |task: &Task, (): &mut ()| {
             self.make(task, &sources, &shared).in_field(&self.branch(task).path)
         };
-        let size = |made: &Vec<Made>| made.iter().map(|one| one.memory() as u64).sum();
+        let size = |made: &Vec<Made>| made.iter().map(|item| item.memory() as u64).sum();
         let write = |task: &Task, made: Vec<Made>| {
             let branch = &mut growth.branches[task.branch];
             for basket in &made {
@@ -216,7 +216,7 @@ impl Work<'_> {
                 let mut next = rows.start;
                 while next < rows.end {
                     let number = branch.basket_of(next);
-                    let place = branch.baskets.get(number).filter(|one| next < one.end());
+                    let place = branch.baskets.get(number).filter(|element| next < element.end());
                     let place = place.ok_or_else(|| {
                         Error::out_of_spec(format!("no basket has the entry {next}"))
                     })?;
@@ -406,8 +406,8 @@ impl TaskPlan<'_> {
         Some(tasks)
     }
 
-    /// Returns the baskets that a task reads: the tree and the place of each of them. The task before keeps the basket that
-    /// both need. A basket with a wrong place is read later, with its error.
+    /// Returns the baskets that a task reads: the tree and the place of each of them. The task before keeps the basket
+    /// that both need. A basket with a wrong place is read later, with its error.
     fn ranges(&mut self, task: &Task) -> Vec<(usize, Range<u64>)> {
         let work = self.work;
         let numbers = match work.fates[task.branch] {
@@ -417,6 +417,6 @@ impl TaskPlan<'_> {
         let before = std::mem::replace(&mut self.last[task.branch], numbers.last().copied());
         let new = numbers.into_iter().filter(|number| Some(*number) != before);
         let baskets = new.filter_map(|number| work.branch(task).baskets.get(number));
-        baskets.filter_map(|one| Some((one.tree, work.joined.range(one).ok()??))).collect()
+        baskets.filter_map(|basket| Some((basket.tree, work.joined.range(basket).ok()??))).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! The axes of histograms, which must be equal to add them.
+//! Compares the axes of histograms, which must be equal to add them.
 
 use nyssa_root::error::Result;
 use nyssa_root::streamer::values::View;
@@ -59,7 +59,7 @@ impl Axis {
     /// `InvalidArgument` if they differ.
     pub(super) fn check(&self, other: &Self, name: &str) -> Result<()> {
         let near =
-            |one: f64, other: f64| (one - other).abs() <= NEAR * (self.high - self.low).abs();
+            |item: f64, other: f64| (item - other).abs() <= NEAR * (self.high - self.low).abs();
         let limits = |axis: &Self| format!("{} bins from {} to {}", axis.bins, axis.low, axis.high);
         if self.bins != other.bins || !near(self.low, other.low) || !near(self.high, other.high) {
             return Err(refused(&format!(
@@ -69,7 +69,7 @@ impl Axis {
             )));
         }
         let same = self.edges.len() == other.edges.len()
-            && self.edges.iter().zip(&other.edges).all(|(&one, &other)| near(one, other));
+            && self.edges.iter().zip(&other.edges).all(|(&item, &other)| near(item, other));
         if !same {
             return Err(refused(&format!(
                 "its {name} axis has other edges than in the inputs before"

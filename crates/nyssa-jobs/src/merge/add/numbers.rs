@@ -9,7 +9,7 @@ pub(super) fn floats(numbers: &Numbers) -> Vec<f64> {
         Numbers::Float64(values) => values.to_vec(),
         Numbers::Float32(values) => values.iter().map(|&value| value.into()).collect(),
         integers => {
-            integers.to_i64().unwrap_or_default().into_iter().map(|one| one as f64).collect()
+            integers.to_i64().unwrap_or_default().into_iter().map(|item| item as f64).collect()
         }
     }
 }
@@ -20,7 +20,7 @@ pub(super) fn add(one: &Numbers, other: &Numbers) -> Option<Numbers> {
     macro_rules! sums {
         ($one:ident, $other:ident, $sum:expr) => {
             ($one.len() == $other.len()).then(|| {
-                $one.iter().zip($other.iter()).map(|(&one, &other)| $sum(one, other)).collect()
+                $one.iter().zip($other.iter()).map(|(&item, &other)| $sum(item, other)).collect()
             })
         };
     }

@@ -130,7 +130,8 @@ impl<'f> JoinedKeys<'f> {
     /// Returns whether an object in a directory is reported as left out.
     fn has_named_below(&self, directory: &str) -> bool {
         let mut named = self.merged.out_of_place.iter();
-        named.any(|one| one.path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/')))
+        named
+            .any(|item| item.path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/')))
     }
 
     /// Returns whether no earlier input has another object in the place of an object. If one has, the object is left

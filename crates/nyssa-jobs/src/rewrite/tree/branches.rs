@@ -88,7 +88,7 @@ fn matches(branches: &[StoredBranch], globs: &[String]) -> Result<Vec<bool>> {
             any |= matches;
         }
         if !any {
-            let names: BTreeSet<&str> = branches.iter().map(|one| one.path.as_str()).collect();
+            let names: BTreeSet<&str> = branches.iter().map(|item| item.path.as_str()).collect();
             let error = Error::not_found(format!("no branch matches {text:?}"));
             return Err(error.suggest(text, names));
         }

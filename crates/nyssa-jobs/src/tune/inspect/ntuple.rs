@@ -99,8 +99,8 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
         compressions: compressions.largest_first(),
         settings: settings.largest_first(),
         pages,
-        clusters: Distribution::of(clusters.iter().map(|one| one.part.stored_bytes).collect()),
-        cluster_entries: Distribution::of(clusters.iter().map(|one| one.entries).collect()),
+        clusters: Distribution::of(clusters.iter().map(|item| item.part.stored_bytes).collect()),
+        cluster_entries: Distribution::of(clusters.iter().map(|item| item.entries).collect()),
         cluster_parts: clusters,
     })
 }

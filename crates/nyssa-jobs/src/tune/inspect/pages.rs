@@ -133,15 +133,18 @@ fn of_tree(reader: &TreeReader) -> PageMap {
         if branch.is_elsewhere || reader.reach(branch).is_err() {
             continue;
         }
-        let on_disk = branch.baskets.iter().filter(|one| one.embedded.is_none() && one.bytes > 0);
+        let on_disk =
+            branch.baskets.iter().filter(|item| item.embedded.is_none() && item.bytes > 0);
         pages.extend(on_disk.map(|basket| {
             let after = clusters.partition_point(|range| range.start <= basket.first_entry);
             let cluster = u32::try_from(after.saturating_sub(1)).unwrap_or(u32::MAX);
             MappedPage { offset: basket.seek, bytes: basket.bytes, column, cluster }
         }));
     }
-    let index: HashMap<&str, u32> =
-        branches(reader).zip(0u32..).map(|((_, one), index)| (one.path.as_str(), index)).collect();
+    let index: HashMap<&str, u32> = branches(reader)
+        .zip(0u32..)
+        .map(|((_, item), index)| (item.path.as_str(), index))
+        .collect();
     let counters = |branch: &Branch| {
         let all = branch.leaves.iter().filter_map(|leaf| leaf.counter.as_ref());
         all.filter_map(|counter| index.get(counter.branch.as_str())).copied().collect()

@@ -37,7 +37,8 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
         for baskets in branch.baskets.chunks(KEYS) {
             let parts = stored(reader, baskets).in_field(&item.name)?;
             for (place, (name, basket)) in baskets.iter().zip(parts) {
-                let after = clusters.partition_point(|one| one.first_entry <= place.first_entry);
+                let after =
+                    clusters.partition_point(|element| element.first_entry <= place.first_entry);
                 if let Some(cluster) = clusters.get_mut(after.saturating_sub(1)) {
                     cluster.part.add(&basket);
                 }
@@ -60,8 +61,10 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
         fields,
         compressions: compressions.largest_first(),
         pages,
-        clusters: Distribution::of(clusters.iter().map(|one| one.part.stored_bytes).collect()),
-        cluster_entries: Distribution::of(clusters.iter().map(|one| one.entries).collect()),
+        clusters: Distribution::of(
+            clusters.iter().map(|element| element.part.stored_bytes).collect(),
+        ),
+        cluster_entries: Distribution::of(clusters.iter().map(|element| element.entries).collect()),
         cluster_parts: clusters,
         ..Inspection::default()
     })

@@ -190,13 +190,16 @@ impl Sum {
 impl Sums {
     /// Adds neighbours from the middle of a branch.
     fn add(&mut self, reader: &Reader, branch: &Branch, codec: &mut Compressor) -> Result<()> {
-        let on_disk: Vec<&Basket> =
-            branch.baskets.iter().filter(|one| one.embedded.is_none() && one.bytes > 0).collect();
+        let on_disk: Vec<&Basket> = branch
+            .baskets
+            .iter()
+            .filter(|basket| basket.embedded.is_none() && basket.bytes > 0)
+            .collect();
         let first = on_disk.len().saturating_sub(tune::BASKETS_OF_BRANCH) / 2;
         let chosen = on_disk.iter().skip(first).take(tune::BASKETS_OF_BRANCH);
-        let end = on_disk.first().map_or(Ok(0..0), |one| reader.extent(one.seek))?.end;
+        let end = on_disk.first().map_or(Ok(0..0), |item| reader.extent(item.seek))?.end;
         let ranges: Vec<_> = chosen
-            .map(|one| one.seek.min(end)..one.seek.saturating_add(one.bytes).min(end))
+            .map(|item| item.seek.min(end)..item.seek.saturating_add(item.bytes).min(end))
             .collect();
         let mut contents = Vec::new();
         let mut key_bytes = 0;

@@ -37,11 +37,11 @@ pub(super) fn guess(candidate: &Candidate) -> f64 {
 
 /// Returns the fields or branches that can be read, with their bytes before compression.
 pub(super) fn fields_of(inspection: &Inspection, dataset: &dyn Dataset) -> Vec<(String, u64)> {
-    let columns = dataset.columns().iter().filter(|one| one.field.is_ok());
-    let readable: HashSet<&str> = columns.map(|one| one.name.as_str()).collect();
+    let columns = dataset.columns().iter().filter(|column| column.field.is_ok());
+    let readable: HashSet<&str> = columns.map(|column| column.name.as_str()).collect();
     let is_plain = |name: &str| !name.contains(['*', '?', '[']) && readable.contains(name);
-    let fields = inspection.fields.iter().filter(|one| is_plain(&one.name));
-    fields.map(|one| (one.name.clone(), one.uncompressed_bytes)).collect()
+    let fields = inspection.fields.iter().filter(|field| is_plain(&field.name));
+    fields.map(|field| (field.name.clone(), field.uncompressed_bytes)).collect()
 }
 
 /// Returns fields that are evenly spaced by size, as many as have at most `most` of their bytes together, and the
@@ -129,9 +129,9 @@ impl SomeFields<'_> {
         // Small fields differ by larger fractions, so differences count, and not ratios.
         let stored = large.file_bytes.saturating_sub(empty.file_bytes) as f64;
         let bytes = self.weight * (stored - expected) / entries.max(1) as f64;
-        let of_entry = |one: &Measured| {
-            let fixed = empty.times.cpu * one.entries.len() as f64;
-            (one.times.cpu - fixed) / one.total_entries().max(1) as f64
+        let of_entry = |item: &Measured| {
+            let fixed = empty.times.cpu * item.entries.len() as f64;
+            (item.times.cpu - fixed) / item.total_entries().max(1) as f64
         };
         let time = grows(candidate).then(|| of_entry(&large) / of_entry(&small));
         let time = time.filter(|time| time.is_finite() && *time > 0.0);

@@ -104,7 +104,7 @@ impl Measured {
             let cost = (rate(many, there) - rate(few, here)) / more - fixed;
             if more > 0.0 { cost.max(0.0) } else { 0.0 }
         };
-        let all = |one: &Self| (one.total_entries(), one.entries.len() as u64);
+        let all = |item: &Self| (item.total_entries(), item.entries.len() as u64);
         let (few, many) = (self.times, halves.times);
         let (here, there) = (self.timed, halves.timed);
         Times {

@@ -66,7 +66,7 @@ pub(super) fn extrapolate(
         let cost = costs.get(index) * column.pages as f64;
         cost.min(column.stored as f64)
     };
-    let costs_seen: f64 = columns.iter().enumerate().map(|(index, one)| own(index, one)).sum();
+    let costs_seen: f64 = columns.iter().enumerate().map(|(index, item)| own(index, item)).sum();
     let content = (stored as f64 - costs_seen) / seen * entries;
     let uncompressed = columns.iter().map(|column| column.uncompressed as f64).sum::<f64>();
     let cluster_size = candidate.cluster_size as f64;

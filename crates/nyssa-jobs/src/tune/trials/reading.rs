@@ -21,10 +21,10 @@ impl Reading {
     /// Returns the times from a trial of a sample and a trial of a large cluster, both with the default options. A
     /// file without entries takes `open` seconds.
     pub(super) fn of(sample: &Measured, large: &Measured, open: f64) -> Self {
-        let cluster_of = |one: &Measured| {
-            let clusters = one.clusters.max(1) as f64;
-            let seconds = one.times.read - open * one.entries.len() as f64;
-            (one.total_entries() as f64 / clusters, seconds / clusters)
+        let cluster_of = |item: &Measured| {
+            let clusters = item.clusters.max(1) as f64;
+            let seconds = item.times.read - open * item.entries.len() as f64;
+            (item.total_entries() as f64 / clusters, seconds / clusters)
         };
         let ((few, short), (many, long)) = (cluster_of(sample), cluster_of(large));
         // No cluster and no entry takes less than 0 seconds.

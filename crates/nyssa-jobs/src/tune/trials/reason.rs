@@ -22,9 +22,9 @@ pub(super) fn reasons(objective: Objective, chosen: &Tried, all: &[Tried]) -> Ve
     // The trials that differ in only one option, now or before the other options were changed.
     let others = |with: &dyn Fn(Candidate, &Candidate) -> Candidate| -> Vec<&Tried> {
         let like = |base: Candidate| -> Vec<&Tried> {
-            let differs = |one: &&Tried| with(me, &one.candidate) != me;
+            let differs = |item: &&Tried| with(me, &item.candidate) != me;
             let others = all.iter().filter(differs);
-            others.filter(|one| one.candidate == with(base, &one.candidate)).collect()
+            others.filter(|other| other.candidate == with(base, &other.candidate)).collect()
         };
         let bases = [me, before_sizes, before_streamer].into_iter();
         bases.map(like).find(|found| !found.is_empty()).unwrap_or_default()
@@ -44,10 +44,10 @@ pub(super) fn reasons(objective: Objective, chosen: &Tried, all: &[Tried]) -> Ve
     };
     let mut objects =
         one("streamer", streamer_name(streamer), &streamed, &|one| streamer_name(one.streamer));
-    if !all.iter().any(|one| one.candidate.streamer.is_some()) {
+    if !all.iter().any(|item| item.candidate.streamer.is_some()) {
         NO_OBJECTS.clone_into(&mut objects.reason);
     }
-    let codec = |one: &Candidate| format!("{} with effort {}", one.compression, one.effort);
+    let codec = |item: &Candidate| format!("{} with effort {}", item.compression, item.effort);
     vec![
         one("compression", compression.to_string(), &codecs, &codec),
         one("effort", effort.to_string(), &codecs, &codec),
@@ -65,7 +65,7 @@ fn compared(
     others: &[&Tried],
     name: &dyn Fn(&Candidate) -> String,
 ) -> String {
-    let expected: Vec<&Expected> = others.iter().map(|one| &one.expected).collect();
+    let expected: Vec<&Expected> = others.iter().map(|item| &item.expected).collect();
     let Some(next) = super::score::best(objective, &expected) else {
         return "the others were worse on the first sample, or were not tried".to_owned();
     };

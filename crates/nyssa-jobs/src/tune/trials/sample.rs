@@ -64,7 +64,7 @@ impl Population {
             return range;
         }
         let rest =
-            self.clusters[first..].iter().take_while(|one| one.end <= cluster.start + length);
+            self.clusters[first..].iter().take_while(|item| item.end <= cluster.start + length);
         cluster.start..rest.last().map_or(cluster.end, |last| last.end)
     }
 }

@@ -6,15 +6,15 @@ use crate::heuristics::tune;
 
 /// Returns the index of the best expectation, or `None` if there is none. Of equals, the first is taken.
 pub(super) fn best(objective: Objective, all: &[&Expected]) -> Option<usize> {
-    let bytes = |one: &Expected| one.bytes as f64;
-    let write = |one: &Expected| one.write_cpu_seconds;
+    let bytes = |item: &Expected| item.bytes as f64;
+    let write = |item: &Expected| item.write_cpu_seconds;
     match objective {
         Objective::Size => nearly_least(all, bytes, tune::SAME_SIZE, write),
-        Objective::Read => nearly_least(all, |one| one.read_seconds, tune::SAME_TIME, bytes),
+        Objective::Read => nearly_least(all, |item| item.read_seconds, tune::SAME_TIME, bytes),
         Objective::Write => nearly_least(all, write, tune::SAME_TIME, bytes),
         Objective::Memory => {
-            let memory = |one: &Expected| one.memory as f64 + 1e-3 * one.writer_memory as f64;
-            nearly_least(all, bytes, tune::LARGER, |one| memory(one) + 1e-9 * bytes(one))
+            let memory = |item: &Expected| item.memory as f64 + 1e-3 * item.writer_memory as f64;
+            nearly_least(all, bytes, tune::LARGER, |item| memory(item) + 1e-9 * bytes(item))
         }
         Objective::Balanced => nearly_least(all, balance, tune::SAME_SIZE, bytes),
     }
@@ -23,7 +23,8 @@ pub(super) fn best(objective: Objective, all: &[&Expected]) -> Option<usize> {
 /// Returns the index of the recommended number of threads: the number with the least wall-clock time to write, or
 /// with nearly as little time and less memory. If memory counts, the number with the least memory.
 pub(super) fn fewest_threads(objective: Objective, all: &[&Expected]) -> Option<usize> {
-    let (time, memory) = (|one: &Expected| one.write_seconds, |one: &Expected| one.memory as f64);
+    let (time, memory) =
+        (|item: &Expected| item.write_seconds, |item: &Expected| item.memory as f64);
     match objective {
         Objective::Memory => nearly_least(all, memory, tune::SAME_TIME, time),
         _ => nearly_least(all, time, tune::SAME_TIME, memory),
@@ -45,15 +46,15 @@ fn nearly_least(
     tolerance: f64,
     second: impl Fn(&Expected) -> f64,
 ) -> Option<usize> {
-    let least = all.iter().map(|one| first(one)).fold(f64::INFINITY, f64::min);
-    let near = all.iter().enumerate().filter(|(_, one)| first(one) <= least * (1.0 + tolerance));
+    let least = all.iter().map(|item| first(item)).fold(f64::INFINITY, f64::min);
+    let near = all.iter().enumerate().filter(|(_, item)| first(item) <= least * (1.0 + tolerance));
     near.min_by(|(_, a), (_, b)| second(a).total_cmp(&second(b))).map(|(index, _)| index)
 }
 
 /// Returns for each expectation whether no other is better in size, times and memory.
 pub(super) fn pareto(all: &[&Expected]) -> Vec<bool> {
-    let numbers = |one: &Expected| {
-        [one.bytes as f64, one.read_seconds, one.write_cpu_seconds, one.memory as f64]
+    let numbers = |item: &Expected| {
+        [item.bytes as f64, item.read_seconds, item.write_cpu_seconds, item.memory as f64]
     };
     let beats = |a: &Expected, b: &Expected| {
         let pairs = numbers(a).into_iter().zip(numbers(b));
@@ -64,7 +65,7 @@ pub(super) fn pareto(all: &[&Expected]) -> Vec<bool> {
         }
         never_worse && better
     };
-    all.iter().map(|one| !all.iter().any(|other| beats(other, one))).collect()
+    all.iter().map(|item| !all.iter().any(|other| beats(other, item))).collect()
 }
 
 #[cfg(test)]

@@ -187,7 +187,7 @@ impl Search<'_> {
             }
             _ => self.measure_unpacking(&second)?,
         }
-        let mut tried: Vec<Tried> = tried.into_iter().map(|one| self.again(one)).collect();
+        let mut tried: Vec<Tried> = tried.into_iter().map(|item| self.again(item)).collect();
         self.try_streamer(&second, &mut tried)?;
         let mut curves = self.try_sizes(&second, &mut tried)?;
         let chosen = self.best(&tried)?;
@@ -311,7 +311,7 @@ impl Search<'_> {
         let mut candidates = vec![default];
         let mut left: Vec<&Tried> = tried.iter().collect();
         while candidates.len() <= tune::BEST {
-            let expected: Vec<&Expected> = left.iter().map(|one| &one.expected).collect();
+            let expected: Vec<&Expected> = left.iter().map(|item| &item.expected).collect();
             let Some(index) = best(self.objective, &expected) else { break };
             let candidate = left.remove(index).candidate;
             if candidate != default {
@@ -322,7 +322,7 @@ impl Search<'_> {
     }
 
     fn best(&self, tried: &[Tried]) -> Result<Tried> {
-        let expected: Vec<&Expected> = tried.iter().map(|one| &one.expected).collect();
+        let expected: Vec<&Expected> = tried.iter().map(|item| &item.expected).collect();
         let index = best(self.objective, &expected);
         let chosen = index.and_then(|index| tried.get(index)).cloned();
         chosen.ok_or_else(|| Error::invalid_argument("there is nothing to try"))
@@ -402,13 +402,14 @@ impl Search<'_> {
                     ));
                 }
             }
-            let value = |one: &Candidate| if is_page { one.page_size } else { one.cluster_size };
-            let alike = |one: &Candidate| match is_page {
-                true => Candidate { page_size: one.page_size, ..best.candidate },
-                false => Candidate { cluster_size: one.cluster_size, ..best.candidate },
+            let value = |item: &Candidate| if is_page { item.page_size } else { item.cluster_size };
+            let alike = |item: &Candidate| match is_page {
+                true => Candidate { page_size: item.page_size, ..best.candidate },
+                false => Candidate { cluster_size: item.cluster_size, ..best.candidate },
             };
-            let points = tried.iter().filter(|one| one.candidate == alike(&one.candidate));
-            let points = points.map(|one| (value(&one.candidate), one.expected.clone())).collect();
+            let points = tried.iter().filter(|item| item.candidate == alike(&item.candidate));
+            let points =
+                points.map(|point| (value(&point.candidate), point.expected.clone())).collect();
             let option = if is_page { "page_size" } else { "cluster_size" };
             curves.push(Curve::new(option, value(&self.best(tried)?.candidate), points));
         }
@@ -423,7 +424,7 @@ impl Search<'_> {
         default: Option<&Tried>,
         second: &[Range<u64>],
     ) -> Vec<Range<u64>> {
-        let seconds = |one: &Tried| one.measured.times.write + one.measured.times.read;
+        let seconds = |item: &Tried| item.measured.times.write + item.measured.times.read;
         let candidate = &chosen.candidate;
         let (chosen, default) = (seconds(chosen), default.map_or(0.0, seconds));
         let affordable = |seconds: f64, part: f64| {
@@ -460,8 +461,8 @@ impl Search<'_> {
         }
         if ranges != second {
             self.fill(&ranges)?;
-            for one in &mut last {
-                *one = self.attempt_with(&one.candidate, &ranges, one.profile.clone())?;
+            for item in &mut last {
+                *item = self.attempt_with(&item.candidate, &ranges, item.profile.clone())?;
             }
             self.sampled("the recommended and the default options", &ranges, last.len());
             if count(&ranges) < self.all.entries {
@@ -470,14 +471,14 @@ impl Search<'_> {
             } else {
                 self.measure_unpacking(&ranges)?;
             }
-            last = last.into_iter().map(|one| self.again(one)).collect();
+            last = last.into_iter().map(|item| self.again(item)).collect();
         }
         let seconds = self.budget.total().as_secs_f64() * tune::GROWTH_TIME;
-        let full = last.into_iter().map(|one| self.in_full_pages(one, seconds));
+        let full = last.into_iter().map(|item| self.in_full_pages(item, seconds));
         let last = full.collect::<Result<Vec<_>>>()?;
-        let profile = last.first().and_then(|one| one.profile.clone());
-        let expected = last.first().map(|one| one.expected.clone()).unwrap_or_default();
-        let by_default = last.last().map(|one| one.expected.clone()).unwrap_or_default();
+        let profile = last.first().and_then(|item| item.profile.clone());
+        let expected = last.first().map(|item| item.expected.clone()).unwrap_or_default();
+        let by_default = last.last().map(|item| item.expected.clone()).unwrap_or_default();
         let curves = Vec::new();
         Ok(SearchResult { tried, chosen, expected, by_default, profile, curves })
     }
@@ -486,15 +487,15 @@ impl Search<'_> {
 impl SearchResult {
     fn report(self, search: &Search<'_>) -> Result<TuneReport> {
         let Self { tried, chosen, expected, by_default, profile, curves } = self;
-        let all: Vec<&Expected> = tried.iter().map(|one| &one.expected).collect();
-        let trials = tried.iter().zip(pareto(&all)).map(|(one, pareto)| TriedCandidate {
-            candidate: one.candidate,
-            expected: one.expected.clone(),
+        let all: Vec<&Expected> = tried.iter().map(|item| &item.expected).collect();
+        let trials = tried.iter().zip(pareto(&all)).map(|(item, pareto)| TriedCandidate {
+            candidate: item.candidate,
+            expected: item.expected.clone(),
             pareto,
-            recommended: one.candidate == chosen.candidate,
+            recommended: item.candidate == chosen.candidate,
         });
         let mut trials: Vec<TriedCandidate> = trials.collect();
-        trials.sort_by_key(|one| one.expected.bytes);
+        trials.sort_by_key(|trial| trial.expected.bytes);
         let Candidate { compression, effort, encoding, cluster_size, page_size, streamer } =
             chosen.candidate;
         let stated = StatedOptions {
@@ -505,8 +506,8 @@ impl SearchResult {
             page_size: Some(page_size),
             streamer: streamer.map(|fields| vec![fields.to_string()]),
         };
-        let skipped = chosen.measured.skipped.iter().map(|one| {
-            format!("{} is left out of what is measured and expected: {}", one.branch, one.reason)
+        let skipped = chosen.measured.skipped.iter().map(|item| {
+            format!("{} is left out of what is measured and expected: {}", item.branch, item.reason)
         });
         let notes = search.notes.iter().cloned().chain(skipped).collect();
         let profile = profile.unwrap_or_else(|| search.subject.folder.file("none.toml"));

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! header, TFile record          written last: they say where everything else is
-//! unlisted keys                 what is known by its position: the blobs of RNTuples
+//! unlisted keys                 the blobs of RNTuples, which are known by their positions
 //! TDirectory records            one per subdirectory, at its first use
 //! object keys                   one per object
 //! key lists, streamer info, free segments      the tail, by `finish`

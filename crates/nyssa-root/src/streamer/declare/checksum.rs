@@ -10,8 +10,9 @@ pub(super) struct Declared {
     pub is_enum: bool,
 }
 
-/// The checksum of a pair that ROOT makes up because it needs the items of a map whose pair the interpreter does not know.
-/// It is that of `pair<const int,int>`, from whose streamer info ROOT makes all of them (`TStreamerInfo::GenerateInfoForPair`).
+/// The checksum of a pair that ROOT makes up because it needs the items of a map whose pair the interpreter does not
+/// know. It is the checksum of `pair<const int,int>`, from whose streamer info ROOT makes all of them
+/// (`TStreamerInfo::GenerateInfoForPair`).
 pub(super) const MADE_UP_PAIR: u32 = 190_822_226;
 
 /// The types of the keys and values whose pairs have dictionaries in ROOT.

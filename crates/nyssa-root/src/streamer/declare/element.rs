@@ -153,15 +153,18 @@ fn template(declarations: &mut Declarations<'_>, text: &str) -> Result<Stored> {
     if arguments.len() != expected {
         return Err(Error::invalid_argument(format!("{text}: wrong template arguments")));
     }
-    let all = arguments.iter().map(|one| declarations.stored(one)).collect::<Result<Vec<_>>>()?;
-    if let Some(one) = all.iter().find(|one| one.is_enum()) {
+    let all = arguments
+        .iter()
+        .map(|argument| declarations.stored(argument))
+        .collect::<Result<Vec<_>>>()?;
+    if let Some(one) = all.iter().find(|element| element.is_enum()) {
         return Err(Error::unsupported(format!(
             "{text}: nyssa streams an enum as a member, not in a container or a pair: use \"int\" instead of \
              {}",
             one.type_name
         )));
     }
-    let names: Vec<String> = all.iter().map(|one| one.type_name.clone()).collect();
+    let names: Vec<String> = all.iter().map(|element| element.type_name.clone()).collect();
     let type_name = spelling::joined(&template, &names);
     let Some(&(_, size, map)) = known else {
         let layout = pair(declarations, &type_name, &all)?;

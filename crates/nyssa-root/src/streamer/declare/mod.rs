@@ -69,7 +69,7 @@ impl<'d> Declarations<'d> {
             };
             if is_made_up {
                 info.checksum = checksum::MADE_UP_PAIR;
-                info.elements.iter_mut().for_each(|one| one.title = "Emulation".to_owned());
+                info.elements.iter_mut().for_each(|element| element.title = "Emulation".to_owned());
             }
             info
         };

@@ -61,7 +61,7 @@ pub(super) fn spelt(text: &str) -> Result<String> {
     if arguments.is_empty() {
         return Ok(template);
     }
-    let arguments = arguments.iter().map(|one| spelt(one)).collect::<Result<Vec<_>>>()?;
+    let arguments = arguments.iter().map(|argument| spelt(argument)).collect::<Result<Vec<_>>>()?;
     Ok(joined(&template, &arguments))
 }
 

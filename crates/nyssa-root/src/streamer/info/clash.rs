@@ -113,12 +113,12 @@ impl ClassInfo {
         };
         self.checksum == other.checksum
             || self.elements.len() == other.elements.len()
-                && self.elements.iter().zip(&other.elements).all(|(one, two)| {
-                    one.name == two.name
-                        && one.array_length == two.array_length
-                        && one.count_name == two.count_name
-                        && form(one.form()) == form(two.form())
-                        && type_of(one.form(), &one.type_name)
+                && self.elements.iter().zip(&other.elements).all(|(item, two)| {
+                    item.name == two.name
+                        && item.array_length == two.array_length
+                        && item.count_name == two.count_name
+                        && form(item.form()) == form(two.form())
+                        && type_of(item.form(), &item.type_name)
                             == type_of(two.form(), &two.type_name)
                 })
     }

@@ -122,8 +122,8 @@ fn class(info: &ClassInfo) -> Result<Pointee> {
     encode::size(&mut array, info.elements.len(), "list")?;
     array.extend_from_slice(&0u32.to_be_bytes());
     let mut parts = vec![Part::Bytes(array)];
-    for one in &info.elements {
-        parts.push(element(one)?);
+    for item in &info.elements {
+        parts.push(element(item)?);
     }
     let elements = Pointee { class: "TObjArray".to_owned(), parts };
     let parts = vec![Part::Bytes(head), Part::Pointer(elements)];

@@ -61,8 +61,8 @@ pub(super) struct Emitter<'a> {
 }
 
 impl<'a> Emitter<'a> {
-    /// Starts with no bytes. `counts` are the places of byte counts with the ends of what they count, and `references` the
-    /// places of references.
+    /// Starts with no bytes. `counts` are the places of byte counts with the ends of what they count, and `references`
+    /// the places of references.
     pub(super) fn new(
         (payload, keylen): (&'a [u8], u16),
         (edits, (additions, labels)): (&'a Edits, (&'a [Addition], &'a HashMap<usize, Spot>)),
@@ -93,7 +93,8 @@ impl<'a> Emitter<'a> {
     /// Returns the bytes for a key of `keylen` bytes.
     ///
     /// # Errors
-    /// `Unsupported` if a reference leads to something that was replaced; `LimitExceeded` for an object of more than 1 GiB.
+    /// `Unsupported` if a reference leads to something that was replaced; `LimitExceeded` for an object of more than 1
+    /// GiB.
     pub(super) fn finish(mut self, keylen: usize) -> Result<Vec<u8>> {
         self.emit(0..self.payload.len())?;
         for (at, end) in std::mem::take(&mut self.counted) {
@@ -147,7 +148,7 @@ impl<'a> Emitter<'a> {
         let mut reference = self.references.partition_point(|&place| place < range.start);
         let mut count = self.counts.partition_point(|&(place, _)| place < range.start);
         let within =
-            |(_, one): &(usize, &Addition)| range.start <= one.inside && one.at <= range.end;
+            |(_, item): &(usize, &Addition)| range.start <= item.inside && item.at <= range.end;
         let additions = self.additions.iter().enumerate().filter(within);
         let mut additions: Vec<(usize, &Addition)> = additions.collect();
         additions.sort_by_key(|(_, addition)| addition.at);
@@ -156,8 +157,8 @@ impl<'a> Emitter<'a> {
         let mut open: Vec<(usize, usize, usize)> = Vec::new();
         let mut at = range.start;
         loop {
-            // What is added comes behind the last item, and the array counts it.
-            while let Some((number, addition)) = additions.next_if(|(_, one)| one.at == at) {
+            // New items come behind the last item, and the array counts them.
+            while let Some((number, addition)) = additions.next_if(|(_, item)| item.at == at) {
                 while let Some((_, place, _)) =
                     open.pop_if(|(end, _, old)| *end <= at && *old > addition.inside)
                 {

@@ -48,7 +48,7 @@ impl Basic {
                 bool => bytes.iter().map(|&byte| byte != 0).collect()),
             Self::Double32 => Numbers::Float64(f32::read_be(bytes).map(f64::from).collect()),
             Self::Ranged { .. } | Self::Truncated { .. } => {
-                let values = bytes.chunks_exact(self.size()).map(|one| self.unpack(one));
+                let values = bytes.chunks_exact(self.size()).map(|item| self.unpack(item));
                 Numbers::Float64(values.collect())
             }
         })

@@ -22,9 +22,9 @@ fn stated(branch: &Branch) -> ColumnBytes {
         compressed: branch.stated.stored_bytes,
         uncompressed: branch.stated.uncompressed_bytes,
     };
-    branch.branches.iter().map(stated).fold(own, |sum, one| ColumnBytes {
-        compressed: sum.compressed.saturating_add(one.compressed),
-        uncompressed: sum.uncompressed.saturating_add(one.uncompressed),
+    branch.branches.iter().map(stated).fold(own, |sum, item| ColumnBytes {
+        compressed: sum.compressed.saturating_add(item.compressed),
+        uncompressed: sum.uncompressed.saturating_add(item.uncompressed),
     })
 }
 

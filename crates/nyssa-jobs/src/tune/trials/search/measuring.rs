@@ -71,8 +71,8 @@ impl Search<'_> {
         let large = self.large.as_ref();
         self.overhead.reading =
             large.map(|large| Reading::of(&default.measured, large, self.overhead.times.read));
-        for one in tried.iter_mut().filter(|one| one.candidate == candidate) {
-            one.measured.learn(&cut);
+        for item in tried.iter_mut().filter(|item| item.candidate == candidate) {
+            item.measured.learn(&cut);
         }
         self.sampled("the cost of a page", &halves, 1);
         Ok(())
