@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -27,7 +27,6 @@ from nyssa.jobs.tuned import (
 )
 from nyssa.read.file import split
 from nyssa.show.report import Report
-from nyssa.show.table import Table, count, size
 
 __all__ = ["TuneReport", "tune"]
 
@@ -136,80 +135,9 @@ class TuneReport(Report):
         """Return the content of this page, for notebooks."""
         return _core.tune_body(json.dumps(self.to_dict()))
 
-    def _parts(self) -> Iterator[str | Table]:
-        yield (
-            f"{self.format} {self.input}:{self.dataset}, {count(self.entries)} entries, "
-            f"{size(self.input_bytes)}; objective {self.objective}"
-        )
-        shown = [one for one in self.trials if one.pareto or one.recommended]
-        yield Table(
-            [
-                *("", "compression", "effort", "encoding", "streamer"),
-                *(">cluster size", ">page size"),
-                *(">size", ">write", ">read", ">memory"),
-            ],
-            [
-                [
-                    "*" if one.recommended else "",
-                    *(one.compression, one.effort, one.encoding, one.streamer or ""),
-                    *(size(one.cluster_size), size(one.page_size), size(one.bytes)),
-                    *(f"{one.write_cpu_seconds:.3f} s", f"{one.read_seconds:.3f} s"),
-                    size(one.memory),
-                ]
-                for one in shown
-            ],
-        )
-        reasons = [[one.option, one.value, one.reason] for one in self.reasons]
-        yield Table(["recommended", "value", "reason"], reasons)
-        for what, one in (
-            ("expected", self.expected),
-            ("expected with the default options", self.expected_by_default),
-        ):
-            yield (
-                f"{what}: {size(one.bytes)} ± {size(one.bytes_error)}, "
-                f"{one.write_cpu_seconds:.3f} s CPU time to write, "
-                f"{one.read_seconds:.3f} s to read, {size(one.memory)} of memory"
-            )
-        for curve in self.curves:
-            shown_as = count if curve.option == "threads" else size
-            rows = [
-                [
-                    *("*" if one.recommended else "", shown_as(one.value), size(one.bytes)),
-                    *(f"{one.write_seconds:.3f} s", f"{one.read_seconds:.3f} s"),
-                    size(one.memory),
-                ]
-                for one in curve.points
-            ]
-            names = ["", f">{curve.option}", ">size", ">time to write", ">time to read", ">memory"]
-            yield Table(names, rows)
-        if self.baskets is not None:
-            found = self.baskets
-            yield (
-                f"baskets: {count(found.baskets)} in {count(found.clusters)} clusters, "
-                f"{found.per_cluster:.1f} of a branch in a cluster, mostly ended by "
-                f"{found.ended_by}; {count(found.sampled)} compressed again by {found.compression}"
-            )
-            names = ["baskets", ">uncompressed", ">size of all", ">time to decompress"]
-            now = (count(found.cluster_entries), size(found.memory))
-            yield Table(
-                [*names, ">AutoFlush", ">memory"],
-                [
-                    ["as they are", size(found.mean_uncompressed_bytes), "1.000", "1.000", *now],
-                    *(
-                        [
-                            f"{one.factor} times larger",
-                            size(one.mean_uncompressed_bytes),
-                            f"{one.share:.3f}",
-                            f"{one.read_share:.3f}",
-                            count(one.auto_flush),
-                            size(one.memory),
-                        ]
-                        for one in found.larger
-                    ),
-                ],
-            )
-        for note in self.notes:
-            yield f"note: {note}"
+    def __str__(self) -> str:
+        """Return what ``nyssa tune`` prints."""
+        return _core.tune_text(json.dumps(self.to_dict()))
 
 
 @checked
