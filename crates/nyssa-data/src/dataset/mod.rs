@@ -44,6 +44,9 @@ pub enum Format {
     RNTuple,
 }
 
+/// The values of columns, one array for each.
+pub type Arrays = Vec<ArrayRef>;
+
 /// A readable top-level column of a dataset: a branch or a field.
 ///
 /// ```

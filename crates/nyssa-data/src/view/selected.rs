@@ -16,7 +16,7 @@ use nyssa_root::page_pool::PagePool;
 use rayon::prelude::*;
 
 use crate::cut::Cut;
-use crate::dataset::{ColumnInfo, Dataset, check_entries, gather};
+use crate::dataset::{Arrays, ColumnInfo, Dataset, check_entries, gather};
 use crate::view::computed::named_columns;
 
 /// A range of entries of the inner dataset. Some or all of them are selected.
@@ -315,12 +315,7 @@ impl<D: Deref<Target: Dataset> + Send + Sync> Dataset for Selected<D> {
         clusters
     }
 
-    fn read(
-        &self,
-        names: &[&str],
-        entries: Range<u64>,
-        context: &Context,
-    ) -> Result<Vec<ArrayRef>> {
+    fn read(&self, names: &[&str], entries: Range<u64>, context: &Context) -> Result<Arrays> {
         check_entries(&entries, self.num_entries())?;
         let parts = self.parts(&entries);
         if parts.is_empty() {
