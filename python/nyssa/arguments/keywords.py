@@ -35,20 +35,22 @@ def kinds_of(declared: type) -> dict[str, str]:
     return {name: getattr(one, "__forward_arg__", str(one)) for name, one in types}
 
 
-def default_of(name: str, kind: str) -> Any:
-    """Return the default of a keyword of this type."""
+def default_of(name: str, kind: str, on: Container[str] = _ON) -> Any:
+    """Return the default of a keyword of this type. The flags in `on` are true by default."""
     if kind == "bool":
-        return name in _ON
+        return name in on
     if kind.startswith("Literal"):
         return ast.literal_eval(kind.removeprefix("Literal"))[0]
     return () if "Iterable" in kind else None
 
 
-def shows_keywords(declared: type, last: Container[str] = ()) -> Callable[[_F], _F]:
+def shows_keywords(
+    declared: type, last: Container[str] = (), on: Container[str] = _ON
+) -> Callable[[_F], _F]:
     """Return a decorator for functions that take keywords, which a `TypedDict` declares.
 
     It puts the keywords into the signature of the function, where users look for them, and checks
-    them. Those in `last` come after the others.
+    them. Those in `last` come after the others. The flags in `on` are true by default.
     """
     kinds = kinds_of(declared)
 
@@ -60,7 +62,7 @@ def shows_keywords(declared: type, last: Container[str] = ()) -> Callable[[_F], 
             inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=default_of(name, kinds[name]),
+                default=default_of(name, kinds[name], on),
                 annotation=kinds[name],
             )
             for name in sorted(kinds, key=lambda name: name in last)
