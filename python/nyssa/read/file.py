@@ -382,5 +382,8 @@ def _lasting(location: str | Ranges) -> str | Ranges:
 
 def split(path: str | os.PathLike[str]) -> tuple[str, str | None]:
     """Return the name of a file and the path in it. A `pathlib.Path` only names a file."""
-    check_location("path", path)
-    return (os.fspath(path), None) if isinstance(path, os.PathLike) else _core.split_path(path)
+    name = os.fspath(path) if isinstance(path, os.PathLike) else path
+    if not isinstance(name, str):
+        raise TypeError(f"a file is named by a str or an os.PathLike, not by {type(name).__name__}")
+    check_location("path", name)
+    return (name, None) if isinstance(path, os.PathLike) else _core.split_path(name)
