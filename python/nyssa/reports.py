@@ -9,61 +9,11 @@ JSON.
 
 from __future__ import annotations
 
-from nyssa.jobs.check_reports import (
-    Checksums,
-    ClusterPart,
-    ColumnDigest,
-    ColumnPart,
-    ComparedColumn,
-    DatasetDiff,
-    Difference,
-    DiffReport,
-    DigestComparison,
-    DigestDifference,
-    DigestReport,
-    Distribution,
-    FileDiffReport,
-    Incomparable,
-    InspectReport,
-    Part,
-    Problem,
-    Undigested,
-    VerifiedDataset,
-    VerifiedObjects,
-    VerifyReport,
-)
-from nyssa.jobs.reports import (
-    BadInput,
-    ColumnReport,
-    ConvertedBranch,
-    ConvertedFile,
-    ConvertedFiles,
-    ConvertedTotal,
-    ConvertReport,
-    MergedInput,
-    MergedNTuple,
-    MergedTree,
-    MergeReport,
-    ProcessUsage,
-    RenamedBranch,
-    RewriteReport,
-    RewrittenField,
-    SkippedBranch,
-    StreamerFieldReport,
-    Trial,
-)
+from nyssa.jobs import check_reports, reports, tuned
+from nyssa.jobs.check_reports import *  # noqa: F403
+from nyssa.jobs.reports import *  # noqa: F403
 from nyssa.jobs.tune import TuneReport
-from nyssa.jobs.tuned import (
-    BasketReport,
-    ExpectedStorage,
-    LargerBaskets,
-    TuneCurve,
-    TuneCurvePoint,
-    TunedSample,
-    TunedSettings,
-    TunedTrial,
-    TuneReason,
-)
+from nyssa.jobs.tuned import *  # noqa: F403
 from nyssa.observe.io_stats import IoStats
 from nyssa.observe.monitor import MonitorSummary
 from nyssa.observe.trace import TraceFile, TraceProfile, TraceSizes, TraceSummary
@@ -71,63 +21,18 @@ from nyssa.show.report import Report
 from nyssa.studies.report import Spread, StudyReport, StudyRow
 
 __all__ = [
-    "BadInput",
-    "BasketReport",
-    "Checksums",
-    "ClusterPart",
-    "ColumnDigest",
-    "ColumnPart",
-    "ColumnReport",
-    "ComparedColumn",
-    "ConvertReport",
-    "ConvertedBranch",
-    "ConvertedFile",
-    "ConvertedFiles",
-    "ConvertedTotal",
-    "DatasetDiff",
-    "DiffReport",
-    "Difference",
-    "DigestComparison",
-    "DigestDifference",
-    "DigestReport",
-    "Distribution",
-    "ExpectedStorage",
-    "FileDiffReport",
-    "Incomparable",
-    "InspectReport",
     "IoStats",
-    "LargerBaskets",
-    "MergeReport",
-    "MergedInput",
-    "MergedNTuple",
-    "MergedTree",
     "MonitorSummary",
-    "Part",
-    "Problem",
-    "ProcessUsage",
-    "RenamedBranch",
     "Report",
-    "RewriteReport",
-    "RewrittenField",
-    "SkippedBranch",
     "Spread",
-    "StreamerFieldReport",
     "StudyReport",
     "StudyRow",
     "TraceFile",
     "TraceProfile",
     "TraceSizes",
     "TraceSummary",
-    "Trial",
-    "TuneCurve",
-    "TuneCurvePoint",
-    "TuneReason",
     "TuneReport",
-    "TunedSample",
-    "TunedSettings",
-    "TunedTrial",
-    "Undigested",
-    "VerifiedDataset",
-    "VerifiedObjects",
-    "VerifyReport",
 ]
+__all__ += check_reports.__all__
+__all__ += reports.__all__
+__all__ += tuned.__all__

@@ -37,7 +37,7 @@ impl ColumnForm {
     /// `Unsupported` for Arrow types that nyssa does not read.
     pub fn new(field: &Field) -> Result<Self> {
         let form = form(field)?;
-        let (json, keys) = (form.to_json(false), form.keys());
+        let (json, keys) = form.written(false);
         Ok(Self { form, json, keys, shown: PyOnceLock::new() })
     }
 
@@ -48,7 +48,7 @@ impl ColumnForm {
 
     /// Returns the Form as JSON, with the C++ types.
     pub fn typed_json(&self) -> String {
-        self.form.to_json(true)
+        self.form.written(true).0
     }
 
     /// Returns the keys of the buffers, in the order of the nodes.

@@ -19,9 +19,8 @@
 //! The parameter `__record__` is the C++ class of records that Python hands over. Rust tells C++ types, where Python
 //! needs them, in the parameter `typename`. Decision 0014 says why this grammar.
 
-use std::fmt::Write;
-
 use pyo3::prelude::*;
+use serde_json::{Value, json};
 
 /// The structure of an array.
 pub struct Form {
@@ -51,168 +50,86 @@ impl From<Class> for Form {
 }
 
 impl Form {
-    /// Returns the Form as JSON. `typed` adds the C++ types.
-    pub fn to_json(&self, typed: bool) -> String {
-        let mut json = Json { text: String::with_capacity(256), nodes: 0, typed };
-        json.form(self);
-        json.text
-    }
-
-    /// Returns the keys of the buffers, in the order of the nodes.
-    pub fn keys(&self) -> Vec<String> {
-        let mut keys = Keys::default();
-        keys.form(self);
-        keys.found
+    /// Returns the Form as JSON, and the keys of its buffers in the order of the nodes. `typed` adds the C++ types.
+    pub fn written(&self, typed: bool) -> (String, Vec<String>) {
+        let mut nodes = Nodes { typed, count: 0, keys: Vec::new() };
+        (nodes.form(self).to_string(), nodes.keys)
     }
 }
 
-/// A search for the keys of buffers, which numbers the nodes as [`Json`] does.
-#[derive(Default)]
-struct Keys {
-    found: Vec<String>,
-    nodes: usize,
+/// The nodes that are written so far.
+struct Nodes {
+    typed: bool,
+    count: usize,
+    /// The keys of their buffers.
+    keys: Vec<String>,
 }
 
-impl Keys {
-    fn form(&mut self, form: &Form) {
-        match &form.class {
-            Class::Numpy(_) => self.node(&["data"]),
-            Class::Text { .. } => {
-                self.node(&["offsets"]);
-                self.node(&["data"]);
+impl Nodes {
+    fn form(&mut self, form: &Form) -> Value {
+        let lists = json!({"class": "ListOffsetArray", "offsets": "i64"});
+        let mut node = match &form.class {
+            Class::Numpy(primitive) => {
+                self.node(json!({"class": "NumpyArray", "primitive": primitive}), &["data"])
             }
-            Class::List(content) => self.above(&["offsets"], [&**content]),
-            Class::Regular { content, .. } | Class::Unmasked(content) => {
-                self.above(&[], [&**content]);
+            Class::Text { text } => {
+                let (list, item) = if *text { ("string", "char") } else { ("bytestring", "byte") };
+                let mut node = self.node(lists, &["offsets"]);
+                let characters = json!({"class": "NumpyArray", "primitive": "uint8"});
+                node["content"] = self.node(characters, &["data"]);
+                node["content"]["parameters"] = json!({"__array__": item});
+                node["parameters"] = json!({"__array__": list});
+                node
             }
-            Class::Record { contents, .. } => self.above(&[], contents),
-            Class::ByteMasked(content) => self.above(&["mask"], [&**content]),
-            Class::IndexedOption(content) => self.above(&["index"], [&**content]),
-            Class::Union(contents) => self.above(&["tags", "index"], contents),
-            Class::Empty => self.node(&[]),
+            Class::List(content) => self.above(lists, &["offsets"], content),
+            Class::Regular { size, content } => {
+                self.above(json!({"class": "RegularArray", "size": size}), &[], content)
+            }
+            Class::Record { fields, contents } => {
+                let node = json!({"class": "RecordArray", "fields": fields});
+                self.above_all(node, &[], contents)
+            }
+            Class::ByteMasked(content) => {
+                let node = json!({"class": "ByteMaskedArray", "mask": "i8", "valid_when": true});
+                self.above(node, &["mask"], content)
+            }
+            Class::IndexedOption(content) => {
+                let node = json!({"class": "IndexedOptionArray", "index": "i64"});
+                self.above(node, &["index"], content)
+            }
+            Class::Unmasked(content) => self.above(json!({"class": "UnmaskedArray"}), &[], content),
+            Class::Union(contents) => {
+                let node = json!({"class": "UnionArray", "tags": "i8", "index": "i32"});
+                self.above_all(node, &["tags", "index"], contents)
+            }
+            Class::Empty => self.node(json!({"class": "EmptyArray"}), &[]),
+        };
+        if let Some(typename) = form.typename.as_deref().filter(|_| self.typed) {
+            node["parameters"]["typename"] = typename.into();
         }
+        node
     }
 
-    /// Numbers a node and those below it.
-    fn above<'a>(&mut self, attributes: &[&str], contents: impl IntoIterator<Item = &'a Form>) {
-        self.node(attributes);
-        contents.into_iter().for_each(|content| self.form(content));
+    /// Numbers a node and what is below it.
+    fn above(&mut self, node: Value, attributes: &[&str], content: &Form) -> Value {
+        let mut node = self.node(node, attributes);
+        node["content"] = self.form(content);
+        node
+    }
+
+    fn above_all(&mut self, node: Value, attributes: &[&str], contents: &[Form]) -> Value {
+        let mut node = self.node(node, attributes);
+        node["contents"] = contents.iter().map(|content| self.form(content)).collect();
+        node
     }
 
     /// Numbers a node and adds the keys of its buffers.
-    fn node(&mut self, attributes: &[&str]) {
-        let node = self.nodes;
-        self.found.extend(attributes.iter().map(|name| format!("node{node}-{name}")));
-        self.nodes += 1;
-    }
-}
-
-struct Json {
-    text: String,
-    /// The number of nodes so far.
-    nodes: usize,
-    typed: bool,
-}
-
-impl Json {
-    fn form(&mut self, form: &Form) {
-        let node = self.node();
-        let mut array = None;
-        match &form.class {
-            Class::Numpy(primitive) => self.begin("NumpyArray", &[("primitive", primitive)]),
-            Class::Text { text } => {
-                let (list, item) = if *text { ("string", "char") } else { ("bytestring", "byte") };
-                array = Some(list);
-                self.begin("ListOffsetArray", &[("offsets", "i64")]);
-                self.text += r#","content":"#;
-                let characters = self.node();
-                self.begin("NumpyArray", &[("primitive", "uint8")]);
-                self.end(characters, &[("__array__", item)]);
-            }
-            Class::List(content) => {
-                self.begin("ListOffsetArray", &[("offsets", "i64")]);
-                self.content(content);
-            }
-            Class::Regular { size, content } => {
-                self.begin("RegularArray", &[]);
-                let _ = write!(self.text, r#","size":{size}"#);
-                self.content(content);
-            }
-            Class::Record { fields, contents } => {
-                self.begin("RecordArray", &[]);
-                self.text += r#","fields":["#;
-                for (index, field) in fields.iter().enumerate() {
-                    self.text += if index > 0 { "," } else { "" };
-                    self.string(field);
-                }
-                self.text.push(']');
-                self.contents(contents);
-            }
-            Class::ByteMasked(content) => {
-                self.begin("ByteMaskedArray", &[("mask", "i8")]);
-                self.text += r#","valid_when":true"#;
-                self.content(content);
-            }
-            Class::IndexedOption(content) => {
-                self.begin("IndexedOptionArray", &[("index", "i64")]);
-                self.content(content);
-            }
-            Class::Unmasked(content) => {
-                self.begin("UnmaskedArray", &[]);
-                self.content(content);
-            }
-            Class::Union(contents) => {
-                self.begin("UnionArray", &[("tags", "i8"), ("index", "i32")]);
-                self.contents(contents);
-            }
-            Class::Empty => self.begin("EmptyArray", &[]),
-        }
-        let typename = form.typename.as_deref().filter(|_| self.typed);
-        let parameters = [("__array__", array), ("typename", typename)];
-        let parameters = parameters.into_iter().filter_map(|(key, value)| Some((key, value?)));
-        self.end(node, &parameters.collect::<Vec<_>>());
-    }
-
-    /// Returns the number of the next node.
-    fn node(&mut self) -> usize {
-        self.nodes += 1;
-        self.nodes - 1
-    }
-
-    fn begin(&mut self, class: &str, entries: &[(&str, &str)]) {
-        // Writing to a string cannot fail.
-        let _ = write!(self.text, r#"{{"class":"{class}""#);
-        for (key, value) in entries {
-            let _ = write!(self.text, r#","{key}":"{value}""#);
-        }
-    }
-
-    fn end(&mut self, node: usize, parameters: &[(&str, &str)]) {
-        for (index, (key, value)) in parameters.iter().enumerate() {
-            self.text += if index > 0 { "," } else { r#","parameters":{"# };
-            let _ = write!(self.text, r#""{key}":"#);
-            self.string(value);
-        }
-        self.text += if parameters.is_empty() { "" } else { "}" };
-        let _ = write!(self.text, r#","form_key":"node{node}"}}"#);
-    }
-
-    fn content(&mut self, content: &Form) {
-        self.text += r#","content":"#;
-        self.form(content);
-    }
-
-    fn contents(&mut self, contents: &[Form]) {
-        self.text += r#","contents":["#;
-        for (index, content) in contents.iter().enumerate() {
-            self.text += if index > 0 { "," } else { "" };
-            self.form(content);
-        }
-        self.text.push(']');
-    }
-
-    fn string(&mut self, text: &str) {
-        self.text += &serde_json::Value::from(text).to_string();
+    fn node(&mut self, mut node: Value, attributes: &[&str]) -> Value {
+        let key = format!("node{}", self.count);
+        self.count += 1;
+        self.keys.extend(attributes.iter().map(|name| format!("{key}-{name}")));
+        node["form_key"] = key.into();
+        node
     }
 }
 
@@ -222,6 +139,6 @@ impl<'py> IntoPyObject<'py> for Form {
     type Error = std::convert::Infallible;
 
     fn into_pyobject(self, py: Python<'py>) -> Result<Self::Output, Self::Error> {
-        self.to_json(true).into_pyobject(py)
+        self.written(true).0.into_pyobject(py)
     }
 }

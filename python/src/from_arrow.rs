@@ -1,19 +1,17 @@
 //! Turns Arrow PyCapsules from Python into arrays of the types that nyssa writes.
 
+use std::slice::from_ref;
 use std::sync::Arc;
 
 use arrow_array::builder::LargeBinaryBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
-use arrow_array::{
-    Array, ArrayReader, ArrayRef, FixedSizeListArray, LargeBinaryArray, LargeListArray,
-    StructArray, make_array,
-};
+use arrow_array::{ArrayReader, ArrayRef, LargeBinaryArray, LargeListArray, make_array};
 use arrow_buffer::OffsetBuffer;
-use arrow_data::ArrayData;
-use arrow_data::transform::MutableArrayData;
 use arrow_schema::{ArrowError, DataType, Field};
+use arrow_select::concat::concat;
+use nyssa_data::view::evolve::{children, with_children};
 use nyssa_root::arrow::STRING;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -59,19 +57,10 @@ pub fn from_stream_capsule(stream: &Bound<'_, PyCapsule>) -> PyResult<(Vec<Array
 
 /// Joins several arrays of the same type.
 pub fn concatenate(arrays: &[ArrayRef], data_type: &DataType) -> PyResult<ArrayRef> {
-    if let [array] = arrays {
-        return Ok(Arc::clone(array));
-    }
     if arrays.is_empty() {
         return Ok(arrow_array::new_empty_array(data_type));
     }
-    let data: Vec<_> = arrays.iter().map(|array| array.to_data()).collect();
-    let total = data.iter().map(ArrayData::len).sum();
-    let mut all = MutableArrayData::new(data.iter().collect(), false, total);
-    for (index, part) in data.iter().enumerate() {
-        all.try_extend(index, 0, part.len()).map_err(arrow_error)?;
-    }
-    Ok(make_array(all.freeze()))
+    concat(&arrays.iter().map(AsRef::as_ref).collect::<Vec<_>>()).map_err(arrow_error)
 }
 
 /// Returns the field of what [`normalise`] returns.
@@ -130,35 +119,15 @@ fn rebuild(array: &ArrayRef, field: &Field) -> Result<ArrayRef, ArrowError> {
             let values = rebuild(&values, item)?;
             Ok(Arc::new(LargeListArray::try_new(Arc::clone(item), wide(&offsets), values, nulls)?))
         }
-        (DataType::LargeList(_), DataType::LargeList(item)) => {
-            let (_, offsets, values, nulls) = array.as_list::<i64>().clone().into_parts();
-            let values = rebuild(&values, item)?;
-            Ok(Arc::new(LargeListArray::try_new(Arc::clone(item), offsets, values, nulls)?))
+        (_, to) => {
+            let fields = match to {
+                DataType::LargeList(item) | DataType::FixedSizeList(item, _) => from_ref(item),
+                DataType::Struct(fields) => fields,
+                _ => return Ok(Arc::clone(array)),
+            };
+            let children = children(array);
+            let children = children.iter().zip(fields).map(|(child, field)| rebuild(child, field));
+            with_children(array, to, &children.collect::<Result<Vec<_>, _>>()?)
         }
-        (DataType::FixedSizeList(..), DataType::FixedSizeList(item, size)) => {
-            let list = array.as_fixed_size_list();
-            let values = rebuild(list.values(), item)?;
-            let nulls = list.nulls().cloned();
-            let item = Arc::clone(item);
-            Ok(Arc::new(FixedSizeListArray::try_new_with_length(
-                item,
-                *size,
-                values,
-                nulls,
-                list.len(),
-            )?))
-        }
-        (DataType::Struct(_), DataType::Struct(fields)) => {
-            let record = array.as_struct();
-            let columns = fields
-                .iter()
-                .zip(record.columns())
-                .map(|(field, column)| rebuild(column, field))
-                .collect::<Result<Vec<_>, _>>()?;
-            let nulls = record.nulls().cloned();
-            let fields = fields.clone();
-            Ok(Arc::new(StructArray::try_new_with_length(fields, columns, nulls, record.len())?))
-        }
-        _ => Ok(Arc::clone(array)),
     }
 }

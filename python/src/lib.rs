@@ -49,69 +49,63 @@ mod tune;
 mod verify;
 mod write;
 
-use pyo3::prelude::*;
+use pyo3::pymodule;
 
-/// Makes the extension module. Its classes are frozen, and what changes inside them is behind locks, so that it
-/// needs no global lock of the interpreter.
+/// The extension module. Its classes are frozen, and what changes inside them is behind locks, so that it needs no
+/// global lock of the interpreter.
 #[pymodule(gil_used = false)]
-fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    bridge::install();
-    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add_class::<array::Array>()?;
-    module.add_class::<array::Table>()?;
-    module.add_class::<buffer::Buffer>()?;
-    module.add_class::<dataset::Dataset>()?;
-    module.add_class::<file::File>()?;
-    module.add_class::<fill::FillContext>()?;
-    module.add_class::<observe::Monitor>()?;
-    module.add_class::<query::Query>()?;
-    module.add_class::<observe::Profiler>()?;
-    module.add_class::<observe::Profile>()?;
-    module.add_class::<steps::Steps>()?;
-    module.add_class::<write::Writer>()?;
-    module.add_function(wrap_pyfunction!(chain::chain, module)?)?;
-    module.add_function(wrap_pyfunction!(chain::join, module)?)?;
-    module.add_function(wrap_pyfunction!(branches::branches, module)?)?;
-    module.add_function(wrap_pyfunction!(relations::relations, module)?)?;
-    module.add_function(wrap_pyfunction!(relations::with_friends, module)?)?;
-    module.add_function(wrap_pyfunction!(rules::with_rules, module)?)?;
-    module.add_function(wrap_pyfunction!(file::open, module)?)?;
-    module.add_function(wrap_pyfunction!(file::did_you_mean, module)?)?;
-    module.add_function(wrap_pyfunction!(file::split_path, module)?)?;
-    module.add_function(wrap_pyfunction!(file::file_name, module)?)?;
-    module.add_function(wrap_pyfunction!(file::query_digest, module)?)?;
-    module.add_function(wrap_pyfunction!(file::name_of, module)?)?;
-    module.add_function(wrap_pyfunction!(file::files, module)?)?;
-    module.add_function(wrap_pyfunction!(file::absolute, module)?)?;
-    module.add_function(wrap_pyfunction!(file::size, module)?)?;
-    module.add_function(wrap_pyfunction!(file::about, module)?)?;
-    module.add_function(wrap_pyfunction!(file::identity, module)?)?;
-    module.add_function(wrap_pyfunction!(file::identity_of, module)?)?;
-    module.add_function(wrap_pyfunction!(file::shown, module)?)?;
-    module.add_function(wrap_pyfunction!(file::printable, module)?)?;
-    module.add_function(wrap_pyfunction!(file::printable_message, module)?)?;
-    module.add_function(wrap_pyfunction!(convert::convert, module)?)?;
-    module.add_function(wrap_pyfunction!(convert::convert_job, module)?)?;
-    module.add_function(wrap_pyfunction!(convert::convert_many, module)?)?;
-    module.add_function(wrap_pyfunction!(digest::digest, module)?)?;
-    module.add_class::<observe::Recording>()?;
-    module.add_function(wrap_pyfunction!(observe::io_stats, module)?)?;
-    module.add_function(wrap_pyfunction!(observe::io_stats_lines, module)?)?;
-    module.add_function(wrap_pyfunction!(observe::record, module)?)?;
-    module.add_function(wrap_pyfunction!(observe::trace_summary, module)?)?;
-    module.add_function(wrap_pyfunction!(rewrite::rewrite, module)?)?;
-    module.add_function(wrap_pyfunction!(rewrite::check_rewrite, module)?)?;
-    module.add_function(wrap_pyfunction!(tune::tune, module)?)?;
-    module.add_function(wrap_pyfunction!(tune::tune_page, module)?)?;
-    module.add_function(wrap_pyfunction!(tune::tune_body, module)?)?;
-    module.add_function(wrap_pyfunction!(verify::diff, module)?)?;
-    module.add_function(wrap_pyfunction!(verify::diff_files, module)?)?;
-    module.add_function(wrap_pyfunction!(verify::inspect, module)?)?;
-    module.add_function(wrap_pyfunction!(verify::inspect_page, module)?)?;
-    module.add_function(wrap_pyfunction!(verify::verify, module)?)?;
-    module.add_function(wrap_pyfunction!(fill::column_precision, module)?)?;
-    module.add_function(wrap_pyfunction!(fill::estimate_write_memory, module)?)?;
-    module.add_function(wrap_pyfunction!(merge::merge, module)?)?;
-    module.add_function(wrap_pyfunction!(cli::exit_code, module)?)?;
-    module.add_function(wrap_pyfunction!(cli::run_cli, module)?)
+mod _core {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::array::{Array, Table};
+    #[pymodule_export]
+    use crate::branches::branches;
+    #[pymodule_export]
+    use crate::buffer::Buffer;
+    #[pymodule_export]
+    use crate::chain::{chain, join};
+    #[pymodule_export]
+    use crate::cli::{exit_code, run_cli};
+    #[pymodule_export]
+    use crate::convert::{convert, convert_job, convert_many};
+    #[pymodule_export]
+    use crate::dataset::Dataset;
+    #[pymodule_export]
+    use crate::digest::digest;
+    #[pymodule_export]
+    use crate::file::{
+        File, about, absolute, did_you_mean, file_name, files, identity, identity_of, name_of,
+        open, printable, printable_message, query_digest, shown, size, split_path,
+    };
+    #[pymodule_export]
+    use crate::fill::{FillContext, column_precision, estimate_write_memory};
+    #[pymodule_export]
+    use crate::merge::merge;
+    #[pymodule_export]
+    use crate::observe::{
+        Monitor, Profile, Profiler, Recording, io_stats, io_stats_lines, record, trace_summary,
+    };
+    #[pymodule_export]
+    use crate::query::Query;
+    #[pymodule_export]
+    use crate::relations::{relations, with_friends};
+    #[pymodule_export]
+    use crate::rewrite::{check_rewrite, rewrite};
+    #[pymodule_export]
+    use crate::rules::with_rules;
+    #[pymodule_export]
+    use crate::steps::Steps;
+    #[pymodule_export]
+    use crate::tune::{tune, tune_body, tune_page, tune_text};
+    #[pymodule_export]
+    use crate::verify::{diff, diff_files, inspect, inspect_page, verify};
+    #[pymodule_export]
+    use crate::write::Writer;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::bridge::install();
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
 }

@@ -24,6 +24,7 @@ pub fn by_field(given: ByField) -> Result<Vec<FieldOptions>> {
 
 /// The options of writing, from a `nyssa.write.options.WriteOptions`.
 #[derive(FromPyObject)]
+#[pyo3(from_item_all)]
 pub struct WriteOptions {
     compression: Option<String>,
     effort: Option<String>,

@@ -37,65 +37,43 @@ pub trait Parallel {
     fn end(self) -> Result<Self::Written>;
 }
 
-impl Writer for TableWriter {
-    type Parallel = rntuple::ParallelWriter;
-    type Written = rntuple::Writer;
-    const OBJECT: &'static str = "RNTuple";
+/// Implements both traits for the writers of a format, whose writing this method ends.
+macro_rules! writers {
+    ($writer:ty, $parallel:ty, $written:ty, $object:literal, $end:ident) => {
+        impl Writer for $writer {
+            type Parallel = $parallel;
+            type Written = $written;
+            const OBJECT: &'static str = $object;
 
-    fn stalled(&self) -> Duration {
-        self.stalled()
-    }
+            fn stalled(&self) -> Duration {
+                self.stalled()
+            }
 
-    fn into_parallel(self, order: Order, context: &Context) -> Result<Self::Parallel> {
-        self.into_parallel(order, context)
-    }
+            fn into_parallel(self, order: Order, context: &Context) -> Result<Self::Parallel> {
+                self.into_parallel(order, context)
+            }
 
-    fn end(self) -> Result<Self::Written> {
-        self.into_writer()
-    }
+            fn end(self) -> Result<Self::Written> {
+                self.$end()
+            }
+        }
+
+        impl Parallel for $parallel {
+            type Written = $written;
+
+            fn context(&self) -> Result<Box<dyn Fill>> {
+                Ok(Box::new(self.context()?))
+            }
+
+            fn end(self) -> Result<Self::Written> {
+                self.$end()
+            }
+        }
+    };
 }
 
-impl Parallel for rntuple::ParallelWriter {
-    type Written = rntuple::Writer;
-
-    fn context(&self) -> Result<Box<dyn Fill>> {
-        Ok(Box::new(self.context()?))
-    }
-
-    fn end(self) -> Result<Self::Written> {
-        self.into_writer()
-    }
-}
-
-impl Writer for TreeWriter {
-    type Parallel = ttree::ParallelWriter;
-    type Written = TreeReport;
-    const OBJECT: &'static str = "TTree";
-
-    fn stalled(&self) -> Duration {
-        self.stalled()
-    }
-
-    fn into_parallel(self, order: Order, context: &Context) -> Result<Self::Parallel> {
-        self.into_parallel(order, context)
-    }
-
-    fn end(self) -> Result<Self::Written> {
-        self.finish()
-    }
-}
-
-impl Parallel for ttree::ParallelWriter {
-    type Written = TreeReport;
-
-    fn context(&self) -> Result<Box<dyn Fill>> {
-        Ok(Box::new(self.context()?))
-    }
-
-    fn end(self) -> Result<Self::Written> {
-        self.finish()
-    }
-}
+writers!(TableWriter, rntuple::ParallelWriter, rntuple::Writer, "RNTuple", into_writer);
+writers!(TreeWriter, ttree::ParallelWriter, TreeReport, "TTree", finish);
 
 /// The callers that give the entries: one or several.
 pub enum Rows<W: Writer> {

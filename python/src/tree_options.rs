@@ -19,6 +19,7 @@ pub fn by_branch(given: ByField) -> Result<Vec<BranchOptions>> {
 
 /// The options of a tree, from a `nyssa.write.tree.TreeOptions`.
 #[derive(FromPyObject)]
+#[pyo3(from_item_all)]
 pub struct TreeOptions {
     title: String,
     compression: Option<String>,

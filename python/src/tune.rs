@@ -53,6 +53,12 @@ pub fn tune_body(py: Python<'_>, report: &str) -> PyResult<String> {
     drawn(py, report, nyssa_cli::tune_body)
 }
 
+/// Returns what the command line prints about a report, which comes as JSON.
+#[pyfunction]
+pub fn tune_text(py: Python<'_>, report: &str) -> PyResult<String> {
+    drawn(py, report, nyssa_cli::tune_text)
+}
+
 fn drawn(py: Python<'_>, report: &str, draw: fn(&TuneReport) -> String) -> PyResult<String> {
     let report = serde_json::from_str(report).map_err(|error| {
         let error = Error::invalid_argument("this is no report of a search").with_source(error);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use nyssa_data::dataset::{Dataset, Filter, Format};
 use nyssa_data::view::ChainOptions;
-use nyssa_io::Source;
+use nyssa_io::{Sink, Source};
 use nyssa_jobs::open::{self, Datasets, Opened, format_of};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 use nyssa_root::{Context, Error};
@@ -138,6 +138,20 @@ pub fn check_text_output(option: &str, path: Option<&Path>) -> Result<()> {
         format!("{option} writes a file, and not to standard output"),
         Some("name a file; `./-` is a file of that name".to_owned()),
     ))
+}
+
+/// Creates a text file that [`write_text`] completes, if it is wanted.
+pub fn create_text(path: Option<&Path>, force: bool) -> Result<Option<Box<dyn Sink>>> {
+    Ok(path.map(|path| nyssa_io::create(path, force)).transpose().map_err(Error::from)?)
+}
+
+/// Writes the text of a file that is wanted.
+pub fn write_text(
+    file: Option<Box<dyn Sink>>,
+    text: impl FnOnce() -> Result<String>,
+) -> Result<()> {
+    let Some(mut sink) = file else { return Ok(()) };
+    Ok(sink.write_at(0, text()?.as_bytes()).and_then(|()| sink.commit()).map_err(Error::from)?)
 }
 
 /// Finds the key of a path. The error has a hint with the command that lists the keys.

@@ -29,7 +29,7 @@ pub use app::Terminal;
 pub use cmd::inspect::page as inspect_page;
 pub use cmd::profile::{body as profile_body, page as profile_page, table as profile_table};
 pub use cmd::trace::{Plotter, plot_by};
-pub use cmd::tune::{body as tune_body, page as tune_page};
+pub use cmd::tune::{body as tune_body, page as tune_page, text as tune_text};
 use exit_code::{FINE, SYSTEM};
 pub use io_stats::lines as io_stats_lines;
 use printable::Printable;

@@ -1,5 +1,7 @@
 //! Prints tables for people.
 
+use std::io::Write;
+
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 
 use crate::app::App;
@@ -38,10 +40,12 @@ impl Columns {
 
     /// Prints the table. It is as wide as its content, and not wider than the terminal.
     pub fn print(self, app: &mut App<'_>) -> Result<()> {
-        for line in self.lines(app.terminal.width) {
-            writeln!(app.out, "{line}")?;
-        }
-        Ok(())
+        self.write(app.out, app.terminal.width)
+    }
+
+    /// Writes the table. Without a width it is as wide as its cells.
+    pub fn write(self, out: &mut dyn Write, width: Option<u16>) -> Result<()> {
+        self.lines(width).iter().try_for_each(|line| Ok(writeln!(out, "{line}")?))
     }
 
     /// Returns the lines of the table, which are not longer than `width`.

@@ -1,17 +1,53 @@
-//! Begins and ends the pages that commands write. A page needs no other file and no network.
+//! Makes pages of HTML from templates. Any browser shows them without a network.
 
-use html_escape::encode_quoted_attribute as escaped;
+use std::sync::LazyLock;
 
-const STYLE: &str = include_str!("web_page.css");
+use minijinja::{Environment, context};
+use serde::Serialize;
 
-/// The end of a page.
-pub const END: &str = "</body></html>\n";
+use crate::units::{count, size};
 
-/// Returns the begin of a page with a title, and with more rules of style.
-pub fn begin(title: &str, style: &str) -> String {
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{}</title>\
-         <style>{STYLE}{style}</style></head><body>\n",
-        escaped(title)
-    )
+const STYLE: &str = include_str!("pages/page.css");
+const TEMPLATES: [(&str, &str); 5] = [
+    ("inspect.html", include_str!("pages/inspect.html")),
+    ("page.html", include_str!("pages/page.html")),
+    ("profile.html", include_str!("pages/profile.html")),
+    ("trace.html", include_str!("pages/trace.html")),
+    ("tune.html", include_str!("pages/tune.html")),
+];
+
+static PAGES: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut pages = Environment::new();
+    pages.set_keep_trailing_newline(true);
+    pages.add_filter("count", count);
+    pages.add_filter("fixed", |number: f64, digits: usize| format!("{number:.digits$}"));
+    pages.add_filter("size", size);
+    for (name, template) in TEMPLATES {
+        // What is wrong with a template is in its page, where tests see it.
+        let _ = pages.add_template(name, template);
+    }
+    pages
+});
+
+/// Returns the body of a page. Texts in its content are escaped.
+pub fn body(template: &str, content: impl Serialize) -> String {
+    let made = PAGES.get_template(template).and_then(|one| one.render(content));
+    made.unwrap_or_else(|error| format!("{error:#}"))
+}
+
+/// Returns a whole page.
+pub fn page(title: &str, style: &str, body: &str) -> String {
+    self::body("page.html", context! { title, style => format!("{STYLE}{style}"), body })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_are_read() {
+        for (name, _) in TEMPLATES {
+            PAGES.get_template(name).unwrap();
+        }
+    }
 }

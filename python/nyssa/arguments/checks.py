@@ -22,7 +22,7 @@ from nyssa.arguments.sizes import threads_of
 from nyssa.arguments.words import Words
 from nyssa.errors import ArgumentError
 
-__all__ = ["check_texts", "checked", "checks_of"]
+__all__ = ["check_location", "check_texts", "checked", "checks_of"]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -124,7 +124,8 @@ def _text(name: str, given: Any) -> None:
     check_text(given)
 
 
-def _location(name: str, given: Any) -> None:
+def check_location(name: str, given: Any) -> None:
+    """Raise an error for what is not the path or URL of a file."""
     path = os.fspath(given) if isinstance(given, os.PathLike) else given
     if not isinstance(path, str):
         # `open` and others have raised this class of error before.
@@ -143,31 +144,31 @@ def _location(name: str, given: Any) -> None:
 
 def _output(name: str, given: Any) -> None:
     if not hasattr(given, "write") and not hasattr(given, "fs"):
-        _location(name, given)
+        check_location(name, given)
 
 
 def _locations(name: str, given: Any) -> None:
     if isinstance(given, (str, os.PathLike)):
-        _location(name, given)
+        check_location(name, given)
     elif hasattr(given, "file_path"):
         return  # It is a dataset.
     elif isinstance(given, Mapping):
         for path, inner in given.items():
-            _location(name, path)
+            check_location(name, path)
             _or_none(_text)(f"the path of an object in {name}", inner)
     elif isinstance(given, (bytes, type)) or not isinstance(given, Iterable):
         raise _wrong(name, "a path or URL, several of these, or a dict from them to names", given)
     else:
         for item in given if isinstance(given, (list, tuple, np.ndarray)) else ():
             if not hasattr(item, "file_path"):
-                _location(name, item)
+                check_location(name, item)
 
 
 def _location_or_list(name: str, given: Any) -> None:
     if isinstance(given, list):
         _locations(name, given)
     else:
-        _location(name, given)
+        check_location(name, given)
 
 
 def _whole(name: str, given: Any) -> None:
@@ -291,7 +292,7 @@ def _rules(name: str, given: Any) -> None:
 
 def _cache(name: str, given: Any) -> None:
     if given is not False and not hasattr(given, "max_age"):
-        _location(name, given)
+        check_location(name, given)
 
 
 def _names(_name: str, given: Any) -> None:
@@ -341,9 +342,9 @@ _CHECKS = _with_none(
         "CacheAs": _text,
         "FieldOptions": _names_if_mapping,
         "BranchOptions": _mapping,
-        "str | os.PathLike[str]": _location,
+        "str | os.PathLike[str]": check_location,
         "str | os.PathLike[str] | SupportsWrite": _output,
-        "Path": _location,
+        "Path": check_location,
         "Path | Inputs": _location_or_list,
         "Files": _locations,
         "Files | Sequence[Dataset]": _locations,

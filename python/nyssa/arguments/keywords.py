@@ -7,23 +7,26 @@ becomes words, and what its default is.
 from __future__ import annotations
 
 import ast
+import functools
+import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Container, Iterable, Mapping
+from typing import Any, TypeVar
 
 from nyssa.arguments.by_glob import branch_options, field_options, text_of
-from nyssa.arguments.checks import check_texts
+from nyssa.arguments.checks import check_texts, checked
 from nyssa.arguments.sizes import auto_flush_of, bytes_of
 from nyssa.arguments.words import Words
 from nyssa.errors import ArgumentError
 
-__all__ = ["default_of", "kinds_of", "texts_of", "words_of"]
+__all__ = ["default_of", "kinds_of", "shows_keywords", "texts_of", "words_of"]
 
 #: The flags that are on by default. Their words say that they are off.
-_ON = frozenset({"carry", "checksums"})
+_ON = frozenset({"buffered", "carry", "checksums", "optimize_baskets", "same_page_merging"})
 
 # Values are whatever users give: `Any`.
 _Texts = Callable[[str, Any], Iterable[str]]
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def kinds_of(declared: type) -> dict[str, str]:
@@ -32,13 +35,50 @@ def kinds_of(declared: type) -> dict[str, str]:
     return {name: getattr(item, "__forward_arg__", str(item)) for name, item in types}
 
 
-def default_of(name: str, kind: str) -> Any:
-    """Return the default of a keyword of this type."""
+def default_of(name: str, kind: str, on: Container[str] = _ON) -> Any:
+    """Return the default of a keyword of this type. The flags in `on` are true by default."""
     if kind == "bool":
-        return name in _ON
+        return name in on
     if kind.startswith("Literal"):
         return ast.literal_eval(kind.removeprefix("Literal"))[0]
     return () if "Iterable" in kind else None
+
+
+def shows_keywords(
+    declared: type, last: Container[str] = (), on: Container[str] = _ON
+) -> Callable[[_F], _F]:
+    """Return a decorator for functions that take keywords, which a `TypedDict` declares.
+
+    It puts the keywords into the signature of the function, where users look for them, and checks
+    them. Those in `last` come after the others. The flags in `on` are true by default.
+    """
+    kinds = kinds_of(declared)
+
+    def decorate(function: _F) -> _F:
+        own = inspect.signature(function)
+        named = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        known = {one.name for one in named}
+        added = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=default_of(name, kinds[name], on),
+                annotation=kinds[name],
+            )
+            for name in sorted(kinds, key=lambda name: name in last)
+            if name not in known
+        ]
+        shown = own.replace(parameters=[*named, *added])
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            shown.bind(*args, **kwargs)
+            return function(*args, **kwargs)
+
+        call.__signature__ = shown  # type: ignore[attr-defined]
+        return checked(call)  # type: ignore[return-value]
+
+    return decorate
 
 
 def words_of(declared: type, given: Mapping[str, Any]) -> list[str]:

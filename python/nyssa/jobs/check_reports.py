@@ -14,6 +14,30 @@ from nyssa import _core
 from nyssa.show.report import Report
 from nyssa.show.table import Table, count, ratio, share, size
 
+__all__ = [
+    "Checksums",
+    "ClusterPart",
+    "ColumnDigest",
+    "ColumnPart",
+    "ComparedColumn",
+    "DatasetDiff",
+    "DiffReport",
+    "Difference",
+    "DigestComparison",
+    "DigestDifference",
+    "DigestReport",
+    "Distribution",
+    "FileDiffReport",
+    "Incomparable",
+    "InspectReport",
+    "Part",
+    "Problem",
+    "Undigested",
+    "VerifiedDataset",
+    "VerifiedObjects",
+    "VerifyReport",
+]
+
 
 @dataclass(frozen=True)
 class Problem:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import json
 import sys
@@ -15,8 +14,7 @@ from typing import Any, TypeVar
 from typing_extensions import TypedDict
 
 from nyssa.arguments.by_glob import FieldOptions
-from nyssa.arguments.checks import checked
-from nyssa.arguments.keywords import default_of, kinds_of, words_of
+from nyssa.arguments.keywords import kinds_of, shows_keywords, words_of
 from nyssa.arguments.sizes import Size
 
 Progress = Callable[[int, int], object]
@@ -138,41 +136,15 @@ def shows_options(declared: type) -> Callable[[_Job], _Job]:
     docstring of `OutputKeywords` says into its docstring.
     """
     kinds = kinds_of(declared)
-    shared = kinds_of(ClusterKeywords)
     documented = [text for name, text in _parameters() if name in kinds]
 
     def decorate(job: _Job) -> _Job:
-        own = inspect.signature(job)
-        named = [
-            parameter
-            for parameter in own.parameters.values()
-            if parameter.kind is not parameter.VAR_KEYWORD
-        ]
-        known = {item.name for item in named}
         # Users look for the options of the job first.
-        ordered = sorted(kinds, key=lambda name: name in shared)
-        added = [
-            inspect.Parameter(
-                name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=default_of(name, kinds[name]),
-                annotation=kinds[name],
-            )
-            for name in ordered
-            if name not in known
-        ]
-        shown = own.replace(parameters=[*named, *added])
-
-        @functools.wraps(job)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            shown.bind(*args, **kwargs)
-            return job(*args, **kwargs)
-
+        shown = shows_keywords(declared, last=kinds_of(ClusterKeywords))(job)
         text = inspect.getdoc(job) or ""
         head, _, rest = text.partition("**output\n    See `nyssa.jobs.job.OutputKeywords`.\n")
-        call.__doc__ = head + "".join(documented) + rest
-        call.__signature__ = shown  # type: ignore[attr-defined]
-        return checked(call)  # type: ignore[return-value]
+        shown.__doc__ = head + "".join(documented) + rest
+        return shown
 
     return decorate
 

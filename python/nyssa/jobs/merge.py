@@ -18,10 +18,9 @@ from nyssa.jobs.reports import MergeReport
 __all__ = ["merge"]
 
 
-class MergeKeywords(job.OutputKeywords, total=False):
-    """The options of `merge` and of campaigns, for type checkers; a test compares both."""
+class ContentKeywords(job.OutputKeywords, total=False):
+    """The options of `merge` that every input may need."""
 
-    mode: Literal["strict", "union", "filter"]
     checksums: bool
     skip_unsupported: bool
     skip_bad: bool
@@ -30,8 +29,14 @@ class MergeKeywords(job.OutputKeywords, total=False):
     branch_options: BranchOptions | None
 
 
-class AllKeywords(MergeKeywords, total=False):
-    """The options of `merge`."""
+class MergeKeywords(ContentKeywords, total=False):
+    """The options of `merge` that campaigns take."""
+
+    mode: Literal["strict", "union", "filter"]
+
+
+class AllKeywords(ContentKeywords, total=False):
+    """The options of `merge` that are keywords only."""
 
     recluster: Size | None
     append: bool
@@ -43,18 +48,10 @@ def merge(
     output: str | os.PathLike[str],
     mode: Literal["strict", "union", "filter"] = "strict",
     *,
-    recluster: Size | None = None,
-    checksums: bool = True,
-    skip_unsupported: bool = False,
-    skip_bad: bool = False,
-    append: bool = False,
-    basket_size: Size | None = None,
-    auto_flush: AutoFlush | None = None,
-    branch_options: BranchOptions | None = None,
     condense: None = None,
     threads: int | None = None,
     progress: Callable[[int, int], object] | bool = False,
-    **options: Unpack[job.OutputKeywords],
+    **options: Unpack[AllKeywords],
 ) -> MergeReport: ...
 
 
@@ -64,18 +61,10 @@ def merge(
     output: str | os.PathLike[str],
     mode: Literal["strict", "union", "filter"] = "strict",
     *,
-    recluster: Size | None = None,
-    checksums: bool = True,
-    skip_unsupported: bool = False,
-    skip_bad: bool = False,
-    append: bool = False,
-    basket_size: Size | None = None,
-    auto_flush: AutoFlush | None = None,
-    branch_options: BranchOptions | None = None,
     condense: int,
     threads: int | None = None,
     progress: Callable[[int, int], object] | bool = False,
-    **options: Unpack[job.OutputKeywords],
+    **options: Unpack[AllKeywords],
 ) -> list[MergeReport]: ...
 
 
@@ -85,18 +74,10 @@ def merge(
     output: str | os.PathLike[str],
     mode: Literal["strict", "union", "filter"] = "strict",
     *,
-    recluster: Size | None = None,
-    checksums: bool = True,
-    skip_unsupported: bool = False,
-    skip_bad: bool = False,
-    append: bool = False,
-    basket_size: Size | None = None,
-    auto_flush: AutoFlush | None = None,
-    branch_options: BranchOptions | None = None,
     condense: int | None = None,
     threads: int | None = None,
     progress: Callable[[int, int], object] | bool = False,
-    **options: Unpack[job.OutputKeywords],
+    **options: Unpack[AllKeywords],
 ) -> MergeReport | list[MergeReport]:
     """Merge RNTuples, TTrees and histograms in a new file.
 
@@ -212,11 +193,7 @@ def merge(
     workers = threads_of(threads)
     if condense is not None and condense < 1:
         raise ArgumentError(f"condense must be a positive number of inputs, not {condense}")
-    given = {**options, "recluster": recluster, "checksums": checksums}
-    given |= {"skip_unsupported": skip_unsupported, "skip_bad": skip_bad, "append": append}
-    given |= {"basket_size": basket_size, "auto_flush": auto_flush}
-    given |= {"branch_options": branch_options}
-    chosen = job.keywords(AllKeywords, given)
+    chosen = job.keywords(AllKeywords, options)
     both = [os.fspath(item) for item in inputs], os.fspath(output)
     report: MergeReport | list[MergeReport] = job.run(
         lambda show: _core.merge(*both, mode, condense, chosen, workers, show), progress, "merged"

@@ -8,6 +8,27 @@ from typing import Literal
 
 from typing_extensions import NotRequired, TypedDict
 
+__all__ = [
+    "BadInput",
+    "ColumnReport",
+    "ConvertReport",
+    "ConvertedBranch",
+    "ConvertedFile",
+    "ConvertedFiles",
+    "ConvertedTotal",
+    "MergeReport",
+    "MergedInput",
+    "MergedNTuple",
+    "MergedTree",
+    "ProcessUsage",
+    "RenamedBranch",
+    "RewriteReport",
+    "RewrittenField",
+    "SkippedBranch",
+    "StreamerFieldReport",
+    "Trial",
+]
+
 
 class Trial(TypedDict):
     """The size of a sample of a column that is stored in one way."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -27,7 +27,6 @@ from nyssa.jobs.tuned import (
 )
 from nyssa.read.file import split
 from nyssa.show.report import Report
-from nyssa.show.table import Table, count, size
 
 __all__ = ["TuneReport", "tune"]
 
@@ -136,80 +135,9 @@ class TuneReport(Report):
         """Return the content of this page, for notebooks."""
         return _core.tune_body(json.dumps(self.to_dict()))
 
-    def _parts(self) -> Iterator[str | Table]:
-        yield (
-            f"{self.format} {self.input}:{self.dataset}, {count(self.entries)} entries, "
-            f"{size(self.input_bytes)}; objective {self.objective}"
-        )
-        shown = [trial for trial in self.trials if trial.pareto or trial.recommended]
-        yield Table(
-            [
-                *("", "compression", "effort", "encoding", "streamer"),
-                *(">cluster size", ">page size"),
-                *(">size", ">write", ">read", ">memory"),
-            ],
-            [
-                [
-                    "*" if item.recommended else "",
-                    *(item.compression, item.effort, item.encoding, item.streamer or ""),
-                    *(size(item.cluster_size), size(item.page_size), size(item.bytes)),
-                    *(f"{item.write_cpu_seconds:.3f} s", f"{item.read_seconds:.3f} s"),
-                    size(item.memory),
-                ]
-                for item in shown
-            ],
-        )
-        reasons = [[reason.option, reason.value, reason.reason] for reason in self.reasons]
-        yield Table(["recommended", "value", "reason"], reasons)
-        for what, item in (
-            ("expected", self.expected),
-            ("expected with the default options", self.expected_by_default),
-        ):
-            yield (
-                f"{what}: {size(item.bytes)} ± {size(item.bytes_error)}, "
-                f"{item.write_cpu_seconds:.3f} s CPU time to write, "
-                f"{item.read_seconds:.3f} s to read, {size(item.memory)} of memory"
-            )
-        for curve in self.curves:
-            shown_as = count if curve.option == "threads" else size
-            rows = [
-                [
-                    *("*" if point.recommended else "", shown_as(point.value), size(point.bytes)),
-                    *(f"{point.write_seconds:.3f} s", f"{point.read_seconds:.3f} s"),
-                    size(point.memory),
-                ]
-                for point in curve.points
-            ]
-            names = ["", f">{curve.option}", ">size", ">time to write", ">time to read", ">memory"]
-            yield Table(names, rows)
-        if self.baskets is not None:
-            found = self.baskets
-            yield (
-                f"baskets: {count(found.baskets)} in {count(found.clusters)} clusters, "
-                f"{found.per_cluster:.1f} of a branch in a cluster, mostly ended by "
-                f"{found.ended_by}; {count(found.sampled)} compressed again by {found.compression}"
-            )
-            names = ["baskets", ">uncompressed", ">size of all", ">time to decompress"]
-            now = (count(found.cluster_entries), size(found.memory))
-            yield Table(
-                [*names, ">AutoFlush", ">memory"],
-                [
-                    ["as they are", size(found.mean_uncompressed_bytes), "1.000", "1.000", *now],
-                    *(
-                        [
-                            f"{item.factor} times larger",
-                            size(item.mean_uncompressed_bytes),
-                            f"{item.share:.3f}",
-                            f"{item.read_share:.3f}",
-                            count(item.auto_flush),
-                            size(item.memory),
-                        ]
-                        for item in found.larger
-                    ),
-                ],
-            )
-        for note in self.notes:
-            yield f"note: {note}"
+    def __str__(self) -> str:
+        """Return what ``nyssa tune`` prints."""
+        return _core.tune_text(json.dumps(self.to_dict()))
 
 
 @checked

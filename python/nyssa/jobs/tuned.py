@@ -4,6 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+__all__ = [
+    "BasketReport",
+    "ExpectedStorage",
+    "LargerBaskets",
+    "TuneCurve",
+    "TuneCurvePoint",
+    "TuneReason",
+    "TunedSample",
+    "TunedSettings",
+    "TunedTrial",
+]
+
 
 @dataclass(frozen=True)
 class TunedSettings:

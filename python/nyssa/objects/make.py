@@ -18,7 +18,7 @@ from nyssa.objects.graph import Graph
 from nyssa.objects.object import Object
 from nyssa.objects.simple import Collection, Parameter, Text
 
-__all__ = ["ATTRIBUTES", "AXIS_ATTRIBUTES", "empty_list", "graph", "make", "parameter", "text"]
+__all__ = ["AXIS", "HISTOGRAM", "empty_list", "graph", "make", "parameter", "text"]
 
 #: Members of ``TAttLine``, ``TAttFill`` and ``TAttMarker`` of a new object.
 ATTRIBUTES = {
@@ -31,8 +31,8 @@ ATTRIBUTES = {
     "fMarkerStyle": 1,
     "fMarkerSize": 1.0,
 }
-#: Members of ``TAttAxis`` of a new axis.
-AXIS_ATTRIBUTES = {
+#: Members of a new axis that do not depend on its bins.
+AXIS = {
     "fNdivisions": 510,
     "fAxisColor": 1,
     "fLabelColor": 1,
@@ -44,6 +44,25 @@ AXIS_ATTRIBUTES = {
     "fTitleSize": 0.035,
     "fTitleColor": 1,
     "fTitleFont": 42,
+    "fFirst": 0,
+    "fLast": 0,
+    "fBits2": 0,
+    "fTimeDisplay": False,
+    "fTimeFormat": "",
+}
+#: Members of a new histogram that do not depend on its bins. ``TH1::kNeutral`` is 2.
+HISTOGRAM = {
+    **ATTRIBUTES,
+    "fLineColor": 602,
+    "fBarOffset": 0,
+    "fBarWidth": 1000,
+    "fMaximum": -1111.0,
+    "fMinimum": -1111.0,
+    "fNormFactor": 0.0,
+    "fOption": "",
+    "fBufferSize": 0,
+    "fBinStatErrOpt": 0,
+    "fStatOverflows": 2,
 }
 #: ``TGraph::kClipFrame`` and ``TParameter::kIsConst``.
 _CLIP_FRAME, _CONSTANT = 1 << 10, 1 << 21

@@ -14,22 +14,30 @@ from nyssa.arrays import to_numpy
 from nyssa.errors import ArgumentError, UnsupportedError
 from nyssa.objects.axis import Axis
 from nyssa.objects.histogram import Histogram
-from nyssa.objects.make import ATTRIBUTES, AXIS_ATTRIBUTES, empty_list, make
+from nyssa.objects.make import AXIS, HISTOGRAM, empty_list, make
 from nyssa.objects.profile import Profile
 from nyssa.objects.simple import Collection, Text
 
-__all__ = ["is_numpy", "is_plottable", "of_numpy", "of_plottable"]
+__all__ = [
+    "LETTERS",
+    "is_numpy",
+    "is_plottable",
+    "new_histogram",
+    "new_profile",
+    "of_numpy",
+    "of_plottable",
+]
 
-#: Letters of ROOT's classes by the types of their bins; all others are ``TH1D`` to ``TH3D``.
-_LETTERS = {"i1": "C", "i2": "S", "i4": "I", "f4": "F"}
+#: Letters of ROOT's classes by the types of their bins.
+LETTERS = {"i1": "C", "i2": "S", "i4": "I", "f4": "F", "f8": "D"}
 #: What ``TProfile``, ``TProfile2D`` and ``TProfile3D`` call the axis of what they average.
 _MEAN = {1: "y", 2: "z", 3: "t"}
 #: Names of sums over pairs of axes.
 _PAIRS = (("x", "y"), ("x", "z"), ("y", "z"))
 #: ``TAxis::kAlphanumeric`` and ``TAxis::kCanExtend``, which ROOT sets for axes with labels.
 _LABELLED = 3
-#: ``TObject::kMustCleanup``; ``TH1::kNeutral``.
-_CLEANUP, _NEUTRAL = 1 << 3, 2
+#: ``TObject::kMustCleanup``.
+_CLEANUP = 1 << 3
 #: The largest integer below which ``double`` has all.
 _EXACT = 2**53
 
@@ -198,17 +206,12 @@ class _NewAxis:
         members: dict[str, Any] = {
             "fName": f"{letter}axis",
             "fTitle": self.title,
-            **AXIS_ATTRIBUTES,
+            **AXIS,
             "fTitleOffset": 0.0 if letter == "y" else 1.0,
             "fNbins": len(self.edges) - 1,
             "fXmin": float(self.edges[0]),
             "fXmax": float(self.edges[-1]),
             "fXbins": np.empty(0) if self.uniform else self.edges,
-            "fFirst": 0,
-            "fLast": 0,
-            "fBits2": 0,
-            "fTimeDisplay": False,
-            "fTimeFormat": "",
         }
         if self.labels is not None:
             texts = [
@@ -230,7 +233,7 @@ def _histogram(
     """Return the ``TH1`` to ``TH3`` of the contents of all bins, with those beyond the axes."""
     _check(name, len(axes))
     kind = values.dtype.str[1:]
-    letter = "D" if variances is not None else _LETTERS.get(kind, "D")
+    letter = "D" if variances is not None else LETTERS.get(kind, "D")
     if kind in ("i8", "u8") and len(values) and np.abs(values).max() > _EXACT:
         raise ArgumentError(f"{name}: a bin has more than 2^53 entries, which a double cannot hold")
     weights = values.astype(np.float64)
@@ -241,9 +244,7 @@ def _histogram(
     else:
         members["fSumw2"] = _flat(variances)
         members["fEntries"] = _effective(weights, variances)
-    dimensions = len(axes)
-    bases = ("TH1", f"TH{dimensions}", f"TArray{letter}")
-    return make(Histogram, f"TH{dimensions}{letter}", bases, members)
+    return new_histogram(len(axes), letter, members)
 
 
 def _profile(title: str, axes: list[_NewAxis], view: Mapping[str, npt.NDArray[Any]]) -> Profile:
@@ -270,7 +271,17 @@ def _profile(title: str, axes: list[_NewAxis], view: Mapping[str, npt.NDArray[An
         f"fTsumw{letter}": float(sums[inside].sum()),
         f"fTsumw{letter}2": float(sums_of_squares[inside].sum()),
     }
-    dimensions = len(axes)
+    return new_profile(len(axes), members)
+
+
+def new_histogram(dimensions: int, letter: str, members: dict[str, Any]) -> Histogram:
+    """Return the ``TH1`` to ``TH3`` with these members, whose class has this letter."""
+    bases = ("TH1", f"TH{dimensions}", f"TArray{letter}")
+    return make(Histogram, f"TH{dimensions}{letter}", bases, members)
+
+
+def new_profile(dimensions: int, members: dict[str, Any]) -> Profile:
+    """Return the ``TProfile`` to ``TProfile3D`` with these members."""
     class_name = "TProfile" if dimensions == 1 else f"TProfile{dimensions}D"
     bases = ("TH1", f"TH{dimensions}", f"TH{dimensions}D", "TArrayD")
     return make(Profile, class_name, bases, members)
@@ -289,8 +300,10 @@ def _members(
         "fBits": _CLEANUP,
         "fName": "",
         "fTitle": title,
-        **ATTRIBUTES,
-        "fLineColor": 602,
+        **HISTOGRAM,
+        "fContour": np.empty(0),
+        "fSumw2": np.empty(0),
+        "fFunctions": empty_list(),
         "fNcells": math.prod(len(axis.edges) + 1 for axis in axes),
     }
     unit = _NewAxis(np.array([0.0, 1.0]), uniform=True)
@@ -298,8 +311,6 @@ def _members(
         axis = axes[number] if number < len(axes) else unit
         members[f"f{letter.upper()}axis"] = axis.member(letter)
     members |= {
-        "fBarOffset": 0,
-        "fBarWidth": 1000,
         "fEntries": 0.0,
         "fTsumw": float(weights.sum()),
         "fTsumw2": float(squares.sum()),
@@ -313,18 +324,6 @@ def _members(
         if other in places:
             product = weights * places[item] * places[other]
             members[f"fTsumw{item}{other}"] = float(product.sum())
-    members |= {
-        "fMaximum": -1111.0,
-        "fMinimum": -1111.0,
-        "fNormFactor": 0.0,
-        "fContour": np.empty(0),
-        "fSumw2": np.empty(0),
-        "fOption": "",
-        "fFunctions": empty_list(),
-        "fBufferSize": 0,
-        "fBinStatErrOpt": 0,
-        "fStatOverflows": _NEUTRAL,
-    }
     if len(axes) == 2:
         members["fScalefactor"] = 1.0
     return members

@@ -10,6 +10,7 @@ from typing_extensions import Unpack
 
 from nyssa import _core
 from nyssa.arguments.checks import checked
+from nyssa.arguments.keywords import shows_keywords
 from nyssa.arguments.names import (
     NameFilter,
     choose,
@@ -93,14 +94,8 @@ class Columns(Choosable[_C]):
         """Return the names of the columns that nyssa cannot read, each with the reason."""
         return {name: item[3] for name, item in self._items.items() if item[3] is not None}
 
-    @checked
-    def keys(  # type: ignore[override]
-        self,
-        *,
-        filter_name: NameFilter = None,
-        filter_typename: NameFilter = None,
-        recursive: bool = False,
-    ) -> list[str]:
+    @shows_keywords(ColumnFilters)
+    def keys(self, **filters: Unpack[ColumnFilters]) -> list[str]:  # type: ignore[override]
         """Return the names of the columns, in their order in the file.
 
         Unlike in uproot, the default of `recursive` is `False`. With ``recursive=True`` the result
@@ -110,11 +105,7 @@ class Columns(Choosable[_C]):
         `filter_name` and `filter_typename` (of the C++ type) are globs, ``/regular expressions/``
         that match from the start on, lists of these, or functions.
         """
-        return list(
-            self.typenames(
-                filter_name=filter_name, filter_typename=filter_typename, recursive=recursive
-            )
-        )
+        return list(self.typenames(**filters))
 
     @checked
     def typenames(
@@ -135,21 +126,13 @@ class Columns(Choosable[_C]):
         """Iterate over pairs of name and C++ type name; `filters` are as in `keys`."""
         return iter(self.typenames(**filters).items())
 
-    @checked
-    def show(
-        self,
-        *,
-        filter_name: NameFilter = None,
-        filter_typename: NameFilter = None,
-        recursive: bool = False,
-    ) -> None:
+    @shows_keywords(ColumnFilters)
+    def show(self, **filters: Unpack[ColumnFilters]) -> None:
         """Print the name, the C++ type and the Arrow type of each column, or why it cannot be read.
 
         The parameters are as in `keys`.
         """
-        names = self.keys(
-            filter_name=filter_name, filter_typename=filter_typename, recursive=recursive
-        )
+        names = self.keys(**filters)
         items = [self._items.get(name) or self._below[name] for name in names]
         rows = [
             tuple(map(_core.printable, (name, typename, arrow or f"({why})")))

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
 from typing_extensions import Unpack
 
 from nyssa import _core
-from nyssa.arguments.checks import checked
+from nyssa.arguments.checks import check_location, checked
+from nyssa.arguments.keywords import shows_keywords
 from nyssa.arguments.names import NameFilter, is_text, matcher, not_found
 from nyssa.arguments.options import KeyFilters, SupportsRead
 from nyssa.errors import ArgumentError
@@ -89,32 +90,16 @@ class Directory(Choosable[Any]):
         """Return the path of the directory in its file; empty at the top."""
         return self._path
 
-    @checked
-    def keys(  # type: ignore[override]
-        self,
-        *,
-        recursive: bool = True,
-        cycle: bool = True,
-        filter_name: NameFilter = None,
-        filter_classname: NameFilter = None,
-    ) -> list[str]:
+    @shows_keywords(KeyFilters, on=("recursive", "cycle"))
+    def keys(self, **filters: Unpack[KeyFilters]) -> list[str]:  # type: ignore[override]
         """Return the paths of all objects, with cycle (``"Events;1"``) unless ``cycle=False``."""
-        names = self._listed(recursive, cycle, filter_name, filter_classname)
-        return list(dict.fromkeys(name for name, _ in names))
+        return list(dict.fromkeys(name for name, _ in self._listed(**filters)))
 
-    @checked
-    def classnames(
-        self,
-        *,
-        recursive: bool = True,
-        cycle: bool = True,
-        filter_name: NameFilter = None,
-        filter_classname: NameFilter = None,
-    ) -> dict[str, str]:
+    @shows_keywords(KeyFilters, on=("recursive", "cycle"))
+    def classnames(self, **filters: Unpack[KeyFilters]) -> dict[str, str]:
         """Return the C++ class of each object, by the names of `keys`."""
-        listed = self._listed(recursive, cycle, filter_name, filter_classname)
         out: dict[str, str] = {}
-        for name, classname in listed:
+        for name, classname in self._listed(**filters):
             out.setdefault(name, classname)
         return out
 
@@ -148,9 +133,13 @@ class Directory(Choosable[Any]):
         return list(dict.fromkeys(n for n, _, classname in self._entries if classname in DATASETS))
 
     def _listed(
-        self, recursive: bool, cycle: bool, by_name: NameFilter, by_class: NameFilter
+        self,
+        recursive: bool = True,
+        cycle: bool = True,
+        filter_name: NameFilter = None,
+        filter_classname: NameFilter = None,
     ) -> Iterator[tuple[str, str]]:
-        name_accepts, class_accepts = matcher(by_name), matcher(by_class)
+        name_accepts, class_accepts = matcher(filter_name), matcher(filter_classname)
         for name, number, classname in self._entries:
             if not recursive and "/" in name:
                 continue
@@ -396,10 +385,5 @@ def split(path: str | os.PathLike[str]) -> tuple[str, str | None]:
     name = os.fspath(path) if isinstance(path, os.PathLike) else path
     if not isinstance(name, str):
         raise TypeError(f"a file is named by a str or an os.PathLike, not by {type(name).__name__}")
-    try:
-        name.encode()
-    except UnicodeEncodeError as error:
-        raise ArgumentError(
-            f"the name {name!a} is not UTF-8; give the file another, or make a link to it"
-        ) from error
+    check_location("path", name)
     return (name, None) if isinstance(path, os.PathLike) else _core.split_path(name)

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from typing_extensions import Unpack
+
 from nyssa import _core
-from nyssa.arguments.by_glob import BranchOptions, FieldOptions
+from nyssa.arguments.by_glob import FieldOptions
 from nyssa.arguments.by_glob import field_options as by_field
 from nyssa.arguments.checks import checked
+from nyssa.arguments.keywords import shows_keywords
 from nyssa.arguments.names import NameFilter, not_found
 from nyssa.arrays import from_data, from_types
 from nyssa.errors import ArgumentError
 from nyssa.read.file import DIRECTORIES, Directory
 from nyssa.write import keyed_objects
 from nyssa.write.ntuple import NTupleWriter
-from nyssa.write.tree import TreeOptions, TreeWriter
+from nyssa.write.tree import TreeKeywords, TreeWriter, tree_options
 
 __all__ = ["UpdatableFile", "WritableDirectory", "WritableFile"]
 
@@ -119,26 +122,13 @@ class WritableFile:
             writer._extend(columns)
         return writer
 
-    @checked
+    @shows_keywords(TreeKeywords)
     def mktree(
         self,
         name: str,
         types_or_data: object,
         title: str = "",
-        *,
-        compression: int | str | None = None,
-        effort: str | None = None,
-        basket_size: int | str | None = None,
-        auto_flush: int | str | None = None,
-        optimize_baskets: bool = True,
-        counters: Mapping[str, str] | None = None,
-        leaf_lists: Sequence[str] | None = None,
-        vectors: Sequence[str] | None = None,
-        branch_options: BranchOptions | None = None,
-        aliases: Mapping[str, str] | None = None,
-        user_info: Mapping[str, str] | None = None,
-        classes: Mapping[str, Mapping[str, object]] | None = None,
-        split_level: int | None = None,
+        **options: Unpack[TreeKeywords],
     ) -> TreeWriter:
         """Add a TTree and return its writer.
 
@@ -224,27 +214,12 @@ class WritableFile:
             (a `NotImplementedError`) for types that a tree cannot hold.
         """
         self._check_free(name)
-        options = TreeOptions.of(
-            title=title,
-            compression=compression,
-            effort=effort,
-            basket_size=basket_size,
-            auto_flush=auto_flush,
-            optimize_baskets=optimize_baskets,
-            counters=counters,
-            leaf_lists=leaf_lists,
-            vectors=vectors,
-            branch_options=branch_options,
-            aliases=aliases,
-            user_info=user_info,
-            split_level=split_level,
-        )
-        classes = dict(classes or {})
+        classes = dict(options.get("classes") or {})
         columns = from_types.empty(types_or_data, classes)
         initial = columns is None
         if columns is None:
             columns = from_data.columns(types_or_data, bool(classes))
-        self._open().mktree(name, columns, classes, options)
+        self._open().mktree(name, columns, classes, tree_options(options, title))
         writer = TreeWriter(self._open, name, columns)
         self._trees[name] = writer
         if initial:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
 from typing import Any
 
 from typing_extensions import TypedDict
 
 from nyssa.arguments.by_glob import FieldOptions, field_options
+from nyssa.arguments.keywords import kinds_of
 from nyssa.arguments.sizes import bytes_of, threads_of
 from nyssa.errors import ArgumentError
 
-__all__ = ["WriteKeywords", "WriteOptions"]
+__all__ = ["UpdateKeywords", "WriteKeywords", "write_options"]
 
 _SIZES = (
     "cluster_size",
@@ -23,70 +24,51 @@ _SIZES = (
 )
 
 
-class WriteKeywords(TypedDict, total=False):
-    """The options of `recreate` but `force`, for type checkers; a test compares both."""
+class UpdateKeywords(TypedDict, total=False):
+    """The options of `update`."""
 
     compression: int | str | None
     effort: str | None
-    encoding: str | None
-    profile: str | None
     cluster_size: int | str | None
-    max_unzipped_cluster_size: int | str | None
     page_size: int | str | None
-    initial_page_size: int | str | None
-    page_buffer_budget: int | str | None
-    buffered: bool
     checksums: bool
-    same_page_merging: bool
     memory: int | str | None
-    field_options: FieldOptions | None
-    fill_contexts: int | None
-    fill_order: str
     threads: int | None
 
 
-@dataclass(frozen=True)
-class WriteOptions:
-    """The options of `recreate`, with sizes in bytes.
+class WriteKeywords(UpdateKeywords, total=False):
+    """The options of `recreate` but `force`."""
 
-    `None` stands for the default of the core.
+    encoding: str | None
+    profile: str | None
+    max_unzipped_cluster_size: int | str | None
+    initial_page_size: int | str | None
+    page_buffer_budget: int | str | None
+    buffered: bool
+    same_page_merging: bool
+    field_options: FieldOptions | None
+    fill_contexts: int | None
+    fill_order: str
+
+
+# The core takes the options as a dict, whose values have several types: `Any`.
+def write_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all options in the form that the core takes: `None` stands for its defaults.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) for options that do not exist, and for wrong sizes.
     """
-
-    compression: str | None = None
-    effort: str | None = None
-    encoding: str | None = None
-    profile: str | None = None
-    cluster_size: int | None = None
-    max_unzipped_cluster_size: int | None = None
-    page_size: int | None = None
-    initial_page_size: int | None = None
-    page_buffer_budget: int | None = None
-    buffered: bool | None = None
-    checksums: bool | None = None
-    same_page_merging: bool | None = None
-    memory: int | None = None
-    field_options: list[tuple[str, list[tuple[str, str]]]] | None = None
-    fill_contexts: int | None = None
-    fill_order: str | None = None
-    threads: int | None = None
-
-    # The options are those that users give, which are checked here and by the core: `Any`.
-    @classmethod
-    def of(cls, **given: Any) -> WriteOptions:
-        """Return the options of what users give.
-
-        Raises
-        ------
-        nyssa.ArgumentError
-            (a `ValueError`) for options that do not exist, and for wrong sizes.
-        """
-        if unknown := set(given) - {field.name for field in fields(cls)}:
-            raise ArgumentError(f"unknown options: {', '.join(sorted(unknown))}")
-        for name in _SIZES:
-            if given.get(name) is not None:
-                given[name] = bytes_of(given[name], name)
-        if given.get("compression") is not None:
-            given["compression"] = str(given["compression"])
-        chosen: FieldOptions | None = given.pop("field_options", None)
-        given["threads"] = threads_of(given.get("threads"))
-        return cls(field_options=field_options(chosen), **given)
+    known = kinds_of(WriteKeywords)
+    if unknown := set(given) - set(known):
+        raise ArgumentError(f"unknown options: {', '.join(sorted(unknown))}")
+    options = {**dict.fromkeys(known), **given}
+    for name in _SIZES:
+        if options[name] is not None:
+            options[name] = bytes_of(options[name], name)
+    if options["compression"] is not None:
+        options["compression"] = str(options["compression"])
+    options["field_options"] = field_options(options["field_options"])
+    options["threads"] = threads_of(options["threads"])
+    return options

@@ -9,39 +9,23 @@ from typing import cast
 from typing_extensions import Unpack
 
 from nyssa import _core
-from nyssa.arguments.by_glob import FieldOptions
 from nyssa.arguments.checks import checked
+from nyssa.arguments.keywords import shows_keywords
 from nyssa.arguments.options import SupportsWrite
 from nyssa.arrays import from_data, from_types
 from nyssa.files.bridge import output_of
 from nyssa.write.file import UpdatableFile, WritableFile
-from nyssa.write.options import WriteKeywords, WriteOptions
+from nyssa.write.options import UpdateKeywords, WriteKeywords, write_options
 
 __all__ = ["estimate_write_memory", "recreate", "update"]
 
 
-@checked
+@shows_keywords(WriteKeywords)
 def recreate(
     path: str | os.PathLike[str] | SupportsWrite,
     *,
-    compression: int | str | None = None,
-    effort: str | None = None,
-    encoding: str | None = None,
-    profile: str | None = None,
-    cluster_size: int | str | None = None,
-    max_unzipped_cluster_size: int | str | None = None,
-    page_size: int | str | None = None,
-    initial_page_size: int | str | None = None,
-    page_buffer_budget: int | str | None = None,
-    buffered: bool = True,
-    checksums: bool = True,
-    same_page_merging: bool = True,
-    memory: int | str | None = None,
-    field_options: FieldOptions | None = None,
-    fill_contexts: int | None = None,
-    fill_order: str = "completion",
     force: bool = True,
-    threads: int | None = None,
+    **options: Unpack[WriteKeywords],
 ) -> WritableFile:
     """Create a ROOT file for writing RNTuples, TTrees, histograms and other objects.
 
@@ -121,44 +105,16 @@ def recreate(
     nyssa.errors.OutputExistsError
         (a `FileExistsError`) when the file exists and `force` is false.
     """
-    options = WriteOptions.of(
-        compression=compression,
-        effort=effort,
-        encoding=encoding,
-        profile=profile,
-        cluster_size=cluster_size,
-        max_unzipped_cluster_size=max_unzipped_cluster_size,
-        page_size=page_size,
-        initial_page_size=initial_page_size,
-        page_buffer_budget=page_buffer_budget,
-        buffered=buffered,
-        checksums=checksums,
-        same_page_merging=same_page_merging,
-        memory=memory,
-        field_options=field_options,
-        fill_contexts=fill_contexts,
-        fill_order=fill_order,
-        threads=threads,
-    )
+    chosen = write_options(options)
     output = None if isinstance(path, str) else output_of(path, force)
     if output is not None:
-        return WritableFile(output.name, _core.Writer(output, options, force))
+        return WritableFile(output.name, _core.Writer(output, chosen, force))
     path = os.fspath(cast("str | os.PathLike[str]", path))
-    return WritableFile(path, _core.Writer(path, options, force))
+    return WritableFile(path, _core.Writer(path, chosen, force))
 
 
-@checked
-def update(
-    path: str | os.PathLike[str],
-    *,
-    compression: int | str = "zstd",
-    effort: str | None = None,
-    cluster_size: int | str | None = None,
-    page_size: int | str | None = None,
-    checksums: bool = True,
-    memory: int | str | None = None,
-    threads: int | None = None,
-) -> UpdatableFile:
+@shows_keywords(UpdateKeywords)
+def update(path: str | os.PathLike[str], **options: Unpack[UpdateKeywords]) -> UpdatableFile:
     """Open an existing ROOT file to add to its RNTuples and TTrees, or to add and delete objects.
 
     >>> with nyssa.update("events.root") as file:
@@ -193,17 +149,8 @@ def update(
         ``file[name]`` for a TTree that cannot be changed, and from `TreeWriter.extend` for a TTree
         with a branch to which no entries can be added.
     """
-    options = WriteOptions.of(
-        compression=compression,
-        effort=effort,
-        cluster_size=cluster_size,
-        page_size=page_size,
-        checksums=checksums,
-        memory=memory,
-        threads=threads,
-    )
     path = os.fspath(path)
-    return UpdatableFile(path, _core.Writer.update(path, options))
+    return UpdatableFile(path, _core.Writer.update(path, write_options(options)))
 
 
 @checked
@@ -238,6 +185,6 @@ def estimate_write_memory(
     if columns is None:
         columns = from_data.columns(types_or_data)
     estimate: dict[str, int] = json.loads(
-        _core.estimate_write_memory(columns, WriteOptions.of(**options))
+        _core.estimate_write_memory(columns, write_options(options))
     )
     return estimate

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from typing_extensions import TypedDict, Unpack
 
 from nyssa import _core
 from nyssa.arguments.by_glob import BranchOptions, branch_options
-from nyssa.arguments.checks import checked
+from nyssa.arguments.keywords import shows_keywords
 from nyssa.arguments.sizes import auto_flush_of, bytes_of
 from nyssa.arrays import forms, from_data, from_types
 from nyssa.errors import ArgumentError
@@ -40,33 +41,34 @@ _FORMS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@dataclass(frozen=True)
-class TreeOptions:
-    """The options of `WritableFile.mktree`, as the core takes them.
+class BranchKeywords(TypedDict, total=False):
+    """The options of `TreeWriter.add_branches`."""
 
-    `None` stands for the default of the core.
-    """
-
-    title: str
-    compression: str | None
+    compression: int | str | None
     effort: str | None
-    basket_size: int | None
-    auto_flush: int | None
-    optimize_baskets: bool
-    counters: list[tuple[str, str]]
-    leaf_lists: list[str]
-    vectors: list[str]
-    branch_options: list[tuple[str, list[tuple[str, str]]]]
-    aliases: list[tuple[str, str]]
-    user_info: list[tuple[str, str]]
+    basket_size: int | str | None
+    counters: Mapping[str, str] | None
+    leaf_lists: Sequence[str] | None
+    vectors: Sequence[str] | None
+    branch_options: BranchOptions | None
+    classes: Mapping[str, Mapping[str, object]] | None
     split_level: int | None
 
-    # The options are those that users give, which are checked here and by the core: `Any`.
-    @classmethod
-    def of(cls, **given: Any) -> TreeOptions:
-        """Return the options of what users give."""
-        formed = {name: form(given[name]) for name, form in _FORMS.items()}
-        return cls(**{**given, **formed})
+
+class TreeKeywords(BranchKeywords, total=False):
+    """The options of `WritableFile.mktree`."""
+
+    auto_flush: int | str | None
+    optimize_baskets: bool
+    aliases: Mapping[str, str] | None
+    user_info: Mapping[str, str] | None
+
+
+# The core takes the options as a dict, whose values have several types: `Any`.
+def tree_options(given: Mapping[str, Any], title: str = "") -> dict[str, Any]:
+    """Return all options but `classes` in the form that the core takes."""
+    named = {"title": title, "effort": None, "optimize_baskets": True, "split_level": None, **given}
+    return {**named, **{name: form(named.get(name)) for name, form in _FORMS.items()}}
 
 
 class TreeWriter(DatasetWriter):
@@ -108,21 +110,12 @@ class TreeWriter(DatasetWriter):
         """
         self._extend(self._columns(data))
 
-    @checked
+    @shows_keywords(BranchKeywords)
     def add_branches(
         self,
         data: object,
         types: Mapping[str, object] | None = None,
-        *,
-        compression: int | str | None = None,
-        effort: str | None = None,
-        basket_size: int | str | None = None,
-        counters: Mapping[str, str] | None = None,
-        leaf_lists: Sequence[str] | None = None,
-        vectors: Sequence[str] | None = None,
-        branch_options: BranchOptions | None = None,
-        classes: Mapping[str, Mapping[str, object]] | None = None,
-        split_level: int | None = None,
+        **options: Unpack[BranchKeywords],
     ) -> None:
         """Add branches, with a value for each entry that the tree has so far.
 
@@ -156,22 +149,7 @@ class TreeWriter(DatasetWriter):
         nyssa.UnsupportedError
             (a `NotImplementedError`) for types that a tree cannot hold.
         """
-        options = TreeOptions.of(
-            title="",
-            compression=compression,
-            effort=effort,
-            basket_size=basket_size,
-            auto_flush=None,
-            optimize_baskets=True,
-            counters=counters,
-            leaf_lists=leaf_lists,
-            vectors=vectors,
-            branch_options=branch_options,
-            aliases=None,
-            user_info=None,
-            split_level=split_level,
-        )
-        classes = dict(classes or {})
+        classes = dict(options.get("classes") or {})
         if from_types.empty(data, classes):
             raise ArgumentError("add_branches needs data: a value for each entry of the tree")
         stated = [] if types is None else from_types.needed(types, "add_branches", classes)
@@ -186,7 +164,7 @@ class TreeWriter(DatasetWriter):
         if not columns:
             raise ArgumentError("add_branches needs a branch at least: the data have no columns")
         fields = stated or columns
-        self._open().add_branches(self.name, fields, columns, classes, options)
+        self._open().add_branches(self.name, fields, columns, classes, tree_options(options))
         self._forms.update({field.name: forms.of(field) for field in fields})
 
     def fill_context(self) -> FillContext:

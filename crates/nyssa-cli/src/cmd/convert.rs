@@ -4,17 +4,18 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
-use nyssa_io::Sink;
 use nyssa_jobs::convert::{
     self, ConvertReport, ConvertedFile, ConvertedTotal, Direction, FileState, ManyOptions,
     StreamerFieldReport, To, ToRNTuple, ToTTree,
 };
 use nyssa_jobs::open;
-use nyssa_root::{Error, Kind};
+use nyssa_root::Kind;
 
 use crate::app::App;
 use crate::cmd::job_report::{self, Row};
-use crate::data::{check_output, files, find, only, open_file, path_of};
+use crate::data::{
+    check_output, check_text_output, create_text, files, find, only, open_file, path_of, write_text,
+};
 use crate::exit_code::{FINE, FULL, PROBLEM};
 use crate::failure::{Failure, Result};
 use crate::output::printable;
@@ -139,11 +140,9 @@ fn run_with<D: Direction>(args: &Convert, options: &D, app: &mut App<'_>) -> Res
     let (file, path) = open_file(input)?;
     let options = options.settled()?;
     let report = args.report.as_deref();
-    let report = report
-        .map(|report| {
-            ReportFile::create(report, options.output().force, [file.source().location(), output])
-        })
-        .transpose()?;
+    let taken = [file.source().location(), output];
+    report.map_or(Ok(()), |report| check_report(report, taken))?;
+    let report = create_text(report, options.output().force)?;
     let (bar, context) = app.progress(&context, "converting");
     let reports = match path {
         Some(path) => {
@@ -178,9 +177,13 @@ fn run_with<D: Direction>(args: &Convert, options: &D, app: &mut App<'_>) -> Res
     } else {
         print(&reports, args.columns, app)?;
     }
-    if let Some(report) = report {
-        report.write(&reports)?;
-    }
+    write_text(report, || {
+        let text = match reports.as_slice() {
+            [report] => serde_json::to_string_pretty(report),
+            reports => serde_json::to_string_pretty(reports),
+        };
+        Ok(text? + "\n")
+    })?;
     let damaged = |report: &ConvertReport| report.skipped.iter().any(|skipped| skipped.unreadable);
     Ok(if reports.iter().any(damaged) { PROBLEM } else { FINE })
 }
@@ -333,40 +336,20 @@ fn line(file: &ConvertedFile) -> String {
     }
 }
 
-/// The file of `--report`. It is created before the work starts, so that an error is found early.
-struct ReportFile(Box<dyn Sink>);
-
-impl ReportFile {
-    fn create(path: &Path, force: bool, taken: [&Path; 2]) -> Result<Self> {
-        if path.as_os_str() == "-" {
-            return Err(Failure::Usage(
-                "the report must be a file, not standard output".to_owned(),
-                Some("--json prints the same; `./-` is a file of that name".to_owned()),
-            ));
-        }
-        let is_same = |other: &&Path| *other == path || nyssa_io::is_same(other, path);
-        if taken.iter().any(is_same) {
-            return Err(Failure::Usage(
-                format!(
-                    "the report cannot be written to {}, because this is the input or the \
-                         output",
-                    path.display()
-                ),
-                Some("choose another name for the report".to_owned()),
-            ));
-        }
-        Ok(Self(nyssa_io::create(path, force).map_err(Error::from)?))
+/// Refuses a report in the place of the input or the output.
+fn check_report(report: &Path, taken: [&Path; 2]) -> Result<()> {
+    check_text_output("--report", Some(report))?;
+    let is_same = |other: &&Path| *other == report || nyssa_io::is_same(other, report);
+    if !taken.iter().any(is_same) {
+        return Ok(());
     }
-
-    fn write(mut self, reports: &[ConvertReport]) -> Result<()> {
-        let mut text = match reports {
-            [report] => serde_json::to_string_pretty(report)?,
-            reports => serde_json::to_string_pretty(reports)?,
-        };
-        text.push('\n');
-        self.0.write_at(0, text.as_bytes()).and_then(|()| self.0.commit()).map_err(Error::from)?;
-        Ok(())
-    }
+    let report = report.display();
+    Err(Failure::Usage(
+        format!(
+            "the report cannot be written to {report}, because this is the input or the output"
+        ),
+        Some("choose another name for the report".to_owned()),
+    ))
 }
 
 fn explain(failure: Failure) -> Failure {

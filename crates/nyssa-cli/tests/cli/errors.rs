@@ -249,8 +249,8 @@ fn reports_are_files() {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("out.root");
     let err = refused(&["convert", &file, output.to_str().unwrap(), "--report", "-"]);
-    let expected = "error: the report must be a file, not standard output\n\
-                    hint: --json prints the same; `./-` is a file of that name\n";
+    let expected = "error: --report writes a file, and not to standard output\n\
+                    hint: name a file; `./-` is a file of that name\n";
     assert_eq!(err, expected);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
     let expected = format!(

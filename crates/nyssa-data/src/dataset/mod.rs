@@ -25,6 +25,7 @@ pub use backing::{BACKING_PREFIX, Backing, Shown, common_names};
 pub use cpp_type::{CppKind, CppType, parts};
 pub use filter::{Filter, check_patterns, glob, select_columns, select_readable};
 pub use readable::{LeftOut, ReadableColumns};
+pub(crate) use take::gather;
 pub use windows::{Window, Windows};
 
 /// The format of a dataset.
@@ -42,6 +43,9 @@ pub enum Format {
     /// An RNTuple, the successor of TTree.
     RNTuple,
 }
+
+/// The values of columns, one array for each.
+pub type Arrays = Vec<ArrayRef>;
 
 /// A readable top-level column of a dataset: a branch or a field.
 ///

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use arrow_array::{Array, ArrayRef, make_array};
-use arrow_data::transform::MutableArrayData;
+use arrow_array::{Array, ArrayRef};
+use arrow_select::interleave::interleave;
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result};
 use nyssa_root::guard::to_usize;
@@ -81,22 +81,14 @@ fn places(sorted: &[u64], parts: &[Vec<ArrayRef>]) -> HashMap<u64, (usize, usize
     sorted.iter().copied().zip(rows).collect()
 }
 
-/// Collects the values at pairs of source and row. Neighbouring rows are copied together.
-fn gather(sources: &[&ArrayRef], rows: &[(usize, usize)]) -> Result<ArrayRef> {
-    let data = sources.iter().map(|array| array.to_data()).collect::<Vec<_>>();
-    let nullable = data.iter().any(|data| data.nulls().is_some());
-    let mut out = MutableArrayData::new(data.iter().collect(), nullable, rows.len());
-    let mut rest = rows;
-    while let Some(&(source, first)) = rest.first() {
-        let neighbours =
-            rest.iter().zip(first..).take_while(|(row, next)| **row == (source, *next));
-        let count = neighbours.count();
-        out.try_extend(source, first, first + count).map_err(|error| {
-            Error::limit("the entries do not fit into one array").with_source(error)
-        })?;
-        rest = &rest[count..];
-    }
-    Ok(make_array(out.freeze()))
+/// Collects the values at pairs of source and row.
+///
+/// # Errors
+/// `LimitExceeded` when they do not fit into one array.
+pub(crate) fn gather(sources: &[&ArrayRef], rows: &[(usize, usize)]) -> Result<ArrayRef> {
+    let sources: Vec<&dyn Array> = sources.iter().map(|array| array.as_ref()).collect();
+    interleave(&sources, rows)
+        .map_err(|error| Error::limit("the entries do not fit into one array").with_source(error))
 }
 
 #[cfg(test)]

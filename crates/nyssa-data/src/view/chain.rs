@@ -22,7 +22,7 @@ use super::target::File;
 use super::with_schema::{Lengths, Mapping, WithSchema};
 use super::{ChainSchema, ReadRule, WithRules};
 use crate::dataset::{
-    AnyDataset, Backing, ColumnInfo, Dataset, Format, LeftOut, check_entries, different,
+    AnyDataset, Arrays, Backing, ColumnInfo, Dataset, Format, LeftOut, check_entries, different,
 };
 
 /// The largest number of files of a chain that stay open for the next read.
@@ -375,12 +375,7 @@ impl Dataset for Chain {
         self.parts.iter().flat_map(shift).collect()
     }
 
-    fn read(
-        &self,
-        names: &[&str],
-        entries: Range<u64>,
-        context: &Context,
-    ) -> Result<Vec<ArrayRef>> {
+    fn read(&self, names: &[&str], entries: Range<u64>, context: &Context) -> Result<Arrays> {
         check_entries(&entries, self.num_entries())?;
         let parts = self.within(&entries).collect::<Vec<_>>();
         let read = |&(index, start, end): &(usize, u64, u64), context: &Context| {

@@ -10,7 +10,7 @@ use nyssa_root::guard::to_usize;
 use rayon::prelude::*;
 
 use crate::cut::Formula;
-use crate::dataset::{ColumnBytes, ColumnInfo, Dataset};
+use crate::dataset::{Arrays, ColumnBytes, ColumnInfo, Dataset};
 
 /// The columns that formulas compute, followed by the columns of another dataset. `D` points to it.
 pub struct Computed<D> {
@@ -84,12 +84,7 @@ impl<D: Deref<Target: Dataset> + Send + Sync> Dataset for Computed<D> {
         computed.into_iter().find(|item| item.name == name).or_else(|| self.inner.find_column(name))
     }
 
-    fn read(
-        &self,
-        names: &[&str],
-        entries: Range<u64>,
-        context: &Context,
-    ) -> Result<Vec<ArrayRef>> {
+    fn read(&self, names: &[&str], entries: Range<u64>, context: &Context) -> Result<Arrays> {
         let mut needed: Vec<&str> = Vec::new();
         for name in names {
             let fields = self.formula(name).map(|(formula, _)| formula.fields());

@@ -3,9 +3,11 @@
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, make_array};
+use arrow_array::{Array, ArrayRef, BooleanArray};
 use arrow_buffer::BooleanBuffer;
-use arrow_data::transform::MutableArrayData;
+use arrow_schema::ArrowError;
+use arrow_select::concat::concat;
+use arrow_select::filter::filter;
 use nyssa_root::Context;
 use nyssa_root::arrow::memory;
 use nyssa_root::error::{Error, Result};
@@ -14,7 +16,7 @@ use nyssa_root::page_pool::PagePool;
 use rayon::prelude::*;
 
 use crate::cut::Cut;
-use crate::dataset::{ColumnInfo, Dataset, check_entries};
+use crate::dataset::{Arrays, ColumnInfo, Dataset, check_entries, gather};
 use crate::heuristics::view;
 use crate::view::computed::named_columns;
 
@@ -80,7 +82,7 @@ fn passing(
         if piece.taken() == 0 {
             continue;
         }
-        let pass = |array: &ArrayRef| take(std::slice::from_ref(array), piece.mask.as_ref());
+        let pass = |array: &ArrayRef| passed(array, piece.mask.as_ref());
         let arrays = match bytes < view::CUT_BYTES {
             true => arrays.iter().map(pass).collect::<Result<Vec<_>>>()?,
             false => Vec::new(),
@@ -205,18 +207,18 @@ impl<D: Deref<Target: Dataset>> Selected<D> {
             true => Vec::new(),
             false => self.inner.read(&others, part.entries.clone(), context)?,
         };
-        let filter = |array: &ArrayRef| match &part.mask {
-            Some(mask) => take(std::slice::from_ref(array), Some(mask)),
-            None => Ok(Arc::clone(array)),
-        };
-        let filtered: Result<Vec<_>> =
-            context.pool().install(|| arrays.par_iter().map(filter).collect());
-        let mut filtered = filtered?.into_iter();
+        let pass = |array: &ArrayRef| passed(array, part.mask.as_ref());
+        let passed: Result<Vec<_>> =
+            context.pool().install(|| arrays.par_iter().map(pass).collect());
+        let mut passed = passed?.into_iter();
         let column = |name: &&str| match known(name) {
             Some(array) if array.len() == rows => Ok(Some(Arc::clone(array))),
             // A copy, because arrays begin with their first entry.
-            Some(array) => take(&[array.slice(row, rows)], None).map(Some),
-            None => Ok(filtered.next()),
+            Some(array) => {
+                let rows: Vec<_> = (row..row + rows).map(|row| (0, row)).collect();
+                gather(&[array], &rows).map(Some)
+            }
+            None => Ok(passed.next()),
         };
         names.iter().map(column).filter_map(Result::transpose).collect()
     }
@@ -306,12 +308,7 @@ impl<D: Deref<Target: Dataset> + Send + Sync> Dataset for Selected<D> {
         clusters
     }
 
-    fn read(
-        &self,
-        names: &[&str],
-        entries: Range<u64>,
-        context: &Context,
-    ) -> Result<Vec<ArrayRef>> {
+    fn read(&self, names: &[&str], entries: Range<u64>, context: &Context) -> Result<Arrays> {
         check_entries(&entries, self.num_entries())?;
         let parts = self.parts(&entries);
         if parts.is_empty() {
@@ -335,40 +332,21 @@ impl<D: Deref<Target: Dataset> + Send + Sync> Dataset for Selected<D> {
             start += part.taken();
             own.iter().for_each(|own| own.turn());
         }
-        let join = |arrays: Vec<ArrayRef>| match &arrays[..] {
-            [only] => Ok(ArrayRef::clone(only)),
-            arrays => take(arrays, None),
+        let join = |arrays: Vec<ArrayRef>| {
+            concat(&arrays.iter().map(AsRef::as_ref).collect::<Vec<_>>()).map_err(misfit)
         };
         context.pool().install(|| pieces.into_par_iter().map(join).collect())
     }
 }
 
-/// Joins arrays of one type. From a single array, takes only the entries of `mask`.
-fn take(arrays: &[ArrayRef], mask: Option<&BooleanBuffer>) -> Result<ArrayRef> {
-    let data = arrays.iter().map(|array| array.to_data()).collect::<Vec<_>>();
-    let length = match mask {
-        Some(mask) => mask.count_set_bits(),
-        None => {
-            let total = arrays.iter().try_fold(0u64, |sum, a| sum.checked_add(a.len() as u64));
-            to_usize(total.unwrap_or(u64::MAX), "entries")?
-        }
-    };
-    let nulls = arrays.iter().any(|array| array.null_count() > 0);
-    let mut output = MutableArrayData::new(data.iter().collect(), nulls, length);
-    let failed = |error: arrow_schema::ArrowError| {
-        Error::limit("the selected entries do not fit one array").with_source(error)
-    };
+/// Returns the values of an array that pass a mask. `None` passes all.
+fn passed(array: &ArrayRef, mask: Option<&BooleanBuffer>) -> Result<ArrayRef> {
     match mask {
-        Some(mask) => {
-            for (start, end) in mask.set_slices() {
-                output.try_extend(0, start, end).map_err(failed)?;
-            }
-        }
-        None => {
-            for (index, array) in arrays.iter().enumerate() {
-                output.try_extend(index, 0, array.len()).map_err(failed)?;
-            }
-        }
+        Some(mask) => filter(array, &BooleanArray::new(mask.clone(), None)).map_err(misfit),
+        None => Ok(Arc::clone(array)),
     }
-    Ok(make_array(output.freeze()))
+}
+
+fn misfit(error: ArrowError) -> Error {
+    Error::limit("the selected entries do not fit one array").with_source(error)
 }

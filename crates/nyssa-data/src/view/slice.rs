@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use arrow_array::ArrayRef;
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result};
 
-use crate::dataset::{ColumnInfo, Dataset};
+use crate::dataset::{Arrays, ColumnInfo, Dataset};
 
 /// The entries `start..end` of another dataset, counted from 0.
 pub struct Slice<'a> {
@@ -64,12 +63,7 @@ impl Dataset for Slice<'_> {
             .collect()
     }
 
-    fn read(
-        &self,
-        names: &[&str],
-        entries: Range<u64>,
-        context: &Context,
-    ) -> Result<Vec<ArrayRef>> {
+    fn read(&self, names: &[&str], entries: Range<u64>, context: &Context) -> Result<Arrays> {
         if entries.start > entries.end || entries.end > self.num_entries() {
             return Err(Error::invalid_argument(format!(
                 "entries {}..{} are not within {}",

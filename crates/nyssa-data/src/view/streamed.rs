@@ -10,7 +10,7 @@ use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::streamer::ObjectLayout;
 use rayon::prelude::*;
 
-use crate::dataset::{AnyDataset, ColumnInfo, Dataset};
+use crate::dataset::{AnyDataset, Arrays, ColumnInfo, Dataset};
 
 /// A dataset some of whose columns are read as streamed objects.
 pub struct Streamed {
@@ -50,12 +50,7 @@ impl Dataset for Streamed {
         &self.items
     }
 
-    fn read(
-        &self,
-        names: &[&str],
-        entries: Range<u64>,
-        context: &Context,
-    ) -> Result<Vec<ArrayRef>> {
+    fn read(&self, names: &[&str], entries: Range<u64>, context: &Context) -> Result<Arrays> {
         let first = entries.start;
         let arrays = self.inner.read(names, entries, context)?;
         let streamed = |(array, name): (ArrayRef, &&str)| match self.layouts.get(*name) {

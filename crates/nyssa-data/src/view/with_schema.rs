@@ -14,7 +14,7 @@ use nyssa_root::guard::to_usize;
 use rayon::prelude::*;
 
 use super::evolve::{Aliases, Conversion, EvolutionOptions, Missing, default_array, evolve};
-use crate::dataset::{AnyDataset, ColumnInfo, Dataset, LeftOut};
+use crate::dataset::{AnyDataset, Arrays, ColumnInfo, Dataset, LeftOut};
 
 /// The origins of the columns of a target schema in one file. Files with the same schema share one mapping.
 #[derive(Debug)]
@@ -238,12 +238,7 @@ impl Dataset for WithSchema {
         &self.items
     }
 
-    fn read(
-        &self,
-        names: &[&str],
-        entries: Range<u64>,
-        context: &Context,
-    ) -> Result<Vec<ArrayRef>> {
+    fn read(&self, names: &[&str], entries: Range<u64>, context: &Context) -> Result<Arrays> {
         let origins = names.iter().map(|name| self.origin(name)).collect::<Result<Vec<_>>>();
         let origins = origins.in_file(self.file()).in_object(self.name())?;
         let mut stored: Vec<&str> = Vec::new();

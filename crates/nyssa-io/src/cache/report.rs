@@ -45,7 +45,7 @@ pub struct CachedResource {
 }
 
 /// The result of checking what the cache keeps of a resource.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct VerifiedResource {
     /// Its URL, or the name of its folder if its description is damaged.
     pub name: String,
@@ -175,20 +175,14 @@ impl Cache {
     fn verified(&self, found: &Found) -> VerifiedResource {
         let folder = found.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let name = read_about(&found.path).map_or(folder, |about| about.shown());
+        let mut verified = VerifiedResource { name, ..VerifiedResource::default() };
         let Some(entry) = self.entry(found) else {
-            let (checked, bytes, damaged_records, damaged_blocks) = (0, 0, 0, 0);
-            return VerifiedResource {
-                name,
-                checked,
-                bytes,
-                damaged_records,
-                damaged_blocks,
-                is_unknown: true,
-            };
+            return VerifiedResource { is_unknown: true, ..verified };
         };
         let mut records: Vec<_> = entry.with_index(|index| index.records().collect());
         records.sort_by_key(|record| record.place);
-        let (mut bytes, mut damaged_blocks) = (0, 0);
+        verified.checked = records.len() as u64;
+        verified.damaged_records = entry.damaged_records();
         let mut rest = records.as_slice();
         while !rest.is_empty() {
             let mut together = 0;
@@ -199,17 +193,9 @@ impl Cache {
             let count = rest.iter().take_while(fits).count().max(1);
             let (now, later) = rest.split_at(count);
             rest = later;
-            damaged_blocks += entry.read(now.to_vec()).damaged().len() as u64;
-            bytes += now.iter().map(|record| record.bytes).sum::<u64>();
+            verified.damaged_blocks += entry.read(now.to_vec()).damaged().len() as u64;
+            verified.bytes += now.iter().map(|record| record.bytes).sum::<u64>();
         }
-        let (checked, damaged_records) = (records.len() as u64, entry.damaged_records());
-        VerifiedResource {
-            name,
-            checked,
-            bytes,
-            damaged_records,
-            damaged_blocks,
-            is_unknown: false,
-        }
+        verified
     }
 }

@@ -226,27 +226,24 @@ static CLIENTS: PerProcess<Mutex<Vec<Arc<Client>>>> = PerProcess::new();
 impl Client {
     /// Returns the client of this process. A fork has its own: connections cannot be shared between processes.
     pub(crate) fn of(options: &HttpOptions) -> Arc<Self> {
-        let process = std::process::id();
-        let new = || {
-            let (plain, secure) = (OnceLock::new(), OnceLock::new());
-            let options = options.clone();
-            Arc::new(Self { options, uses_proxies: true, process, plain, secure })
-        };
         let mut clients = CLIENTS.lock();
         let fits = |client: &&Arc<Self>| client.options == *options;
         if let Some(client) = clients.iter().find(fits) {
             return Arc::clone(client);
         }
-        let client = new();
+        let client = Arc::new(Self::new(options, true));
         clients.push(Arc::clone(&client));
         client
     }
 
     /// Returns a client that uses no proxies, for a service on or near this machine.
     pub(crate) fn direct(options: &HttpOptions) -> Self {
+        Self::new(options, false)
+    }
+
+    fn new(options: &HttpOptions, uses_proxies: bool) -> Self {
         let (plain, secure) = (OnceLock::new(), OnceLock::new());
-        let process = std::process::id();
-        Self { options: options.clone(), uses_proxies: false, process, plain, secure }
+        Self { options: options.clone(), uses_proxies, process: std::process::id(), plain, secure }
     }
 
     /// Returns whether this is the process that has the connections.

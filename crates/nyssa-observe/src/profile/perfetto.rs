@@ -1,9 +1,11 @@
 //! Writes a profile as trace events, which Perfetto and `chrome://tracing` show (Trace Event Format).
 
-use serde::{Serialize, Serializer};
+use std::num::NonZero;
+
+use serde::Serialize;
+use serde::ser::{SerializeSeq, Serializer};
 use serde_json::json;
 
-use super::log::{Log, Run};
 use super::report::ProfileReport;
 use crate::error::{Error, Result};
 
@@ -17,11 +19,9 @@ const MEGABYTE: f64 = 1e6;
 struct Document<'a> {
     display_time_unit: &'static str,
     other_data: serde_json::Value,
-    trace_events: TraceEvents<'a>,
+    #[serde(serialize_with = "trace_events")]
+    trace_events: &'a ProfileReport,
 }
-
-/// All events, made while they are written.
-struct TraceEvents<'a>(&'a ProfileReport);
 
 /// A stage of a thread ("complete event").
 #[derive(Serialize)]
@@ -32,7 +32,7 @@ struct Complete<'a> {
     ts: f64,
     dur: f64,
     pid: u32,
-    tid: usize,
+    tid: u32,
     args: Arguments<'a>,
 }
 
@@ -40,15 +40,10 @@ struct Complete<'a> {
 struct Arguments<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     column: Option<&'a str>,
-    #[serde(skip_serializing_if = "is_zero")]
-    bytes_in: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    bytes_out: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes_in: Option<NonZero<u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes_out: Option<NonZero<u64>>,
 }
 
 impl ProfileReport {
@@ -60,7 +55,7 @@ impl ProfileReport {
         let document = Document {
             display_time_unit: "ms",
             other_data: json!({ "spans_left_out": self.spans_left_out }),
-            trace_events: TraceEvents(self),
+            trace_events: self,
         };
         serde_json::to_string(&document).map_err(|error| Error::Limit {
             what: "the trace events have no JSON form",
@@ -69,37 +64,33 @@ impl ProfileReport {
     }
 }
 
-impl Serialize for TraceEvents<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let process = std::process::id();
-        let names = self.0.logs.iter().enumerate().map(|(thread, log)| {
-            let args = json!({ "name": log.thread });
-            Line::Other(json!({ "ph": "M", "name": "thread_name", "pid": process, "tid": thread + 1, "args": args }))
-        });
-        let memory = self.0.memory.iter().flat_map(|memory| &memory.samples);
-        let memory = memory.map(|&(at, bytes)| {
-            let args = json!({ "MB": bytes as f64 / MEGABYTE });
-            Line::Other(json!({ "ph": "C", "name": "memory", "ts": at * 1e6, "pid": process, "tid": 0, "args": args }))
-        });
-        let spans = self.0.logs.iter().enumerate().flat_map(|(thread, log)| {
-            let line = move |run| complete(log, run, process, thread + 1).map(Line::Complete);
-            log.runs.iter().filter_map(line)
-        });
-        serializer.collect_seq(names.chain(memory).chain(spans))
+/// Writes all events, made while they are written.
+fn trace_events<S: Serializer>(
+    report: &ProfileReport,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    let pid = std::process::id();
+    let mut events = serializer.serialize_seq(None)?;
+    for (log, tid) in report.logs.iter().zip(1..) {
+        let args = json!({ "name": log.thread });
+        let name =
+            json!({ "ph": "M", "name": "thread_name", "pid": pid, "tid": tid, "args": args });
+        events.serialize_element(&name)?;
     }
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Line<'a> {
-    Complete(Complete<'a>),
-    Other(serde_json::Value),
-}
-
-fn complete<'a>(log: &'a Log, run: &Run, pid: u32, tid: usize) -> Option<Complete<'a>> {
-    let node = log.nodes.get(run.node)?;
-    let (ts, dur) = (run.start as f64 / UNIT, (run.end - run.start) as f64 / UNIT);
-    let Run { bytes_in, bytes_out, .. } = *run;
-    let args = Arguments { column: log.column_of(node), bytes_in, bytes_out };
-    Some(Complete { ph: "X", name: node.stage, cat: "nyssa", ts, dur, pid, tid, args })
+    for &(at, bytes) in report.memory.iter().flat_map(|memory| &memory.samples) {
+        let args = json!({ "MB": bytes as f64 / MEGABYTE });
+        let memory = json!({ "ph": "C", "name": "memory", "ts": at * 1e6, "pid": pid, "tid": 0, "args": args });
+        events.serialize_element(&memory)?;
+    }
+    for (log, tid) in report.logs.iter().zip(1..) {
+        for run in &log.runs {
+            let Some(node) = log.nodes.get(run.node) else { continue };
+            let [bytes_in, bytes_out] = [run.bytes_in, run.bytes_out].map(NonZero::new);
+            let args = Arguments { column: log.column_of(node), bytes_in, bytes_out };
+            let (ts, dur) = (run.start as f64 / UNIT, (run.end - run.start) as f64 / UNIT);
+            let (ph, name, cat) = ("X", node.stage, "nyssa");
+            events.serialize_element(&Complete { ph, name, cat, ts, dur, pid, tid, args })?;
+        }
+    }
+    events.end()
 }

@@ -12,13 +12,13 @@ impl Malformed {
     }
 }
 
-/// The kind of an answer.
+/// The kind of an answer, with its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// The answer, or its last part.
-    Ok,
+    Ok = 0,
     /// A part of the answer.
-    OkSoFar,
+    OkSoFar = 4000,
     /// A message of the server, which is not an answer.
     Attention,
     /// The server wants more credentials.
@@ -33,6 +33,20 @@ pub enum Status {
     WaitAnswer,
     /// An answer with checksums.
     Checked,
+}
+
+impl Status {
+    const ALL: [Self; 9] = [
+        Self::Ok,
+        Self::OkSoFar,
+        Self::Attention,
+        Self::AuthMore,
+        Self::Error,
+        Self::Redirect,
+        Self::Wait,
+        Self::WaitAnswer,
+        Self::Checked,
+    ];
 }
 
 /// The header of an answer.
@@ -55,18 +69,10 @@ impl Header {
         let short = || Malformed::short("a header", bytes.len());
         let stream = u16_at(bytes, 0).ok_or_else(short)?;
         let length = u32_at(bytes, 4).ok_or_else(short)?;
-        let status = match u16_at(bytes, 2).ok_or_else(short)? {
-            0 => Status::Ok,
-            4000 => Status::OkSoFar,
-            4001 => Status::Attention,
-            4002 => Status::AuthMore,
-            4003 => Status::Error,
-            4004 => Status::Redirect,
-            4005 => Status::Wait,
-            4006 => Status::WaitAnswer,
-            4007 => Status::Checked,
-            other => return Err(Malformed(format!("an answer of the unknown status {other}"))),
-        };
+        let status = u16_at(bytes, 2).ok_or_else(short)?;
+        let known = Status::ALL.into_iter().find(|&one| one as u16 == status);
+        let unknown = || Malformed(format!("an answer of the unknown status {status}"));
+        let status = known.ok_or_else(unknown)?;
         if i32::try_from(length).is_err() {
             return Err(Malformed(format!("an answer of {length} bytes")));
         }
@@ -82,20 +88,9 @@ impl Header {
 
     /// Returns the header in bytes, for servers in tests.
     pub fn encode(&self) -> [u8; Self::LENGTH] {
-        let status: u16 = match self.status {
-            Status::Ok => 0,
-            Status::OkSoFar => 4000,
-            Status::Attention => 4001,
-            Status::AuthMore => 4002,
-            Status::Error => 4003,
-            Status::Redirect => 4004,
-            Status::Wait => 4005,
-            Status::WaitAnswer => 4006,
-            Status::Checked => 4007,
-        };
         let mut bytes = [0; Self::LENGTH];
         bytes[..2].copy_from_slice(&self.stream.to_be_bytes());
-        bytes[2..4].copy_from_slice(&status.to_be_bytes());
+        bytes[2..4].copy_from_slice(&(self.status as u16).to_be_bytes());
         bytes[4..].copy_from_slice(&self.length.to_be_bytes());
         bytes
     }

@@ -13,7 +13,8 @@ from nyssa.errors import ArgumentError
 from nyssa.objects.axis import Axis
 from nyssa.objects.graph import Graph
 from nyssa.objects.histogram import Histogram
-from nyssa.objects.make import ATTRIBUTES, AXIS_ATTRIBUTES, empty_list, graph, make, text
+from nyssa.objects.make import AXIS, HISTOGRAM, empty_list, graph, make, text
+from nyssa.objects.make_histogram import LETTERS, new_histogram, new_profile
 from nyssa.objects.object import Object
 from nyssa.objects.profile import Profile
 from nyssa.objects.simple import Collection, Text
@@ -34,38 +35,16 @@ __all__ = [
     "to_writable",
 ]
 
-_LETTERS = {"i1": "C", "i2": "S", "i4": "I", "f4": "F", "f8": "D"}
-
 _HISTOGRAM: dict[str, Any] = {
-    **ATTRIBUTES,
-    "fLineColor": 602,
+    **HISTOGRAM,
     "fNcells": None,
-    "fBarOffset": 0,
-    "fBarWidth": 1000,
-    "fMaximum": -1111.0,
-    "fMinimum": -1111.0,
-    "fNormFactor": 0.0,
     "fContour": None,
-    "fOption": "",
     "fFunctions": None,
-    "fBufferSize": 0,
     "fBuffer": None,
-    "fBinStatErrOpt": 0,
-    "fStatOverflows": 2,
 }
 """The defaults of the members that all histograms have."""
 
-_AXIS: dict[str, Any] = {
-    "fXbins": None,
-    "fFirst": 0,
-    "fLast": 0,
-    "fBits2": 0,
-    "fTimeDisplay": False,
-    "fTimeFormat": "",
-    "fLabels": None,
-    "fModLabs": None,
-    **AXIS_ATTRIBUTES,
-}
+_AXIS: dict[str, Any] = {**AXIS, "fXbins": None, "fLabels": None, "fModLabs": None}
 
 _SUMS = (
     ("fTsumw", "fTsumw2", "fTsumwx", "fTsumwx2"),
@@ -163,14 +142,13 @@ def _histogram(
     members: dict[str, Any],
 ) -> Histogram:
     array = to_numpy.plain(data, name)
-    letter = _LETTERS.get(array.dtype.str[1:])
+    letter = LETTERS.get(array.dtype.str[1:])
     if letter is None:
         raise ArgumentError(f"a histogram of ROOT has no bins of type {array.dtype}")
     order = ["fEntries", *_sums(dimensions), "fSumw2", "fXaxis", "fYaxis", "fZaxis"]
-    extra = {} if dimensions == 1 else {"fScalefactor": 1.0} if dimensions == 2 else {}
+    extra = {"fScalefactor": 1.0} if dimensions == 2 else {}
     found = _members(name, title, array, order, values, members, extra)
-    bases = ("TH1", f"TH{dimensions}", f"TArray{letter}")
-    return make(Histogram, f"TH{dimensions}{letter}", bases, found)
+    return new_histogram(dimensions, letter, found)
 
 
 def _profile(
@@ -190,9 +168,7 @@ def _profile(
         extra["fScalefactor"] = 1.0
     array = to_numpy.plain(data, name, np.float64)
     found = _members(name, title, array, order, values, members, extra)
-    class_name = "TProfile" if dimensions == 1 else f"TProfile{dimensions}D"
-    bases = ("TH1", f"TH{dimensions}", f"TH{dimensions}D", "TArrayD")
-    return make(Profile, class_name, bases, found)
+    return new_profile(dimensions, found)
 
 
 def _sums(dimensions: int) -> list[str]:

@@ -4,13 +4,13 @@
 
 use std::time::Duration;
 
-use html_escape::encode_quoted_attribute as escaped;
+use minijinja::context;
 use nyssa_io::trace::{Link, LinkProtocol};
 use nyssa_jobs::tune::inspect::{Inspection, MappedPage, PageMap};
 use nyssa_root::{Error, Result};
 use serde::Serialize;
 
-use crate::web_page::{END, begin};
+use crate::web_page;
 
 /// The largest number of pages or baskets that the page has. Those at the end of the file are left out.
 const MOST: usize = 200_000;
@@ -19,7 +19,6 @@ const LATENCY: Duration = Duration::from_millis(10);
 const BANDWIDTH: u64 = 125_000_000;
 
 const STYLE: &str = include_str!("page.css");
-const BODY: &str = include_str!("page.html");
 const SCRIPT: &str = include_str!("page.js");
 
 /// The data of the script.
@@ -81,16 +80,9 @@ pub fn page(inspection: &Inspection, map: &PageMap, fields: &[String]) -> Result
         .with_source(error)
     })?;
     let title = format!("{}:{}", inspection.file, inspection.name);
-    let mut page = begin(&title, STYLE);
-    page.push_str(&BODY.replace("TITLE", &escaped(&title)));
-    page.push_str("<script type=\"application/json\" id=\"data\">");
-    // No text of the data ends the element.
-    page.push_str(&data.replace('<', "\\u003c"));
-    page.push_str("</script>\n<script>\n");
-    page.push_str(SCRIPT);
-    page.push_str("</script>\n");
-    page.push_str(END);
-    Ok(page)
+    let data = data.replace('<', "\\u003c");
+    let body = web_page::body("inspect.html", context! { title, data, script => SCRIPT });
+    Ok(web_page::page(&title, STYLE, &body))
 }
 
 fn flat(pages: &[MappedPage]) -> Vec<i64> {

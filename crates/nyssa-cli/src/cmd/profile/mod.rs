@@ -15,7 +15,7 @@ pub use html::{body, page};
 pub use table::table;
 
 use crate::app::App;
-use crate::data::check_text_output;
+use crate::data::{check_text_output, create_text, write_text};
 use crate::failure::{Failure, Result};
 
 /// Run a command, and show where its time and memory go: by stage, column and thread
@@ -59,8 +59,7 @@ pub fn run(args: &Profile, app: &mut App<'_>, run: &Runner<'_>) -> Result<u8> {
     }
     check_text_output("--output", args.output.as_deref())?;
     // A file that cannot be made is refused before the command runs.
-    let output = args.output.as_deref().map(|file| nyssa_io::create(file, true));
-    let output = output.transpose().map_err(Error::from)?;
+    let output = create_text(args.output.as_deref(), true)?;
     let profiler = Profiler::start().map_err(Error::from)?;
     let result = match app.json {
         // The data of the command would be a second document.
@@ -68,9 +67,8 @@ pub fn run(args: &Profile, app: &mut App<'_>, run: &Runner<'_>) -> Result<u8> {
         false => run(&args.command, app),
     };
     let report = profiler.finish();
-    if let (Some(file), Some(mut sink)) = (&args.output, output) {
-        let text = text(&report, args.format.unwrap_or_else(|| of_ending(file)))?;
-        sink.write_at(0, text.as_bytes()).and_then(|()| sink.commit()).map_err(Error::from)?;
+    if let Some(file) = &args.output {
+        write_text(output, || text(&report, args.format.unwrap_or_else(|| of_ending(file))))?;
     }
     let code = result.inspect_err(|_| show(&report, app))?;
     match app.json {

@@ -4,6 +4,7 @@ mod html;
 
 pub use html::{body, page};
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,10 +13,9 @@ use nyssa_jobs::tune::trials::{
     BasketReport, Candidate, CompressionChoice, Curve, CurvePoint, Expected, Link, Objective,
     TriedCandidate, TuneOptions, TuneReport, tune,
 };
-use nyssa_root::Error;
 
 use crate::app::App;
-use crate::data::{check_text_output, open_file};
+use crate::data::{check_text_output, create_text, open_file, write_text};
 use crate::exit_code::FINE;
 use crate::failure::{Failure, Result};
 use crate::output::{Columns, printable};
@@ -80,26 +80,18 @@ pub fn run(args: &Tune, app: &mut App<'_>) -> Result<u8> {
     check_text_output("--html", args.html.as_deref())?;
     let (file, path) = open_file(&args.data)?;
     // Files that cannot be made are refused before the search.
-    let output = args.output.as_deref().map(|path| nyssa_io::create(path, args.force));
-    let output = output.transpose().map_err(Error::from)?;
-    let html = args.html.as_deref().map(|path| nyssa_io::create(path, true));
-    let html = html.transpose().map_err(Error::from)?;
+    let output = create_text(args.output.as_deref(), args.force)?;
+    let html = create_text(args.html.as_deref(), true)?;
     let (bar, context) = app.progress(&app.context()?, "tuning");
     let report = tune(&file, path, &options, &context);
     drop(bar);
     let report = report.map_err(Failure::from)?;
-    if let Some(mut sink) = output {
-        let text = report.profile.as_bytes();
-        sink.write_at(0, text).and_then(|()| sink.commit()).map_err(Error::from)?;
-    }
-    if let Some(mut sink) = html {
-        let text = page(&report);
-        sink.write_at(0, text.as_bytes()).and_then(|()| sink.commit()).map_err(Error::from)?;
-    }
+    write_text(output, || Ok(report.profile.clone()))?;
+    write_text(html, || Ok(page(&report)))?;
     if app.json {
         app.print_json(&report)?;
     } else if !app.quiet {
-        print(&report, args.all, app)?;
+        print(&report, args.all, app.out, app.terminal.width)?;
     }
     Ok(FINE)
 }
@@ -123,23 +115,31 @@ fn parse_budget(text: &str) -> std::result::Result<Duration, String> {
     Duration::try_from_secs_f64(number * factor).map_err(|_| wrong())
 }
 
-fn print(report: &TuneReport, all: bool, app: &mut App<'_>) -> Result<()> {
+/// Returns what the command prints about a report, for the Python package.
+pub fn text(report: &TuneReport) -> String {
+    let mut text = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = print(report, false, &mut text, None);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+fn print(report: &TuneReport, all: bool, out: &mut dyn Write, width: Option<u16>) -> Result<()> {
     let TuneReport { format, input, dataset, entries, input_bytes, objective, .. } = report;
     let line = format!(
         "{format} {input}:{dataset}, {} entries, {}; objective {objective}\n",
         count(*entries),
         size(*input_bytes)
     );
-    writeln!(app.out, "{}\n", printable(line.trim_end()))?;
+    writeln!(out, "{}\n", printable(line.trim_end()))?;
     let mut table = Columns::new(&HEADER);
     let shown = |pareto: bool, recommended: bool| all || pareto || recommended;
     for item in report.trials.iter().filter(|trial| shown(trial.pareto, trial.recommended)) {
         table.row(cells(item));
     }
-    table.print(app)?;
-    writeln!(app.out, "\nrecommended (*):")?;
+    table.write(out, width)?;
+    writeln!(out, "\nrecommended (*):")?;
     for reason in &report.reasons {
-        writeln!(app.out, "  {} {}: {}", reason.option, reason.value, reason.reason)?;
+        writeln!(out, "  {} {}: {}", reason.option, reason.value, reason.reason)?;
     }
     for (what, item) in [
         ("expected", &report.expected),
@@ -147,19 +147,19 @@ fn print(report: &TuneReport, all: bool, app: &mut App<'_>) -> Result<()> {
     ] {
         let [bytes, write, read, memory] = numbers(item);
         writeln!(
-            app.out,
+            out,
             "{what}: {bytes} ± {} in {}, {write} CPU time to write, {read} to read, {memory} of memory",
             size(item.bytes_error),
             counted(item.clusters, "cluster"),
         )?;
     }
-    curves(&report.curves, app)?;
+    curves(&report.curves, out, width)?;
     if let Some(found) = &report.baskets {
-        baskets(found, app)?;
+        baskets(found, out, width)?;
     }
     for sample in &report.samples {
         writeln!(
-            app.out,
+            out,
             "sample ({}): {} in {}, {}",
             sample.stage,
             counted(sample.entries, "entry").replace("entrys", "entries"),
@@ -168,16 +168,16 @@ fn print(report: &TuneReport, all: bool, app: &mut App<'_>) -> Result<()> {
         )?;
     }
     for note in &report.notes {
-        writeln!(app.out, "note: {}", printable(note))?;
+        writeln!(out, "note: {}", printable(note))?;
     }
-    writeln!(app.out, "{:.1} s, {}", report.seconds, counted(report.threads as u64, "thread"))?;
+    writeln!(out, "{:.1} s, {}", report.seconds, counted(report.threads as u64, "thread"))?;
     Ok(())
 }
 
 /// Prints what changes with each option.
-fn curves(curves: &[Curve], app: &mut App<'_>) -> Result<()> {
+fn curves(curves: &[Curve], out: &mut dyn Write, width: Option<u16>) -> Result<()> {
     for curve in curves.iter().filter(|curve| curve.points.len() > 1) {
-        writeln!(app.out)?;
+        writeln!(out)?;
         let mut table = Columns::new(&[
             "",
             &format!(">{}", curve.option),
@@ -193,15 +193,15 @@ fn curves(curves: &[Curve], app: &mut App<'_>) -> Result<()> {
             let write = time(expected.write_seconds);
             table.row([mark.to_owned(), value, bytes, write, read, memory]);
         }
-        table.print(app)?;
+        table.write(out, width)?;
     }
     Ok(())
 }
 
 /// Prints what the baskets of a TTree cost.
-fn baskets(found: &BasketReport, app: &mut App<'_>) -> Result<()> {
+fn baskets(found: &BasketReport, out: &mut dyn Write, width: Option<u16>) -> Result<()> {
     writeln!(
-        app.out,
+        out,
         "\nbaskets: {} in {} of {} entries, {:.1} of a branch in a cluster; compressed again by {}: {}",
         count(found.baskets),
         counted(found.clusters, "cluster"),
@@ -211,7 +211,7 @@ fn baskets(found: &BasketReport, app: &mut App<'_>) -> Result<()> {
         counted(found.sampled, "basket"),
     )?;
     writeln!(
-        app.out,
+        out,
         "most baskets are ended by {}; a cluster has {}",
         found.ended_by,
         size(found.cluster_bytes)
@@ -238,8 +238,8 @@ fn baskets(found: &BasketReport, app: &mut App<'_>) -> Result<()> {
             size(item.memory),
         ]);
     }
-    table.print(app)?;
-    Ok(writeln!(app.out)?)
+    table.write(out, width)?;
+    Ok(writeln!(out)?)
 }
 
 /// The names of the columns of the table of trials. A `>` marks a column of numbers.

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{
-    Array, ArrayRef, FixedSizeListArray, LargeListArray, StructArray, UnionArray, make_array,
-};
+use arrow_array::{Array, ArrayRef, LargeListArray, make_array};
 use arrow_buffer::OffsetBuffer;
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field};
 use nyssa_root::error::{Error, Result};
 
-use super::{default_array, numbers};
+use super::{children, default_array, numbers, with_children};
 
 /// The conversion of arrays of one type to another. [`super::evolve`] makes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,8 +25,8 @@ pub(super) enum Step {
     /// No conversion: the types are equal.
     Keep,
     Number,
-    List(Box<Conversion>),
-    Fixed(Box<Conversion>),
+    /// The items of lists of one kind, or the alternatives of variants.
+    Below(Vec<Conversion>),
     /// Fixed arrays of this size that become lists.
     FixedToList(i32, Box<Conversion>),
     /// Nullable values that become lists of 0 or 1 items.
@@ -36,7 +34,6 @@ pub(super) enum Step {
     /// A record. For each member of the target it has the index of its source and the conversion, or `None` if
     /// it is missing.
     Record(Vec<Option<(usize, Conversion)>>),
-    Variant(Vec<Conversion>),
 }
 
 impl Conversion {
@@ -61,27 +58,16 @@ impl Conversion {
             ))
             .at(|place| place.field = Some(self.to.name().clone())));
         }
+        let to = self.to.data_type();
         let converted = match &self.step {
-            Step::Keep if array.data_type() == self.to.data_type() => return Ok(Arc::clone(array)),
+            Step::Keep if array.data_type() == to => return Ok(Arc::clone(array)),
             // Only the names of members with aliases differ.
-            Step::Keep => relabel(array.to_data(), self.to.data_type()).map(make_array),
-            Step::Number => return numbers::convert(array, self.to.data_type()),
-            Step::List(item) => {
-                let (_, offsets, values, nulls) = array.as_list::<i64>().clone().into_parts();
-                let values = item.apply(&values)?;
-                LargeListArray::try_new(item.field(), offsets, values, nulls).map(shared)
-            }
-            Step::Fixed(item) => {
-                let list = array.as_fixed_size_list();
-                let values = item.apply(list.values())?;
-                FixedSizeListArray::try_new_with_length(
-                    item.field(),
-                    list.value_length(),
-                    values,
-                    list.nulls().cloned(),
-                    list.len(),
-                )
-                .map(shared)
+            Step::Keep => relabel(array.to_data(), to).map(make_array),
+            Step::Number => return numbers::convert(array, to),
+            Step::Below(below) => {
+                let children = children(array);
+                let children = children.iter().zip(below).map(|(child, one)| one.apply(child));
+                with_children(array, to, &children.collect::<Result<Vec<_>>>()?)
             }
             Step::FixedToList(size, item) => {
                 let list = array.as_fixed_size_list();
@@ -96,47 +82,22 @@ impl Conversion {
                 LargeListArray::try_new(item.field(), offsets, item.apply(&values)?, None)
                     .map(shared)
             }
-            Step::Record(members) => self.record(array, members)?,
-            Step::Variant(alternatives) => self.variant(array, alternatives)?,
+            Step::Record(members) => {
+                let DataType::Struct(wanted) = to else { return Err(unexpected()) };
+                let record = array.as_struct();
+                let column = |(member, field): (&Option<(usize, Self)>, &Arc<Field>)| match member {
+                    Some((index, conversion)) => conversion.apply(record.column(*index)),
+                    None => default_array(field, record.len()),
+                };
+                let columns = members.iter().zip(wanted).map(column);
+                with_children(array, to, &columns.collect::<Result<Vec<_>>>()?)
+            }
         };
         converted.map_err(mismatch)
     }
 
     fn field(&self) -> Arc<Field> {
         Arc::new(self.to.clone())
-    }
-
-    fn record(
-        &self,
-        array: &ArrayRef,
-        members: &[Option<(usize, Self)>],
-    ) -> Result<std::result::Result<ArrayRef, ArrowError>> {
-        let record = array.as_struct();
-        let DataType::Struct(wanted) = self.to.data_type() else { return Err(unexpected()) };
-        let column = |(member, field): (&Option<(usize, Self)>, &Arc<Field>)| match member {
-            Some((index, conversion)) => conversion.apply(record.column(*index)),
-            None => default_array(field, record.len()),
-        };
-        let columns = members.iter().zip(wanted).map(column).collect::<Result<Vec<_>>>()?;
-        let nulls = record.nulls().cloned();
-        let record = StructArray::try_new_with_length(wanted.clone(), columns, nulls, record.len());
-        Ok(record.map(shared))
-    }
-
-    fn variant(
-        &self,
-        array: &ArrayRef,
-        alternatives: &[Self],
-    ) -> Result<std::result::Result<ArrayRef, ArrowError>> {
-        let union = array.as_union();
-        let DataType::Union(wanted, _) = self.to.data_type() else { return Err(unexpected()) };
-        let children = wanted
-            .iter()
-            .zip(alternatives)
-            .map(|((id, _), alternative)| alternative.apply(union.child(id)))
-            .collect::<Result<Vec<_>>>()?;
-        let (tags, offsets) = (union.type_ids().clone(), union.offsets().cloned());
-        Ok(UnionArray::try_new(wanted.clone(), tags, offsets, children).map(shared))
     }
 }
 

@@ -18,6 +18,7 @@ mod aliases;
 mod common;
 mod conversion;
 mod default;
+mod nested;
 mod numbers;
 #[cfg(test)]
 mod tests;
@@ -33,6 +34,7 @@ pub use common::common;
 pub use conversion::Conversion;
 use conversion::Step;
 pub use default::default_array;
+pub use nested::{children, with_children};
 
 /// The largest depth of nested types that can be converted.
 const MAX_DEPTH: usize = 200;
@@ -72,17 +74,17 @@ fn build(from: &Field, to: &Field, options: EvolutionOptions, depth: usize) -> R
     if depth > MAX_DEPTH {
         return Err(Error::unsupported(format!("types nested more than {MAX_DEPTH} levels deep")));
     }
-    let child = |from: &Field, to: &Field| build(from, to, options, depth + 1).map(Box::new);
+    let child = |from: &Field, to: &Field| build(from, to, options, depth + 1);
     let step = match (from.data_type(), to.data_type()) {
         (from, to) if from == to => Step::Keep,
-        (DataType::LargeList(from), DataType::LargeList(to)) => Step::List(child(from, to)?),
+        (DataType::LargeList(from), DataType::LargeList(to)) => Step::Below(vec![child(from, to)?]),
         (DataType::FixedSizeList(from, size), DataType::FixedSizeList(to, wanted))
             if size == wanted =>
         {
-            Step::Fixed(child(from, to)?)
+            Step::Below(vec![child(from, to)?])
         }
         (DataType::FixedSizeList(from, size), DataType::LargeList(to)) => {
-            Step::FixedToList(*size, child(from, to)?)
+            Step::FixedToList(*size, Box::new(child(from, to)?))
         }
         (DataType::Struct(members), DataType::Struct(wanted)) => {
             let member = |wanted: &Arc<Field>| {
@@ -90,8 +92,7 @@ fn build(from: &Field, to: &Field, options: EvolutionOptions, depth: usize) -> R
                 let Some(index) = found else {
                     return missing(wanted, options).map(|()| None);
                 };
-                let conversion = build(&members[index], wanted, options, depth + 1);
-                conversion.map(|conversion| Some((index, conversion)))
+                child(&members[index], wanted).map(|conversion| Some((index, conversion)))
             };
             let member = |wanted| member(wanted).map_err(|error| below(error, wanted.name()));
             Step::Record(wanted.iter().map(member).collect::<Result<_>>()?)
@@ -99,15 +100,12 @@ fn build(from: &Field, to: &Field, options: EvolutionOptions, depth: usize) -> R
         (DataType::Union(from, mode), DataType::Union(to, wanted))
             if mode == wanted && from.len() == to.len() =>
         {
-            let pairs = from
-                .iter()
-                .zip(to.iter())
-                .map(|((_, from), (_, to))| build(from, to, options, depth + 1));
-            Step::Variant(pairs.collect::<Result<_>>()?)
+            let pairs = from.iter().zip(to.iter()).map(|((_, from), (_, to))| child(from, to));
+            Step::Below(pairs.collect::<Result<_>>()?)
         }
         (_, DataType::LargeList(item)) if from.is_nullable() => {
             let plain = from.clone().with_nullable(false);
-            let conversion = Step::NullableToList(child(&plain, item)?);
+            let conversion = Step::NullableToList(Box::new(child(&plain, item)?));
             return Ok(Conversion::new(to, conversion, false));
         }
         (from, to) if numbers::converts(from, to, options.narrowing) => Step::Number,

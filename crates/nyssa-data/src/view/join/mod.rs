@@ -23,7 +23,7 @@ use nyssa_root::error::{Error, Result, ResultExt};
 use rayon::prelude::*;
 
 use self::index::{Index, key_type, keys};
-use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, check_entries, different};
+use crate::dataset::{AnyDataset, Arrays, ColumnInfo, Dataset, Format, check_entries, different};
 
 /// A right dataset of a join.
 pub struct Right {
@@ -290,12 +290,7 @@ impl Dataset for Join {
         self.left.clusters()
     }
 
-    fn read(
-        &self,
-        names: &[&str],
-        entries: Range<u64>,
-        context: &Context,
-    ) -> Result<Vec<ArrayRef>> {
+    fn read(&self, names: &[&str], entries: Range<u64>, context: &Context) -> Result<Arrays> {
         check_entries(&entries, self.num_entries())?;
         let origins = names.iter().map(|name| self.origin(name)).collect::<Result<Vec<_>>>()?;
         let mut columns: Vec<Option<ArrayRef>> = vec![None; names.len()];

@@ -16,7 +16,7 @@ use nyssa_root::Context;
 use nyssa_root::error::{Error, Result, ResultExt};
 
 use self::plan::Plan;
-use crate::dataset::{AnyDataset, ColumnBytes, ColumnInfo, CppType, Dataset, Format, glob};
+use crate::dataset::{AnyDataset, Arrays, ColumnBytes, ColumnInfo, CppType, Dataset, Format, glob};
 
 /// A function that computes the target members from the source members. Each array has one value for each
 /// object.
@@ -196,12 +196,7 @@ impl Dataset for WithRules {
         self.inner.column_bytes(column)
     }
 
-    fn read(
-        &self,
-        names: &[&str],
-        entries: Range<u64>,
-        context: &Context,
-    ) -> Result<Vec<ArrayRef>> {
+    fn read(&self, names: &[&str], entries: Range<u64>, context: &Context) -> Result<Arrays> {
         let arrays = self.inner.read(names, entries, context)?;
         // Columns are converted one after the other, because only one Python function can run at a time.
         let apply = |(array, name): (ArrayRef, &&str)| {

@@ -3,17 +3,14 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{
-    Array, ArrayRef, BooleanArray, FixedSizeListArray, LargeListArray, StructArray, UInt64Array,
-    UnionArray, new_empty_array,
-};
+use arrow_array::{Array, ArrayRef, BooleanArray, StructArray, UInt64Array, new_empty_array};
 use arrow_buffer::NullBuffer;
-use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, UnionFields, UnionMode};
+use arrow_schema::{ArrowError, DataType, Field, Fields};
 use nyssa_root::error::{Error, Result, ResultExt};
 
 use super::ReadRule;
 use crate::dataset::CppType;
-use crate::view::evolve::{EvolutionOptions, Missing, evolve};
+use crate::view::evolve::{EvolutionOptions, Missing, children, evolve, with_children};
 
 /// The largest depth of nested fields that is searched.
 const MAX_DEPTH: usize = 200;
@@ -21,10 +18,13 @@ const MAX_DEPTH: usize = 200;
 /// The changes that rules make to a field.
 pub(super) enum Plan {
     Keep,
-    List(FieldRef, Box<Plan>),
-    Fixed(FieldRef, i32, Box<Plan>),
-    Variant(UnionFields, UnionMode, Vec<Plan>),
-    Record { members: Fields, plans: Vec<Plan>, rules: Vec<Applied> },
+    /// The plans of the items of lists, or of the alternatives of variants, and the type that they make.
+    Below(DataType, Vec<Plan>),
+    Record {
+        members: Fields,
+        plans: Vec<Plan>,
+        rules: Vec<Applied>,
+    },
 }
 
 /// A rule for the objects of one record.
@@ -68,29 +68,34 @@ pub(super) fn plan(cpp_type: &CppType, field: &Field, rules: &[ReadRule]) -> Pla
             }
             record(members, plans, &fitting)?
         }
-        DataType::LargeList(item) => match child(0, item)? {
-            Plan::Keep => Plan::Keep,
-            plan => Plan::List(Arc::new(plan.field(item)), Box::new(plan)),
-        },
-        DataType::FixedSizeList(item, size) => match child(0, item)? {
-            Plan::Keep => Plan::Keep,
-            plan => Plan::Fixed(Arc::new(plan.field(item)), *size, Box::new(plan)),
-        },
+        DataType::LargeList(item) => {
+            let plan = child(0, item)?;
+            below(DataType::LargeList(Arc::new(plan.field(item))), vec![plan])
+        }
+        DataType::FixedSizeList(item, size) => {
+            let plan = child(0, item)?;
+            below(DataType::FixedSizeList(Arc::new(plan.field(item)), *size), vec![plan])
+        }
         DataType::Union(members, mode) => {
             // The first child of the union means that there is no value.
             let plans = members.iter().enumerate().map(|(index, (_, member))| {
                 index.checked_sub(1).map_or(Ok(Plan::Keep), |index| child(index, member))
             });
             let plans = plans.collect::<PlanResult<Vec<_>>>()?;
-            if plans.iter().all(keeps) {
-                return Ok(Plan::Keep);
-            }
             let fields = members.iter().zip(&plans);
             let fields = fields.map(|((id, field), plan)| (id, Arc::new(plan.field(field))));
-            Plan::Variant(fields.collect(), *mode, plans)
+            below(DataType::Union(fields.collect(), *mode), plans)
         }
         _ => Plan::Keep,
     })
+}
+
+/// Returns the plan of lists or variants of the type `to`, whose items or alternatives have these plans.
+fn below(to: DataType, plans: Vec<Plan>) -> Plan {
+    match plans.iter().all(|plan| matches!(plan, Plan::Keep)) {
+        true => Plan::Keep,
+        false => Plan::Below(to, plans),
+    }
 }
 
 fn record(members: &Fields, plans: Vec<Plan>, rules: &[&ReadRule]) -> PlanResult<Plan> {
@@ -174,9 +179,7 @@ impl Plan {
     pub(super) fn field(&self, field: &Field) -> Field {
         let data_type = match self {
             Self::Keep => return field.clone(),
-            Self::List(item, _) => DataType::LargeList(Arc::clone(item)),
-            Self::Fixed(item, size, _) => DataType::FixedSizeList(Arc::clone(item), *size),
-            Self::Variant(members, mode, _) => DataType::Union(members.clone(), *mode),
+            Self::Below(data_type, _) => data_type.clone(),
             Self::Record { members, .. } => DataType::Struct(members.clone()),
         };
         field.clone().with_data_type(data_type)
@@ -186,25 +189,10 @@ impl Plan {
     pub(super) fn apply(&self, array: &ArrayRef) -> Result<ArrayRef> {
         let rebuilt: std::result::Result<ArrayRef, ArrowError> = match self {
             Self::Keep => return Ok(Arc::clone(array)),
-            Self::List(item, plan) => {
-                let (_, offsets, values, nulls) = array.as_list::<i64>().clone().into_parts();
-                let values = plan.apply(&values)?;
-                LargeListArray::try_new(Arc::clone(item), offsets, values, nulls).map(shared)
-            }
-            Self::Fixed(item, size, plan) => {
-                let list = array.as_fixed_size_list();
-                let (values, nulls) = (plan.apply(list.values())?, list.nulls().cloned());
-                let item = Arc::clone(item);
-                FixedSizeListArray::try_new_with_length(item, *size, values, nulls, list.len())
-                    .map(shared)
-            }
-            Self::Variant(members, _, plans) => {
-                let union = array.as_union();
-                let children = members.iter().zip(plans);
-                let children = children.map(|((id, _), plan)| plan.apply(union.child(id)));
-                let children = children.collect::<Result<Vec<_>>>()?;
-                let (tags, offsets) = (union.type_ids().clone(), union.offsets().cloned());
-                UnionArray::try_new(members.clone(), tags, offsets, children).map(shared)
+            Self::Below(data_type, plans) => {
+                let children = children(array);
+                let children = children.iter().zip(plans).map(|(child, plan)| plan.apply(child));
+                with_children(array, data_type, &children.collect::<Result<Vec<_>>>()?)
             }
             Self::Record { members, plans, rules } => {
                 let record = array.as_struct();
@@ -224,9 +212,7 @@ impl Plan {
                         }
                     }
                 }
-                let nulls = record.nulls().cloned();
-                StructArray::try_new_with_length(members.clone(), columns, nulls, record.len())
-                    .map(shared)
+                with_children(array, &DataType::Struct(members.clone()), &columns)
             }
         };
         rebuilt.map_err(unfit)
@@ -292,8 +278,4 @@ impl Objects {
 fn unfit(error: ArrowError) -> Error {
     Error::invalid_argument("the result of a read rule does not fit the type of its field")
         .with_source(error)
-}
-
-fn shared<A: Array + 'static>(array: A) -> ArrayRef {
-    Arc::new(array)
 }
