@@ -236,7 +236,7 @@ class WritableFile:
             split_level=split_level,
         )
         classes = dict(classes or {})
-        columns = from_types.empty(types_or_data, classes)
+        columns = from_types.empty(types_or_data, classes, in_tree=True)
         initial = columns is None
         if columns is None:
             columns = from_data.columns(types_or_data, bool(classes))

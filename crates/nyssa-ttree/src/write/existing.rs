@@ -212,13 +212,22 @@ impl<'t> Planner<'t> {
             },
             ClassShape::Record(members) => {
                 let field = |(name, shape): &(String, ClassShape)| {
-                    Field::new(name, self.data_type(shape), false)
+                    Field::new(name, self.data_type(shape), self.is_nullable(shape))
                 };
                 DataType::Struct(members.iter().map(field).collect())
             }
             ClassShape::Items(_, item) => {
                 DataType::LargeList(Arc::new(Field::new("item", self.data_type(item), false)))
             }
+        }
+    }
+
+    /// Returns whether the values of a branch are pointers, which may be null.
+    fn is_nullable(&self, shape: &ClassShape) -> bool {
+        let ClassShape::Value(at) = shape else { return false };
+        match self.forms[*at].as_ref().map(|form| &form.content) {
+            Some(Content::Objects(layout)) => layout.arrow_field("").is_nullable(),
+            _ => false,
         }
     }
 
