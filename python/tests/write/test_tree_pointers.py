@@ -257,6 +257,84 @@ def test_entries_are_added(
     assert bits[0] == bits[1]
 
 
+def test_merged_branches_state_that_they_have_objects(tmp_path: Path, root: Root) -> None:
+    """ROOT forgets the classes of an entry only if the branch states that entries have some."""
+    classes = {"Deep": {"d": "int"}, "Owner": {"p": "Deep*"}}
+    paths = [tmp_path / name for name in ("null.root", "objects.root")]
+    rows = [[[{"p": None}]] * 3, [[{"p": {"d": i}}] * 2 for i in range(4)]]
+    for path, data in zip(paths, rows, strict=True):
+        with nyssa.recreate(path) as file:
+            file.mktree("t", {"v": "std::vector<Owner>"}, classes=classes).extend({"v": data})
+    nyssa.merge(paths, tmp_path / "ours.root")
+    root.call("hadd", str(tmp_path / "root.root"), [str(path) for path in paths])
+    for path in (tmp_path / "ours.root", tmp_path / "root.root"):
+        with uproot.open(path) as file:
+            assert file["t/v/v.p"].member("@fBits") & BITS == 1 << 17, path
+        assert nyssa.open(f"{path}:t")["v"].array().to_list() == rows[0] + rows[1]
+
+
+_DERIVED = """
+namespace derivedpointers {
+struct Hit { int id = 0; virtual ~Hit() {} };
+struct Pixel : Hit { int row = 0; };
+struct Owner { Hit *hit = nullptr; std::vector<Hit *> hits; };
+}
+void derivedpointers_fill(const char *path, const char *more) {
+   using namespace derivedpointers;
+   TFile target(path, "recreate");
+   for (int level : {0, 99}) {
+      auto name = TString::Format("t%d", level);
+      Owner *owner = new Owner;
+      TTree tree(name, "");
+      tree.Branch("owner.", &owner, 32000, level);
+      auto made = [](int i) -> Hit * {
+         if (i % 3 == 0) return nullptr;
+         Hit *hit = i % 3 == 1 ? new Hit : new Pixel;
+         hit->id = i;
+         if (auto pixel = dynamic_cast<Pixel *>(hit)) pixel->row = i + 1;
+         return hit;
+      };
+      if (*more) {
+         TFile source(more);
+         auto from = source.Get<TTree>(name);
+         from->SetBranchAddress("owner.", &owner);
+         for (int i = 0; i < from->GetEntries(); i++) { from->GetEntry(i); tree.Fill(); }
+         from->ResetBranchAddresses();
+      } else {
+         for (int i = 0; i < 7; i++) {
+            owner->hit = made(i);
+            owner->hits.clear();
+            for (int k = 0; k < i; k++) owner->hits.push_back(made(i + k));
+            tree.Fill();
+         }
+      }
+      target.cd();
+      tree.Write();
+   }
+}
+"""
+
+
+def test_objects_of_several_classes_are_added(tmp_path: Path, root: Root) -> None:
+    """Objects of derived classes behind pointers are written with the names of their classes."""
+    path, again, header = (tmp_path / name for name in ("ours.root", "root.root", "derived.hxx"))
+    classes, function = _DERIVED.split("}\nvoid")
+    header.write_text(f"#pragma once\n#include <vector>\n{classes}}}")
+    types = [f"derivedpointers::{one}" for one in ("Hit", "Pixel", "Owner")]
+    root.call("dictionaries", [*types, "std::vector<derivedpointers::Hit*>"], [str(header)])
+    root.call("cpp", f"void{function}", f'derivedpointers_fill("{path}", "")')
+    trees = ["t0", "t99"]
+    old = {name: nyssa.open(f"{path}:{name}").arrays() for name in trees}
+    with nyssa.update(path) as file:
+        for name in trees:
+            file[name].extend(old[name])
+            file[name].extend({"owner.": old[name]["owner."].to_list()})
+    root.call("cpp", "", f'derivedpointers_fill("{again}", "{path}")')
+    for one in (path, again):
+        for name in trees:
+            assert nyssa.open(f"{one}:{name}").arrays().to_list() == old[name].to_list() * 3
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_way_there_and_back(tmp_path: Path, files: tuple[Path, Path], level: int) -> None:
     """The pointers of a TTree are optional records of an RNTuple, and pointers again."""
