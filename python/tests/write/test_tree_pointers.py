@@ -409,6 +409,33 @@ def test_objects_of_derived_classes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("number", "value"),
+    [
+        ("std::uint8_t", 256),
+        ("std::int8_t", -129),
+        ("unsigned short", -1),
+        ("short", 2**15),
+        ("int", 2**31),
+        ("unsigned int", 2**31),
+    ],
+)
+def test_values_that_an_enum_cannot_have(tmp_path: Path, number: str, value: int) -> None:
+    classes: dict[str, dict[str, Any]] = {
+        "Color": {":enum": number},
+        "Hit": {"color": "Color", "more": "Owner*"},
+        "Owner": {"colors": "Color"},
+    }
+    rows: list[dict[str, Any]] = [{"color": 1, "more": None}, {"color": 1, "more": {"colors": 2}}]
+    with nyssa.recreate(tmp_path / "x.root") as file:
+        tree = file.mktree("t", {"hits": "std::vector<Hit>"}, classes=classes)
+        for wrong in ({**rows[0], "color": value}, {**rows[1], "more": {"colors": value}}):
+            with pytest.raises(nyssa.ArgumentError, match=rf"{value}.*does not fit.*entry 1"):
+                tree.extend({"hits": ak.Array([rows, [wrong]])})
+        tree.extend({"hits": [rows]})
+    assert nyssa.open(f"{tmp_path / 'x.root'}:t")["hits"].array().to_list() == [rows]
+
+
+@pytest.mark.parametrize(
     ("member", "message"),
     [
         ("int*", "nyssa streams pointers to objects of classes in trees"),

@@ -175,7 +175,7 @@ impl Described {
 }
 
 /// Returns the type of a member.
-fn type_of(element: &Element) -> &str {
+pub(super) fn type_of(element: &Element) -> &str {
     match element.class.as_str() {
         "TStreamerBase" => &element.name,
         _ => &element.type_name,
@@ -183,7 +183,7 @@ fn type_of(element: &Element) -> &str {
 }
 
 /// Returns the template arguments of a type.
-fn arguments(type_name: &str) -> Vec<&str> {
+pub(super) fn arguments(type_name: &str) -> Vec<&str> {
     let inside = type_name.split_once('<').and_then(|(_, rest)| rest.rsplit_once('>'));
     let Some((inside, _)) = inside else { return Vec::new() };
     let mut depth = 0_usize;

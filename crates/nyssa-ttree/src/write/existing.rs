@@ -134,7 +134,7 @@ impl<'t> Planner<'t> {
     fn class(&mut self, at: usize) -> Result<Shape> {
         let shape = self.value(at)?;
         let data_type = self.data_type(&shape);
-        Ok(Shape::Class(ClassColumn { data_type, shape }))
+        Ok(Shape::Class(ClassColumn { streamed: data_type.clone(), data_type, shape }))
     }
 
     /// Returns how a branch of a class is filled, with the branches below it.

@@ -251,6 +251,33 @@ mod tests {
         }
     }
 
+    /// ROOT 6.40 gave the checksums of the same classes, and the pair that a member has.
+    #[test]
+    fn pointers_and_bitsets_have_the_checksums_of_root() {
+        let mut all = Definitions::default();
+        all.define("m2::Deep", class(&[], &[("d", "int"), ("e", "float")])).unwrap();
+        for (name, members, checksum) in [
+            (
+                "m2::UVec",
+                &[("v", "std::vector<std::unique_ptr<m2::Deep>>"), ("after", "int")][..],
+                369_911_127,
+            ),
+            ("m2::PP", &[("pp", "std::pair<int,m2::Deep*>"), ("after", "int")], 3_970_337_278),
+            ("m2::BM", &[("mb", "std::map<int,std::bitset<8>>"), ("after", "int")], 3_356_403_424),
+            ("m2::BV", &[("vb", "std::vector<std::bitset<8>>"), ("after", "int")], 887_897_154),
+        ] {
+            all.define(name, class(&[], members)).unwrap();
+            let mut declared = Declarations::new(&all);
+            declared.declare(name).unwrap();
+            let infos = declared.infos();
+            assert_eq!(infos.class(name, None).unwrap().checksum, checksum, "{name}");
+            if name == "m2::PP" {
+                let pair = infos.class("pair<int,m2::Deep*>", None).unwrap();
+                assert_eq!(pair.checksum, 622_088_274);
+            }
+        }
+    }
+
     /// ROOT 6.40 gave the checksums of these pairs in files of classes with such members.
     #[test]
     fn pairs_of_maps_have_one_checksum() {
@@ -285,7 +312,10 @@ mod tests {
             ("Other", "type Other is not known, and no class of that name is defined"),
             ("float*", "float*: nyssa streams pointers to objects of classes in trees"),
             ("std::optional<int>", "std::optional<int>: ROOT streams no std::optional"),
-            ("std::tuple<int,int>", "std::tuple<int,int>: nyssa does not stream this type in trees"),
+            (
+                "std::tuple<int,int>",
+                "std::tuple<int,int>: nyssa does not stream this type in trees",
+            ),
         ] {
             let error = Declarations::new(&all).declare(name).unwrap_err().to_string();
             assert!(error.contains(message), "{name}: {error}");
