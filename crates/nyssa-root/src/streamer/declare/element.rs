@@ -194,7 +194,7 @@ fn template(declarations: &mut Declarations<'_>, text: &str) -> Result<Stored> {
         ("unique_ptr", [pointee]) => {
             let stored = pointer(declarations, text, pointee)?;
             let object = stored.type_name.trim_end_matches('*').to_owned();
-            let deleter = spelling::joined("default_delete", &[object.clone()]);
+            let deleter = spelling::joined("default_delete", std::slice::from_ref(&object));
             let counted = Some(spelling::joined(&template, &[object, deleter]));
             return Ok(Stored { counted, ..stored });
         }
