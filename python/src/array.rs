@@ -10,6 +10,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use nyssa_rntuple::schema::FieldType;
 use nyssa_root::arrow::export_field;
 use nyssa_root::{Error, Kind};
+use nyssa_ttree::write::column_of;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyString};
 
@@ -118,12 +119,26 @@ impl Array {
         Ok(Self::new(array, Arc::new(field.with_name(name))))
     }
 
-    /// Makes a column without rows that has a C++ type. The type may use `classes`; see `crate::classes`.
+    /// Makes a column without rows that has a C++ type. The type may use `classes`; see `crate::classes`. With `in_tree`,
+    /// it is a column of a TTree, whose classes may have pointers.
     #[staticmethod]
-    fn of_type(name: &str, type_name: &str, classes: &Bound<'_, PyDict>) -> PyResult<Self> {
+    #[pyo3(signature = (name, type_name, classes, in_tree=false))]
+    fn of_type(
+        name: &str,
+        type_name: &str,
+        classes: &Bound<'_, PyDict>,
+        in_tree: bool,
+    ) -> PyResult<Self> {
         let py = classes.py();
         let classes = crate::classes::classes(classes)?;
-        let field = FieldType::parse(type_name, &classes).and_then(|of| of.to_arrow(name));
+        let of_class = match in_tree {
+            true => column_of(name, type_name, &classes),
+            false => Ok(None),
+        };
+        let field = of_class.and_then(|of_class| match of_class {
+            Some(field) => Ok(field),
+            None => FieldType::parse(type_name, &classes).and_then(|of| of.to_arrow(name)),
+        });
         let field = field.map_err(|error| {
             errors::to_python(py, &error.at(|place| place.field = Some(name.to_owned())))
         })?;

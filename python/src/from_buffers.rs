@@ -57,10 +57,8 @@ impl<'py> Node<'_, 'py> {
                 let items = usize::try_from(offsets.last())
                     .map_err(|_| invalid("offsets of a list are too large"))?;
                 let (items, item) = self.with(&self.content()?).array("item", items)?;
-                // A variant without a value is a null of its union.
-                let variant = matches!(item.data_type(), DataType::Union(..));
-                let item = if variant { item.with_nullable(true) } else { item };
-                let array = LargeListArray::try_new(Arc::new(item), offsets, items, None);
+                let item = Arc::new(may_be_missing(item));
+                let array = LargeListArray::try_new(item, offsets, items, None);
                 Arc::new(array.map_err(arrow_error)?)
             }
             "RegularArray" => {
@@ -68,7 +66,7 @@ impl<'py> Node<'_, 'py> {
                 let items = usize::try_from(size).ok().and_then(|size| size.checked_mul(length));
                 let items = items.ok_or_else(|| invalid("a list is too long"))?;
                 let (items, item) = self.with(&self.content()?).array("item", items)?;
-                let item = Arc::new(item);
+                let item = Arc::new(may_be_missing(item));
                 let array =
                     FixedSizeListArray::try_new_with_length(item, size, items, None, length);
                 Arc::new(array.map_err(arrow_error)?)
@@ -107,7 +105,7 @@ impl<'py> Node<'_, 'py> {
             let given = names.as_ref().map(|names| names.get(index).cloned().unwrap_or_default());
             let name = given.unwrap_or_else(|| format!("_{index}"));
             let (array, field) = self.with(content?.cast()?).array(&name, length)?;
-            fields.push(Arc::new(field));
+            fields.push(Arc::new(may_be_missing(field)));
             arrays.push(array);
         }
         let array = StructArray::try_new_with_length(fields.into(), arrays, None, length);
@@ -204,6 +202,12 @@ impl<'py> Node<'_, 'py> {
         buffer.copy_to_slice(self.form.py(), bytes.as_slice_mut())?;
         Ok(bytes)
     }
+}
+
+/// Returns the field of a member or an item. A variant without a value is a null of its union.
+fn may_be_missing(field: Field) -> Field {
+    let variant = matches!(field.data_type(), DataType::Union(..));
+    if variant { field.with_nullable(true) } else { field }
 }
 
 fn number(primitive: &str, bytes: MutableBuffer, length: usize) -> PyResult<ArrayRef> {

@@ -20,12 +20,13 @@ _ACCEPTED = (
 
 
 def empty(
-    types: Any, classes: Mapping[str, Mapping[str, Any]] | None = None
+    types: Any, classes: Mapping[str, Mapping[str, Any]] | None = None, *, in_tree: bool = False
 ) -> list[_core.Array] | None:
     """Return empty columns of the `types` in a dict, or `None` if these are data.
 
-    A structured NumPy dtype, an awkward type or form of records, and a pyarrow schema are taken as
-    such a dict. What is neither a type nor data, and types beside data, are refused.
+    With `in_tree`, they are columns of a TTree, whose classes may have pointers. A structured
+    NumPy dtype, an awkward type or form of records, and a pyarrow schema are taken as such a
+    dict. What is neither a type nor data, and types beside data, are refused.
     """
     named = _by_name(types)
     if not named:
@@ -41,7 +42,7 @@ def empty(
         raise ArgumentError(
             f"{data[0]} is data, but {others} a type; give types first, and data to extend"
         )
-    return [_empty_column(name, item, classes or {}) for name, item in named.items()]
+    return [_empty_column(name, item, classes or {}, in_tree) for name, item in named.items()]
 
 
 def _by_name(types: Any) -> dict[str, Any] | None:
@@ -60,7 +61,9 @@ def _by_name(types: Any) -> dict[str, Any] | None:
     return None
 
 
-def _empty_column(name: str, one: Any, classes: Mapping[str, Mapping[str, Any]]) -> _core.Array:
+def _empty_column(
+    name: str, one: Any, classes: Mapping[str, Mapping[str, Any]], in_tree: bool
+) -> _core.Array:
     """Return an empty column: of a C++ type if that is what the text is."""
     check_text(name)
     if _is_pyarrow(one, "Field") or _is_pyarrow(one, "DataType"):
@@ -73,7 +76,7 @@ def _empty_column(name: str, one: Any, classes: Mapping[str, Mapping[str, Any]])
         return from_data.column(name, _empty_array(name, one))
     check_text(one)
     try:
-        return _core.Array.of_type(name, one, classes)
+        return _core.Array.of_type(name, one, classes, in_tree)
     except (ArgumentError, UnsupportedError):
         try:
             other = _empty_array(name, one)
@@ -85,10 +88,14 @@ def _empty_column(name: str, one: Any, classes: Mapping[str, Mapping[str, Any]])
 
 
 def needed(
-    types: Any, caller: str, classes: Mapping[str, Mapping[str, Any]] | None = None
+    types: Any,
+    caller: str,
+    classes: Mapping[str, Mapping[str, Any]] | None = None,
+    *,
+    in_tree: bool = False,
 ) -> list[_core.Array]:
     """Return empty columns of types; data are refused in the name of `caller`."""
-    columns = empty(types, classes)
+    columns = empty(types, classes, in_tree=in_tree)
     if columns is None:
         raise ArgumentError(f"{caller} needs a dict from names to types, not data")
     return columns
@@ -97,7 +104,7 @@ def needed(
 def awkward_type(one: Any) -> ak.types.Type:
     """Return what one type is in awkward."""
     if isinstance(one, str):
-        return to_awkward.content(_empty_column("", one, {})).form.type
+        return to_awkward.content(_empty_column("", one, {}, False)).form.type
     return ak.to_layout(_empty_array("", one)).form.type
 
 

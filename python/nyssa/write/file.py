@@ -197,8 +197,9 @@ class WritableFile:
         classes
             Classes by name, as for `mkrntuple`: dicts from the members to their types, with
             ``":bases"``, ``":version"`` and ``":checksum"``. Members are numbers, strings, standard
-            containers, pairs, arrays (``"float[3]"``), enums (``{":enum": "int"}``) and other
-            classes. The checksum is computed
+            containers, pairs, arrays (``"float[3]"``), enums (``{":enum": "int"}``),
+            ``std::bitset``, other classes, and pointers to their objects (``"Hit*"``,
+            ``"std::unique_ptr<Hit>"``), which are null for missing values. The checksum is computed
             as ROOT does if it is not given. Awkward records with the name of a class are objects of
             this class.
         split_level
@@ -215,7 +216,7 @@ class WritableFile:
         """
         self._check_free(name)
         classes = dict(options.get("classes") or {})
-        columns = from_types.empty(types_or_data, classes)
+        columns = from_types.empty(types_or_data, classes, in_tree=True)
         initial = columns is None
         if columns is None:
             columns = from_data.columns(types_or_data, bool(classes))

@@ -152,7 +152,9 @@ class TreeWriter(DatasetWriter):
         classes = dict(options.get("classes") or {})
         if from_types.empty(data, classes):
             raise ArgumentError("add_branches needs data: a value for each entry of the tree")
-        stated = [] if types is None else from_types.needed(types, "add_branches", classes)
+        stated = (
+            [] if types is None else from_types.needed(types, "add_branches", classes, in_tree=True)
+        )
         known = {item.name: forms.of(item) for item in stated}
         columns = from_data.columns(data, bool(classes), known)
         if types is not None:

@@ -47,6 +47,7 @@ from support.root_objects import (  # noqa: F401 (called by name)
 )
 from support.root_pyroot import make_directory, through_nyssa  # noqa: F401 (called by name)
 from support.root_trees import (  # noqa: F401 (called by name)
+    streamer_elements,
     streamer_infos,
     tree_branches,
     tree_description,

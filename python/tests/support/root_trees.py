@@ -131,6 +131,22 @@ def streamer_infos(path: str) -> dict[str, tuple[int, int]]:
         return {one.GetName(): (one.GetClassVersion(), one.GetCheckSum()) for one in infos}
 
 
+def streamer_elements(path: str) -> dict[str, list[list[Any]]]:
+    """Return the elements of the classes that a file describes, apart from their comments."""
+    import ROOT
+
+    def element(one: Any) -> list[Any]:
+        of_containers = one.InheritsFrom("TStreamerSTL")
+        kinds = [one.GetSTLtype(), one.GetCtype()] if of_containers else []
+        dimensions = [one.GetMaxIndex(at) for at in range(one.GetArrayDim())]
+        own = [one.ClassName(), one.GetName(), one.GetTypeName(), one.GetType(), one.GetSize()]
+        return [str(part) if isinstance(part, str) else part for part in own + dimensions + kinds]
+
+    with ROOT.TFile.Open(path) as file:
+        infos = [one for one in file.GetStreamerInfoList() if one.ClassName() == "TStreamerInfo"]
+        return {one.GetName(): [element(item) for item in one.GetElements()] for one in infos}
+
+
 def write_tree(path: str, entries: int, auto_flush: int) -> None:
     """Write a tree with one leaf of each type, in ROOT."""
     import numpy as np

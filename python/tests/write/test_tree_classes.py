@@ -366,7 +366,7 @@ def test_values_that_do_not_fit(
     [
         ({"x": "Jet"}, {"split_level": 100}, "a split level is 0 to 99, not 100"),
         ({"x": "Tree"}, {}, "does a class contain itself"),
-        ({"x": "Bad"}, {}, "nyssa does not stream this type in trees"),
+        ({"x": "Bad"}, {}, "ROOT streams no std::optional"),
     ],
     ids=["level", "recursion", "type"],
 )

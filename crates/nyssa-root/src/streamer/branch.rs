@@ -12,6 +12,7 @@ use arrow_array::ArrayRef;
 use super::column::ColumnBuilder;
 use super::compile::Compiler;
 use super::decode::Decoder;
+use super::encode::Entries;
 use super::leaf::LeafNumbers;
 use super::leaf_list::LeafList;
 use super::node::Node;
@@ -159,8 +160,7 @@ impl ObjectLayout {
     }
 
     /// Streams the entries `rows` of a branch, which [`ObjectLayout::decode_entries`] reads. With `items`, entry `i` has
-    /// the items between `items[i]` and `items[i + 1]` of `array`; otherwise it has the value `i`. Returns the bytes, and
-    /// one more offset than entries.
+    /// the items between `items[i]` and `items[i + 1]` of `array`; otherwise it has the value `i`.
     ///
     /// # Errors
     /// `InvalidArgument` with the entry for arrays of another type than [`ObjectLayout::data_type`] and for values that no
@@ -170,7 +170,7 @@ impl ObjectLayout {
         array: &ArrayRef,
         items: Option<&[i64]>,
         rows: Range<usize>,
-    ) -> Result<(Vec<u8>, Vec<i64>)> {
+    ) -> Result<Entries> {
         encode::encode_entries(&self.node, &self.shape, array, items, rows)
     }
 

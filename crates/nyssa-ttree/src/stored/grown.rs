@@ -7,7 +7,7 @@ use nyssa_root::streamer::values::{Apart, EditedObject, ObjectId};
 use nyssa_root::streamer::{StreamerInfos, Target};
 
 use super::tree::{StoredBranch, StoredLeaf};
-use super::{ClusterRuns, StoredTree};
+use super::{ClusterRuns, NO_REFERENCES, StoredTree};
 
 /// The smallest size of the table of baskets that ROOT reads.
 const MIN_BASKETS: usize = 10;
@@ -61,6 +61,8 @@ pub struct BranchGrowth {
     pub compression: Option<i64>,
     /// The largest number of items of a collection.
     pub maximum: Option<i64>,
+    /// Whether entries may have references between their objects, or objects behind pointers.
+    pub has_objects: bool,
     /// The smallest and the largest value and the longest string of each leaf.
     pub leaves: Vec<LeafGrowth>,
     /// Whether its leaf counts the items of other branches from now on.
@@ -98,6 +100,7 @@ impl Growth {
         for (growth, &at) in self.branches.iter_mut().zip(matching) {
             let Some(branch) = tree.branches.get(at) else { continue };
             growth.maximum = growth.maximum.max(branch.maximum);
+            growth.has_objects |= branch.bits & NO_REFERENCES == 0;
             growth.leaves.resize(branch.leaves.len(), LeafGrowth::default());
             for (leaf, other) in growth.leaves.iter_mut().zip(&branch.leaves) {
                 leaf.add(other);
@@ -188,6 +191,9 @@ impl StoredTree {
             }
             if let Some(maximum) = growth.maximum {
                 object.set_int(id, "fMaximum", maximum);
+            }
+            if growth.has_objects && branch.bits & NO_REFERENCES != 0 {
+                object.set_int(id, "fBits", branch.bits & !NO_REFERENCES);
             }
             if growth.counts {
                 branch.leaves.iter().for_each(|leaf| object.set_int(leaf.id, "fIsRange", 1));

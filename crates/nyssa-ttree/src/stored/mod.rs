@@ -18,3 +18,7 @@ pub use grown::{BranchGrowth, Growth, NewBranches, add_bytes};
 pub(crate) use index::check as check_index;
 pub use references::References;
 pub use tree::{Counted, StoredBranch, StoredTree};
+
+/// The bit of a branch whose entries have neither references between their objects nor objects behind pointers
+/// (`TBranch::kDoNotUseBufferMap`).
+pub(crate) const NO_REFERENCES: i64 = 1 << 22;

@@ -78,6 +78,8 @@ pub struct StoredBranch {
     pub has_offsets: bool,
     /// The largest number of items, for a collection that is split.
     pub maximum: Option<i64>,
+    /// The bits (`TObject::fBits`).
+    pub(super) bits: i64,
     /// Whether a basket may leave out the offsets that a counter gives (`kGenerateOffsetMap`).
     pub(super) generates_offsets: bool,
     /// The branch above it.
@@ -368,6 +370,7 @@ fn branch(view: View<'_>, path: &str, tree: (u64, &Files)) -> Result<StoredBranc
         basket_size: view.i64("fBasketSize")?,
         has_offsets: view.i64("fEntryOffsetLen")? != 0,
         maximum: view.get("fMaximum").and_then(Value::as_i64),
+        bits: view.get("fBits").and_then(Value::as_i64).unwrap_or(0),
         generates_offsets: generates_offsets(view)?,
         parent: None,
         counters: Vec::new(),
@@ -395,6 +398,7 @@ fn clones(view: View<'_>, path: &str, entries: u64) -> Result<StoredBranch> {
         basket_size: 0,
         has_offsets: false,
         maximum: None,
+        bits: 0,
         generates_offsets: false,
         parent: None,
         counters: Vec::new(),

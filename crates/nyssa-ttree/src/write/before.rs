@@ -127,6 +127,7 @@ fn add(branch: &StoredBranch, at: usize, growth: &mut Growth, tree: &StoredTree)
     let size = branch.state.basket_size as i64;
     let keeps_size = branch.places.is_empty() || size == stored.basket_size;
     grown.basket_size = (!keeps_size).then_some(size);
+    grown.has_objects |= branch.state.has_objects;
     if matches!(branch.form.content, Content::Items) {
         grown.maximum = grown.maximum.max(Some(branch.state.maximum));
     } else if branch.form.has_maximum() {

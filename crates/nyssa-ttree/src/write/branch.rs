@@ -31,6 +31,8 @@ pub(super) struct BranchFiller {
     pub tot_bytes: u64,
     /// The largest count or the length of the longest string.
     maximum: i64,
+    /// Whether an entry has an object behind a pointer.
+    has_objects: bool,
 }
 
 impl BranchFiller {
@@ -43,6 +45,7 @@ impl BranchFiller {
             spare: Arc::default(),
             tot_bytes: 0,
             maximum: 0,
+            has_objects: false,
             form,
         }
     }
@@ -55,13 +58,15 @@ impl BranchFiller {
             spare: Arc::default(),
             tot_bytes: 0,
             maximum: 0,
+            has_objects: false,
             ..*self
         }
     }
 
     /// Returns the numbers about the entries so far, for the metadata.
     pub(super) fn state(&self) -> BranchState {
-        BranchState { basket_size: self.basket_size, maximum: self.maximum }
+        let Self { basket_size, maximum, has_objects, .. } = *self;
+        BranchState { basket_size, maximum, has_objects }
     }
 
     /// Takes a count of other entries.
@@ -98,18 +103,11 @@ impl BranchFiller {
             }
             (Values::Objects(array), items) => {
                 let Content::Objects(layout) = &self.form.content else { return Ok(Vec::new()) };
-                let items = items.as_deref();
-                let (bytes, ends) = layout.encode_entries(array, items, rows.clone())?;
-                let first = rows.start;
-                let span = |row: usize| ends[row - first] as usize..ends[row - first + 1] as usize;
-                self.fill_each(
-                    rows,
-                    |row| span(row).len(),
-                    |row, out| {
-                        out.extend_from_slice(&bytes[span(row)]);
-                        Ok(())
-                    },
-                )
+                let entries = layout.encode_entries(array, items.as_deref(), rows.clone())?;
+                self.has_objects |= entries.has_objects();
+                let (first, keylen) = (rows.start, self.keylen);
+                let size = |row: usize| entries.size(row - first);
+                self.fill_each(rows, size, |row, out| entries.put(row - first, keylen, out))
             }
             (Values::Counts, Some(items)) if matches!(self.form.content, Content::Items) => {
                 let count = |row: usize| items[row + 1] - items[row];

@@ -4,8 +4,9 @@ use nyssa_root::error::{Error, Result};
 use nyssa_root::streamer::info::{ClassInfo, Element, ElementForm as Streaming};
 use nyssa_root::streamer::{Basic, Declarations, StreamerInfos};
 
-use super::element::{ElementForm, ElementKind, LeafElement, NO_REFERENCES, OBJECTS};
+use super::element::{ElementForm, ElementKind, LeafElement, OBJECTS};
 use super::vector::CLASS_VERSION;
+use crate::stored::NO_REFERENCES;
 
 /// The type code of containers and strings in branches (`ROOT::kSTLany`).
 const CONTAINER: i64 = 300;
@@ -41,7 +42,7 @@ pub(super) enum Members<'i> {
     Object(&'i ClassInfo),
     /// The items of a collection.
     Collection(&'i ClassInfo),
-    /// Objects that are never split: in arrays, or in collections of collections.
+    /// Objects that are never split: in arrays, in collections of collections, or behind pointers.
     Objects,
 }
 
@@ -55,7 +56,9 @@ impl<'i> Members<'i> {
                 let class = class(&element.type_name).filter(|class| can_split(infos, class));
                 class.map_or(Self::None, Self::Object)
             }
-            ("TStreamerObjectAny" | "TStreamerObject", _) => Self::Objects,
+            ("TStreamerObjectAny" | "TStreamerObject" | "TStreamerObjectAnyPointer", _) => {
+                Self::Objects
+            }
             ("TStreamerSTL", _) => match item_class(infos, &element.type_name) {
                 Some(item) => Self::Collection(item),
                 None if has_class(infos, &element.type_name) => Self::Objects,
@@ -161,7 +164,7 @@ pub(super) fn item_class<'i>(infos: &'i StreamerInfos, type_name: &str) -> Optio
 
 /// Returns whether a class is somewhere in the name of a type.
 fn has_class(infos: &StreamerInfos, type_name: &str) -> bool {
-    let words = type_name.split(['<', '>', ',']).map(str::trim);
+    let words = type_name.split(['<', '>', ',', '*']).map(str::trim);
     words.into_iter().any(|word| infos.class(word, None).is_some())
 }
 

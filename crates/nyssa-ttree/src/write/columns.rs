@@ -143,7 +143,10 @@ impl Splitter<'_> {
                 self.set(*branch, BranchValues { items: None, values })
             }
             Shape::Class(class) => {
-                let array = conform::conform(array, &class.data_type)?;
+                let mut array = conform::conform(array, &class.data_type)?;
+                if class.streamed != class.data_type {
+                    array = conform::conform(&array, &class.streamed)?;
+                }
                 self.objects(&class.shape, &array, None)
             }
             Shape::Record(members) => {

@@ -1,16 +1,19 @@
 //! Brings the arrays that users give into the type that a class needs: lists of any kind become large lists, strings
-//! become bytes, and numbers of another width are converted if every value fits. Members are found by their names.
+//! become bytes, and numbers of another width are converted if every value fits. Members are found by their names. Missing
+//! values are null pointers.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{
-    Array, ArrayRef, FixedSizeListArray, LargeBinaryArray, LargeListArray, StructArray,
-    new_empty_array,
+    Array, ArrayRef, FixedSizeListArray, LargeBinaryArray, LargeListArray, NullArray, StructArray,
+    UInt64Array, UnionArray, make_array, new_empty_array, new_null_array,
 };
-use arrow_buffer::OffsetBuffer;
-use arrow_schema::{DataType, Field, Fields};
-use nyssa_root::arrow::gather::decoded;
+use arrow_buffer::{NullBuffer, OffsetBuffer};
+use arrow_schema::{ArrowError, DataType, Field, Fields, UnionFields};
+use arrow_select::take::take;
+use nyssa_root::arrow::gather::{decoded, valid};
 use nyssa_root::arrow::lists::{byte_lists, fixed, is_bytes, item_type, lists};
 use nyssa_root::arrow::{Number, brief, shortened};
 use nyssa_root::error::{Error, Result, ResultExt};
@@ -39,8 +42,8 @@ pub(super) fn conform(array: &ArrayRef, wanted: &DataType) -> Result<ArrayRef> {
         DataType::LargeList(item) => {
             let (offsets, values) = lists(array).ok_or_else(|| misfit(array, wanted))??;
             let first = offsets.get(0);
-            let values = conform(&values, item.data_type())
-                .map_err(|error| error.entry_of(|at| offsets.row(at)))?;
+            let values =
+                member(&values, item).map_err(|error| error.entry_of(|at| offsets.row(at)))?;
             let ends: Vec<i64> = (0..offsets.len()).map(|at| offsets.get(at) - first).collect();
             let ends = OffsetBuffer::new(ends.into());
             made(LargeListArray::try_new(Arc::clone(item), ends, values, None))
@@ -59,6 +62,124 @@ pub(super) fn conform(array: &ArrayRef, wanted: &DataType) -> Result<ArrayRef> {
     }
 }
 
+/// Returns the values of a member or of items. Missing values are null pointers, if the type has pointers.
+fn member(array: &ArrayRef, field: &Field) -> Result<ArrayRef> {
+    let wanted = field.data_type();
+    if !field.is_nullable() || array.is_empty() {
+        return conform(array, wanted);
+    }
+    let array = &decoded(array)?;
+    if let (Some(given), DataType::Union(classes, _)) = (array.as_union_opt(), wanted) {
+        return union(given, classes);
+    }
+    let nulls = array.logical_nulls().filter(|nulls| nulls.null_count() > 0);
+    let objects = match (&nulls, wanted) {
+        (None, _) => Arc::clone(array),
+        (Some(nulls), _) => valid(array, nulls)?,
+    };
+    let row = |at: usize| match &nulls {
+        Some(nulls) => nulls.valid_indices().nth(at).unwrap_or(at),
+        None => at,
+    };
+    let placed = |error: Error| error.entry_of(row);
+    match wanted {
+        DataType::Union(classes, _) => {
+            // The first class is the class of the pointer.
+            let own = classes.iter().nth(1).map(|(_, own)| own.data_type());
+            let own = own.ok_or_else(|| misfit(array, wanted))?;
+            let objects = conform(&objects, own).map_err(placed)?;
+            of_one_class(objects, nulls.as_ref(), classes)
+        }
+        _ => with_nulls(&conform(&objects, wanted).map_err(placed)?, nulls),
+    }
+}
+
+/// Returns objects with nulls between them.
+fn with_nulls(objects: &ArrayRef, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+    let Some(nulls) = nulls else { return Ok(Arc::clone(objects)) };
+    if objects.is_empty() {
+        return Ok(new_null_array(objects.data_type(), nulls.len()));
+    }
+    // Members of missing objects are not null. They repeat those of another object.
+    let mut places = Vec::with_capacity(nulls.len());
+    let mut next = 0;
+    for is_valid in &nulls {
+        places.push(if is_valid { next } else { 0 });
+        next += u64::from(is_valid);
+    }
+    let refused = |error: ArrowError| Error::invalid_argument(error.to_string());
+    let spread = take(objects, &UInt64Array::from(places), None).map_err(refused)?;
+    let data = spread.into_data().into_builder().nulls(Some(nulls)).build().map_err(refused)?;
+    Ok(make_array(data))
+}
+
+/// Returns a union of objects that are all of the first class, with nulls between them.
+fn of_one_class(
+    objects: ArrayRef,
+    nulls: Option<&NullBuffer>,
+    classes: &UnionFields,
+) -> Result<ArrayRef> {
+    let rows = nulls.map_or(objects.len(), NullBuffer::len);
+    let (mut ids, mut places) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
+    let mut next = 0;
+    for row in 0..rows {
+        let is_object = nulls.is_none_or(|nulls| nulls.is_valid(row));
+        ids.push(i8::from(is_object));
+        places.push(if is_object { next } else { 0 });
+        next += i32::from(is_object);
+    }
+    let others = classes.iter().skip(2).map(|(_, class)| new_empty_array(class.data_type()));
+    let none: ArrayRef = Arc::new(NullArray::new(1));
+    let children = [none, objects].into_iter().chain(others).collect();
+    made(UnionArray::try_new(classes.clone(), ids.into(), Some(places.into()), children))
+}
+
+/// Returns a union of objects of several classes. They are found by their names, or by their order if they have none.
+fn union(given: &UnionArray, classes: &UnionFields) -> Result<ArrayRef> {
+    let mut children: Vec<ArrayRef> =
+        classes.iter().map(|(_, class)| new_empty_array(class.data_type())).collect();
+    let mut nulls: Vec<Option<NullBuffer>> = vec![None; children.len()];
+    let mut new_ids = HashMap::new();
+    let DataType::Union(fields, _) = given.data_type() else {
+        return Err(Error::invalid_argument("a union without types"));
+    };
+    let is_object = |field: &Field| *field.data_type() != DataType::Null;
+    let objects = fields.iter().filter(|(_, field)| is_object(field));
+    for (order, (id, field)) in objects.enumerate() {
+        let name = field.name();
+        let named = classes.iter().position(|(_, class)| class.name() == name);
+        let at = named.or(name.starts_with('_').then_some(order + 1));
+        let found = at.and_then(|at| Some((at, classes.iter().nth(at)?.1)));
+        let (at, class) = found.ok_or_else(|| {
+            let known = classes.iter().map(|(_, class)| class.name().as_str());
+            Error::invalid_argument(format!("no class of the pointer has the name {name:?}"))
+                .suggest(name, known)
+        })?;
+        let nullable = class.as_ref().clone().with_nullable(true);
+        let child = member(given.child(id), &nullable).in_field(name)?;
+        nulls[at] = child.logical_nulls();
+        children[at] = child;
+        new_ids.insert(id, at);
+    }
+    children[0] = Arc::new(NullArray::new(1));
+    let (mut ids, mut places) = (Vec::new(), Vec::new());
+    for (row, id) in given.type_ids().iter().enumerate() {
+        let place = given.value_offset(row);
+        let is_null = |at: usize| nulls[at].as_ref().is_some_and(|nulls| nulls.is_null(place));
+        let at = new_ids.get(id).copied().filter(|&at| !is_null(at)).unwrap_or(0);
+        ids.push(i8::try_from(at).unwrap_or(0));
+        places.push(if at == 0 { 0 } else { i32::try_from(place).unwrap_or(i32::MAX) });
+    }
+    let bare = |child: ArrayRef| match child.null_count() {
+        0 => Ok(child),
+        count if count == child.len() => Ok(new_empty_array(child.data_type())),
+        _ => child.into_data().into_builder().nulls(None).build().map(make_array),
+    };
+    let children = children.into_iter().map(bare).collect::<std::result::Result<_, _>>();
+    let children = children.map_err(|error| Error::invalid_argument(error.to_string()))?;
+    made(UnionArray::try_new(classes.clone(), ids.into(), Some(places.into()), children))
+}
+
 /// Returns whether values of the type `given` can have the type `wanted`, apart from their range.
 pub(super) fn fits(given: &DataType, wanted: &DataType) -> bool {
     let item = |given: &DataType, wanted: &Field| {
@@ -66,6 +187,16 @@ pub(super) fn fits(given: &DataType, wanted: &DataType) -> bool {
     };
     match (given, wanted) {
         (DataType::Dictionary(_, values), _) => fits(values, wanted),
+        (DataType::Union(given, _), DataType::Union(wanted, _)) => given.iter().all(|(_, own)| {
+            wanted.iter().any(|(_, class)| {
+                class.name() == own.name()
+                    && (class.data_type() == &DataType::Null
+                        || fits(own.data_type(), class.data_type()))
+            })
+        }),
+        (given, DataType::Union(wanted, _)) => {
+            wanted.iter().nth(1).is_some_and(|(_, own)| fits(given, own.data_type()))
+        }
         (DataType::Struct(given), DataType::Struct(wanted)) => {
             given.len() == wanted.len()
                 && wanted.iter().all(|field| {
@@ -93,16 +224,16 @@ fn record(array: &ArrayRef, fields: &Fields) -> Result<ArrayRef> {
     let record =
         array.as_struct_opt().ok_or_else(|| misfit(array, &DataType::Struct(fields.clone())))?;
     let pair = fields.len() == 2 && record.num_columns() == 2 && fields[0].name() == "_0";
-    let member = |(at, field): (usize, &Arc<Field>)| {
+    let one = |(at, field): (usize, &Arc<Field>)| {
         let by_place = || pair.then(|| record.column(at));
         let found = record.column_by_name(field.name()).or_else(by_place);
         let found = found.ok_or_else(|| {
             Error::invalid_argument(format!("the record has no member {:?}", field.name()))
                 .suggest(field.name(), record.column_names())
         })?;
-        conform(found, field.data_type()).in_field(field.name())
+        member(found, field).in_field(field.name())
     };
-    let members = fields.iter().enumerate().map(member).collect::<Result<Vec<_>>>()?;
+    let members = fields.iter().enumerate().map(one).collect::<Result<Vec<_>>>()?;
     if let Some(extra) =
         record.column_names().into_iter().find(|name| !pair && fields.find(name).is_none())
     {
@@ -128,8 +259,7 @@ fn arrays(array: &ArrayRef, item: &Arc<Field>, size: i32, wanted: &DataType) -> 
             values
         }
     };
-    let values = conform(&values, item.data_type())
-        .map_err(|error| error.entry_of(|at| at / length.max(1)))?;
+    let values = member(&values, item).map_err(|error| error.entry_of(|at| at / length.max(1)))?;
     made(FixedSizeListArray::try_new(Arc::clone(item), size, values, None))
 }
 

@@ -9,17 +9,20 @@ use nyssa_root::streamer::{Declarations, Element, StreamerInfos, StreamerList};
 use super::class_members::{check_streamed_by_infos, is_container};
 
 /// The elements of classes that have branches.
-const ELEMENTS: [&str; 7] = [
+const ELEMENTS: [&str; 8] = [
     "TStreamerBase",
     "TStreamerBasicType",
     "TStreamerObject",
     "TStreamerObjectAny",
+    POINTER,
     "TStreamerSTL",
     "TStreamerSTLstring",
     "TStreamerString",
 ];
-/// The elements of members that are objects of a class.
-const OBJECTS: [&str; 3] = ["TStreamerBase", "TStreamerObject", "TStreamerObjectAny"];
+/// The element of a member that is a pointer to an object of a class.
+const POINTER: &str = "TStreamerObjectAnyPointer";
+/// The elements of members that are objects of a class, or pointers to them.
+const OBJECTS: [&str; 4] = ["TStreamerBase", "TStreamerObject", "TStreamerObjectAny", POINTER];
 
 /// The largest depth of classes inside classes.
 const MAX_DEPTH: usize = 60;
@@ -85,8 +88,10 @@ impl Described {
 
     /// Checks all classes in a type. Returns whether there are any.
     fn check_all(&self, type_name: &str) -> Result<bool> {
-        if type_name.contains('*') {
-            return Err(Error::unsupported(format!("nyssa does not write pointers: {type_name}")));
+        if type_name.ends_with('*') {
+            return Err(Error::unsupported(format!(
+                "{type_name}: a branch of its own cannot be a pointer"
+            )));
         }
         check_streamed_by_infos(type_name)?;
         let mut checked = HashMap::new();
@@ -100,7 +105,8 @@ impl Described {
     fn classes_in<'t>(&self, type_name: &'t str) -> Vec<&'t str> {
         let (mut open, mut found) = (vec![type_name], Vec::new());
         while let Some(name) = open.pop() {
-            let name = name.trim();
+            let name = name.trim().trim_end_matches('*');
+            let name = name.strip_prefix("const ").unwrap_or(name);
             // A file may describe containers, too, whose only member is the container itself.
             match self.places.contains_key(name) && !is_container(name) {
                 true => found.push(name),
@@ -139,7 +145,11 @@ impl Described {
         }
         for element in &info.elements {
             let plain = ELEMENTS.contains(&element.class.as_str()) && !element.is_container_base();
-            let points = element.type_name.contains('*') && element.type_name != "char*";
+            let type_name = element.type_name.as_str();
+            let points = match element.class.as_str() {
+                POINTER => type_name.ends_with("**"),
+                _ => type_name.ends_with('*') && type_name != "char*",
+            };
             if !plain || points || !element.count_name.is_empty() {
                 return Err(Error::unsupported(format!(
                     "nyssa makes no branch of the member {} of {class}",
@@ -165,7 +175,7 @@ impl Described {
 }
 
 /// Returns the type of a member.
-fn type_of(element: &Element) -> &str {
+pub(super) fn type_of(element: &Element) -> &str {
     match element.class.as_str() {
         "TStreamerBase" => &element.name,
         _ => &element.type_name,
@@ -173,7 +183,7 @@ fn type_of(element: &Element) -> &str {
 }
 
 /// Returns the template arguments of a type.
-fn arguments(type_name: &str) -> Vec<&str> {
+pub(super) fn arguments(type_name: &str) -> Vec<&str> {
     let inside = type_name.split_once('<').and_then(|(_, rest)| rest.rsplit_once('>'));
     let Some((inside, _)) = inside else { return Vec::new() };
     let mut depth = 0_usize;

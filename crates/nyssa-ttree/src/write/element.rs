@@ -2,8 +2,6 @@
 
 /// The bits of a branch that ROOT stores: the branch has objects of a class (`TBranch::kBranchAny`).
 pub(super) const OBJECTS: i64 = 1 << 17;
-/// The bits of a branch that ROOT stores: its objects have no references to each other (`TBranch::kDoNotUseBufferMap`).
-pub(super) const NO_REFERENCES: i64 = 1 << 22;
 
 /// The kinds of branches (`TBranchElement::fType`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -134,7 +134,7 @@ impl<'t> Planner<'t> {
     fn class(&mut self, at: usize) -> Result<Shape> {
         let shape = self.value(at)?;
         let data_type = self.data_type(&shape);
-        Ok(Shape::Class(ClassColumn { data_type, shape }))
+        Ok(Shape::Class(ClassColumn { streamed: data_type.clone(), data_type, shape }))
     }
 
     /// Returns how a branch of a class is filled, with the branches below it.
@@ -212,13 +212,22 @@ impl<'t> Planner<'t> {
             },
             ClassShape::Record(members) => {
                 let field = |(name, shape): &(String, ClassShape)| {
-                    Field::new(name, self.data_type(shape), false)
+                    Field::new(name, self.data_type(shape), self.is_nullable(shape))
                 };
                 DataType::Struct(members.iter().map(field).collect())
             }
             ClassShape::Items(_, item) => {
                 DataType::LargeList(Arc::new(Field::new("item", self.data_type(item), false)))
             }
+        }
+    }
+
+    /// Returns whether the values of a branch are pointers, which may be null.
+    fn is_nullable(&self, shape: &ClassShape) -> bool {
+        let ClassShape::Value(at) = shape else { return false };
+        match self.forms[*at].as_ref().map(|form| &form.content) {
+            Some(Content::Objects(layout)) => layout.arrow_field("").is_nullable(),
+            _ => false,
         }
     }
 

@@ -10,9 +10,10 @@ use super::element::{ElementForm, LeafElement};
 use super::form::{Content, LeafForm};
 use super::options::TreeWriteOptions;
 use super::stored_branch::{Place, StoredBranch};
+use super::target::BranchState;
 use super::vector::CLASS_VERSION;
 use crate::model::leaf_class;
-use crate::stored::{ClusterRuns, NewBranches};
+use crate::stored::{ClusterRuns, NO_REFERENCES, NewBranches};
 
 /// The smallest size of the table of baskets that ROOT reads.
 const MIN_BASKETS: usize = 10;
@@ -180,7 +181,7 @@ fn draft(
     let filled = !matches!(form.content, Content::Nothing);
     let draft = match (&form.content, form.string_class) {
         _ if let Some(element) = &form.element => {
-            let draft = of_class(element, branch.state.maximum).label(labels.branch(at));
+            let draft = of_class(element, branch.state).label(labels.branch(at));
             match form.counter {
                 Some(counter) => {
                     draft.pointer("fBranchCount", Target::Again(labels.branch(counter)))
@@ -220,9 +221,10 @@ fn draft(
 }
 
 /// Returns what a branch of a class says beside its entries.
-fn of_class(element: &ElementForm, maximum: i64) -> Draft {
+fn of_class(element: &ElementForm, state: BranchState) -> Draft {
+    let unset = if state.has_objects { NO_REFERENCES } else { 0 };
     Draft::new("TBranchElement")
-        .int("fBits", element.bits)
+        .int("fBits", element.bits & !unset)
         .text("fClassName", &element.class)
         .text("fParentName", &element.parent)
         .text("fClonesName", &element.clones)
@@ -232,7 +234,7 @@ fn of_class(element: &ElementForm, maximum: i64) -> Draft {
         .int("fID", element.id)
         .int("fType", element.kind.number())
         .int("fStreamerType", element.code)
-        .int("fMaximum", maximum)
+        .int("fMaximum", state.maximum)
 }
 
 fn leaf_element(element: &ElementForm, leaf: &LeafElement) -> Draft {

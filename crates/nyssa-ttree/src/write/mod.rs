@@ -65,6 +65,7 @@ mod writer;
 
 pub use basket::optimized_size;
 pub use before::EmbeddedBasket;
+pub use declared::column_of;
 pub use described::Described;
 pub use names::is_reserved;
 pub use options::{

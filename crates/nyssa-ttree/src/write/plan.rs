@@ -24,6 +24,7 @@ use nyssa_root::streamer::{ClassInfo, Declarations, ObjectLayout, StreamerInfos,
 
 use super::class_members::check_streamed_by_infos;
 use super::conform::fits;
+use super::declared::narrowed;
 use super::form::{BranchForm, Content, LeafForm};
 use super::names;
 use super::options::TreeWriteOptions;
@@ -69,6 +70,8 @@ pub(super) enum Shape {
 pub(super) struct ClassColumn {
     /// The type of the values.
     pub data_type: DataType,
+    /// The type as which they are streamed.
+    pub streamed: DataType,
     pub shape: ClassShape,
 }
 
@@ -203,7 +206,8 @@ impl<'a> Planner<'a> {
             }
         }
         let infos = declared.infos();
-        let (column, _) = self.class(name, &spelt, &infos)?;
+        let (mut column, _) = self.class(name, &spelt, &infos)?;
+        column.data_type = narrowed(&column.streamed, &spelt, &infos, &self.options.classes);
         let new: Vec<ClassInfo> = infos
             .classes()
             .iter()
@@ -251,7 +255,8 @@ impl<'a> Planner<'a> {
             }
             self.plan.branches.push(branch);
         }
-        Ok((ClassColumn { data_type: layout.data_type(), shape }, layout))
+        let streamed = layout.data_type();
+        Ok((ClassColumn { data_type: streamed.clone(), streamed, shape }, layout))
     }
 
     /// Returns whether the tree has a branch of this name already.

@@ -133,7 +133,8 @@ impl StoredTree {
         self.entries = end;
         for (branch, state) in self.branches.iter_mut().zip(branches) {
             let maximum = state.maximum.max(branch.state.maximum);
-            branch.state = BranchState { maximum, ..state };
+            let has_objects = state.has_objects || branch.state.has_objects;
+            branch.state = BranchState { maximum, has_objects, ..state };
         }
     }
 

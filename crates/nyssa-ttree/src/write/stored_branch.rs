@@ -46,7 +46,7 @@ impl StoredBranch {
             title: options.title_of(&form.name).map(str::to_owned),
             compression,
             keylen: RootFileWriter::basket_keylen(&form.name, tree, HEADER),
-            state: BranchState { basket_size, maximum: 0 },
+            state: BranchState { basket_size, ..BranchState::default() },
             places: Vec::new(),
             tot_bytes: 0,
             zip_bytes: 0,

@@ -26,6 +26,8 @@ pub(super) struct BranchState {
     pub basket_size: usize,
     /// The largest count or the length of the longest string.
     pub maximum: i64,
+    /// Whether an entry has an object behind a pointer, so that ROOT notes its class.
+    pub has_objects: bool,
 }
 
 /// The receiver of compressed baskets.

@@ -16,8 +16,9 @@ use nyssa_root::streamer::info::{ClassInfo, Element};
 use nyssa_root::streamer::{Basic, Layouts, Member, ObjectLayout, StreamerInfos};
 
 use super::class_members::{Members, full_name, is_container, item_class, leaf, member, top};
-use super::element::{ElementForm, ElementKind, LeafElement, NO_REFERENCES, OBJECTS};
+use super::element::{ElementForm, ElementKind, LeafElement, OBJECTS};
 use super::form::{BranchForm, Content, LeafForm};
+use crate::stored::NO_REFERENCES;
 
 /// The number of a top branch that is not split, or that is a split collection.
 const TOP: i64 = -1;
@@ -55,17 +56,26 @@ pub(super) fn unroll(
 ) -> Result<Unrolled> {
     let mut layouts = Layouts::new(infos);
     let info = infos.class(type_name, None).filter(|_| !is_container(type_name));
-    let version = info.map(|info| (info.version, info.checksum));
-    let layout = Arc::new(layouts.whole(type_name, version)?);
+    let layout = Arc::new(layout_of(&mut layouts, type_name)?);
     let mut unroller = Unroller { infos, layouts, first, branches: Vec::new() };
     let shape = match (info, item_class(infos, type_name)) {
         (Some(info), _) if level > 0 => unroller.split_object(name, info, level)?,
         (None, Some(item)) if level > 0 => {
             unroller.split_collection(name, type_name, item, level)?
         }
-        _ => unroller.whole(name, type_name, info, &layout),
+        _ => unroller.whole(name, type_name, info, &layout, level),
     };
     Ok(Unrolled { branches: unroller.branches, shape, layout })
+}
+
+/// Returns the layout of the values of a type, as ROOT spells it.
+///
+/// # Errors
+/// `Unsupported` for types that cannot be streamed.
+pub(super) fn layout_of(layouts: &mut Layouts<'_>, type_name: &str) -> Result<ObjectLayout> {
+    let info =
+        if is_container(type_name) { None } else { layouts.versions(type_name).first().copied() };
+    layouts.whole(type_name, info.map(|info| (info.version, info.checksum)))
 }
 
 /// The place of a branch of a member.
@@ -133,8 +143,11 @@ impl<'i> Unroller<'i> {
         type_name: &str,
         info: Option<&ClassInfo>,
         layout: &Arc<ObjectLayout>,
+        level: u32,
     ) -> ClassShape {
         let element = ElementForm {
+            // A container states the level although nothing in it is split.
+            split_level: if info.is_none() { level } else { 0 },
             bits: OBJECTS,
             leaf: Some(leaf(name, name)),
             ..top(name, type_name, info, TOP)

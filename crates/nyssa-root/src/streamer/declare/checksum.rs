@@ -5,8 +5,8 @@ use crate::streamer::info::Element;
 /// A member or base class, with what its checksum counts.
 pub(super) struct Declared {
     pub element: Element,
-    /// The type, if ROOT counts another than it stores: a `std::array`.
-    pub array: Option<String>,
+    /// The type, if ROOT counts another than it stores: a `std::array` or a `std::unique_ptr`.
+    pub counted: Option<String>,
     pub is_enum: bool,
 }
 
@@ -28,7 +28,7 @@ pub(super) fn is_known_pair(first: &str, second: &str) -> bool {
 /// Returns the checksum of a class with these elements.
 pub(super) fn of_class(name: &str, elements: &[Declared]) -> u32 {
     let mut sum = text(0, name);
-    for Declared { element, array, is_enum } in elements {
+    for Declared { element, counted, is_enum } in elements {
         // ROOT marks an enum before its name.
         sum = if *is_enum { next(sum, 1) } else { sum };
         sum = text(sum, &element.name);
@@ -38,8 +38,8 @@ pub(super) fn of_class(name: &str, elements: &[Declared]) -> u32 {
             continue;
         }
         // ROOT counts the type of a `std::array`, and not its sizes.
-        sum = match array {
-            Some(array) => text(sum, array),
+        sum = match counted {
+            Some(counted) => text(sum, counted),
             None => {
                 let sum = text(sum, &element.type_name);
                 element.dimensions.iter().fold(sum, |sum, &size| next(sum, size as u32))

@@ -6,7 +6,7 @@ use super::{Declarations, UNVERSIONED};
 use crate::definitions::Definition;
 use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
-use crate::streamer::info::{ARRAY, CONTAINER, ClassInfo, Element, OBJECT};
+use crate::streamer::info::{ANY_POINTER, ARRAY, CONTAINER, ClassInfo, Element, OBJECT};
 use crate::type_name::TypeName;
 
 /// The largest number of dimensions of an array that a streamer element has.
@@ -31,6 +31,9 @@ const CONTAINERS: [(&str, usize, bool); 12] = [
 
 /// The type code of an `Int_t`.
 const INT: i32 = 3;
+/// The types of the numbers of enums that fit an `Int_t`.
+const ENUMS: [&str; 7] =
+    ["char", "signed char", "unsigned char", "short", "unsigned short", "int", "unsigned int"];
 /// The size of a `std::string` in memory in bytes.
 const TEXT_SIZE: usize = 32;
 /// The alignment of containers and strings in memory in bytes.
@@ -47,6 +50,8 @@ pub(super) struct Layout {
 pub(super) struct Stored {
     /// ROOT's name.
     pub type_name: String,
+    /// The name that checksums count, if it is another: that of a `std::unique_ptr`.
+    counted: Option<String>,
     pub layout: Layout,
     kind: Kind,
 }
@@ -61,11 +66,31 @@ enum Kind {
     Container(Option<String>),
     /// An object of a class.
     Object,
+    /// A pointer to an object of a class.
+    Pointer,
     /// An enum, which ROOT streams as an `Int_t`.
     Enum,
 }
 
 impl Stored {
+    fn new(type_name: &str, layout: Layout, kind: Kind) -> Self {
+        Self { type_name: type_name.to_owned(), counted: None, layout, kind }
+    }
+
+    /// Returns the reason why a branch of its own cannot have the type.
+    pub(super) fn refused_alone(&self) -> Option<&'static str> {
+        match self.kind {
+            Kind::Enum => Some("a branch of its own cannot be an enum, use \"int\""),
+            Kind::Pointer => Some("a branch of its own cannot be a pointer, use the class"),
+            _ => None,
+        }
+    }
+
+    /// Returns the name that checksums count.
+    fn counted(&self) -> &str {
+        self.counted.as_ref().unwrap_or(&self.type_name)
+    }
+
     /// Returns whether the values are of an enum.
     pub(super) fn is_enum(&self) -> bool {
         matches!(self.kind, Kind::Enum)
@@ -101,10 +126,14 @@ impl Layout {
 /// Returns how values of a type are stored.
 pub(super) fn stored(declarations: &mut Declarations<'_>, text: &str) -> Result<Stored> {
     let name = TypeName::parse_with_typedefs(text)?;
-    if !name.indirection.is_empty() {
-        return Err(Error::unsupported(format!(
-            "{text}: pointers and references cannot be written"
-        )));
+    match (name.indirection.as_str(), text.trim().strip_suffix('*')) {
+        ("", _) => {}
+        ("*", Some(pointee)) => return pointer(declarations, text, pointee),
+        _ => {
+            return Err(Error::unsupported(format!(
+                "{text}: of pointers and references, ROOT streams pointers to objects"
+            )));
+        }
     }
     if let Some(known) = fundamental(text) {
         let code = Basic::code_of(if known == "signed char" { "char" } else { known });
@@ -115,35 +144,69 @@ pub(super) fn stored(declarations: &mut Declarations<'_>, text: &str) -> Result<
             _ => Basic::from_code(code, "").map_or(0, Basic::size),
         };
         let layout = Layout::of(size, size);
-        return Ok(Stored { type_name: known.to_owned(), layout, kind: Kind::Number(code) });
+        return Ok(Stored::new(known, layout, Kind::Number(code)));
     }
     let normal = name.to_string();
     if normal == "std::string" {
         let layout = Layout::of(TEXT_SIZE, POINTER);
-        return Ok(Stored { type_name: "string".to_owned(), layout, kind: Kind::Text });
+        return Ok(Stored::new("string", layout, Kind::Text));
     }
     if normal.starts_with("std::") {
         return template(declarations, text);
     }
     if let Some(Definition::Enum(underlying)) = declarations.definitions.get(&normal) {
         return match fundamental(underlying) {
-            Some("int" | "unsigned int") => {
-                let layout = Layout::of(size_of::<i32>(), size_of::<i32>());
-                Ok(Stored { type_name: normal, layout, kind: Kind::Enum })
+            Some(known) if ENUMS.contains(&known) => {
+                let layout = declarations.stored(known)?.layout;
+                Ok(Stored::new(&normal, layout, Kind::Enum))
             }
             _ => Err(Error::unsupported(format!(
-                "{normal}: ROOT streams an enum as an Int_t, which an enum of the type {underlying} is not: declare the \
-                 member as {underlying:?}"
+                "{normal}: ROOT leaves members of an enum of the type {underlying} out of trees, since it streams enums as \
+                 Int_t: declare the member as {underlying:?}"
             ))),
         };
     }
     let layout = declarations.class(&normal)?;
-    Ok(Stored { type_name: normal, layout, kind: Kind::Object })
+    Ok(Stored::new(&normal, layout, Kind::Object))
 }
 
-/// Returns how a standard container or a pair is stored.
+/// Returns how a pointer to a type is stored.
+fn pointer(declarations: &mut Declarations<'_>, text: &str, pointee: &str) -> Result<Stored> {
+    let bare = pointee.trim();
+    let (mark, bare) = match bare.strip_prefix("const ") {
+        Some(bare) => ("const ", bare),
+        None => ("", bare),
+    };
+    let object = declarations.stored(bare)?;
+    if !matches!(object.kind, Kind::Object) {
+        return Err(Error::unsupported(format!(
+            "{text}: nyssa streams pointers to objects of classes in trees: declare it as {bare:?}"
+        )));
+    }
+    let type_name = format!("{mark}{}*", object.type_name);
+    Ok(Stored::new(&type_name, Layout::of(POINTER, POINTER), Kind::Pointer))
+}
+
+/// Returns how a standard container, a pair, a pointer or a set of bits is stored.
 fn template(declarations: &mut Declarations<'_>, text: &str) -> Result<Stored> {
     let (template, arguments) = spelling::template(text)?;
+    match (template.as_str(), &arguments[..]) {
+        ("unique_ptr", [pointee]) => {
+            let stored = pointer(declarations, text, pointee)?;
+            let object = stored.type_name.trim_end_matches('*').to_owned();
+            let deleter = spelling::joined("default_delete", std::slice::from_ref(&object));
+            let counted = Some(spelling::joined(&template, &[object, deleter]));
+            return Ok(Stored { counted, ..stored });
+        }
+        ("bitset", [bits]) => {
+            let bits = dimension(bits)?;
+            let words = usize::try_from(bits).unwrap_or(0).div_ceil(64);
+            let layout = Layout::of(words * size_of::<u64>(), size_of::<u64>());
+            return Ok(Stored::new(&format!("bitset<{bits}>"), layout, Kind::Container(None)));
+        }
+        ("optional" | "variant", _) => return Err(no_streamer(text, &template)),
+        _ => {}
+    }
     let known = CONTAINERS.iter().find(|(name, ..)| *name == template);
     let expected = match known {
         Some((.., map)) => 1 + usize::from(*map),
@@ -164,13 +227,23 @@ fn template(declarations: &mut Declarations<'_>, text: &str) -> Result<Stored> {
             one.type_name
         )));
     }
+    let owns = |one: &Stored| matches!(one.kind, Kind::Pointer) && one.counted.is_some();
+    if expected > 1 && all.iter().any(owns) {
+        return Err(Error::unsupported(format!(
+            "{text}: nyssa streams a std::unique_ptr as a member or in a sequence, not in a pair or a map: use a pointer"
+        )));
+    }
     let names: Vec<String> = all.iter().map(|element| element.type_name.clone()).collect();
     let type_name = spelling::joined(&template, &names);
     let Some(&(_, size, map)) = known else {
         let layout = pair(declarations, &type_name, &all)?;
         declarations.pairs.insert(type_name.clone());
-        return Ok(Stored { type_name, layout, kind: Kind::Object });
+        return Ok(Stored::new(&type_name, layout, Kind::Object));
     };
+    let counted = all.iter().any(|one| one.counted.is_some()).then(|| {
+        let names: Vec<String> = all.iter().map(|one| one.counted().to_owned()).collect();
+        spelling::joined(&template, &names)
+    });
     let class = match &all[..] {
         [item] => matches!(item.kind, Kind::Object).then(|| item.type_name.clone()),
         _ => Some(spelling::joined("pair", &names)),
@@ -178,8 +251,8 @@ fn template(declarations: &mut Declarations<'_>, text: &str) -> Result<Stored> {
     if map && let Some(class) = &class {
         pair(declarations, class, &all)?;
     }
-    let kind = Kind::Container(class);
-    Ok(Stored { type_name, layout: Layout::of(size, POINTER), kind })
+    let layout = Layout::of(size, POINTER);
+    Ok(Stored { type_name, counted, layout, kind: Kind::Container(class) })
 }
 
 /// Declares a pair, whose members are called `first` and `second`.
@@ -190,7 +263,7 @@ fn pair(declarations: &mut Declarations<'_>, name: &str, parts: &[Stored]) -> Re
     let (mut layout, mut members) = (Layout::default(), Vec::new());
     for (member, part) in ["first", "second"].into_iter().zip(parts) {
         let element = element(member, part, &[]);
-        members.push(Declared { element, array: None, is_enum: false });
+        members.push(Declared { element, counted: part.counted.clone(), is_enum: false });
         layout.add(part.layout, 1);
     }
     let checksum = checksum::of_class(name, &members);
@@ -219,22 +292,32 @@ pub(super) fn member(
         item = inner.clone();
     }
     let stored = declarations.stored(&item)?;
-    let array = (!sizes.is_empty()).then(|| {
-        let item = stored.type_name.clone();
-        sizes.into_iter().rev().fold(item, |item, size| spelling::joined("array", &[item, size]))
-    });
-    if !dimensions.is_empty() && !matches!(stored.kind, Kind::Number(_) | Kind::Object) {
-        // ROOT 6.40 writes nothing of an array of enums.
+    // ROOT 6.40 writes nothing of an array of enums, takes the pointers in a `std::array` for objects, and refuses arrays of
+    // `std::unique_ptr`.
+    let is_streamed = match stored.kind {
+        Kind::Number(_) | Kind::Object => true,
+        Kind::Pointer => sizes.is_empty() && stored.counted.is_none(),
+        _ => false,
+    };
+    if !dimensions.is_empty() && !is_streamed {
         return Err(Error::unsupported(format!(
-            "{text}: nyssa streams arrays of numbers and of objects"
+            "{text}: nyssa streams arrays of numbers and of objects, and arrays of C of pointers: use a std::vector"
         )));
     }
+    let counted = match sizes.is_empty() {
+        true => stored.counted.clone(),
+        false => {
+            let item = stored.type_name.clone();
+            let sizes = sizes.into_iter().rev();
+            Some(sizes.fold(item, |item, size| spelling::joined("array", &[item, size])))
+        }
+    };
     let count = dimensions.iter().try_fold(1_i32, |count, &size| count.checked_mul(size));
     let count = count.ok_or_else(|| Error::limit(format!("the array {text}")))?;
     let mut layout = Layout::default();
     layout.add(stored.layout, usize::try_from(count).unwrap_or(0));
     let is_enum = stored.is_enum();
-    Ok((Declared { element: element(name, &stored, &dimensions), array, is_enum }, layout))
+    Ok((Declared { element: element(name, &stored, &dimensions), counted, is_enum }, layout))
 }
 
 /// Returns the element of a member with a type, in an array of these dimensions.
@@ -246,8 +329,13 @@ fn element(name: &str, stored: &Stored, dimensions: &[i32]) -> Element {
         Kind::Text => ("TStreamerSTLstring", CONTAINER),
         Kind::Container(_) => ("TStreamerSTL", CONTAINER),
         Kind::Object => ("TStreamerObjectAny", OBJECT + array),
+        Kind::Pointer => ("TStreamerObjectAnyPointer", ANY_POINTER),
     };
     let count: i32 = dimensions.iter().product();
+    let size = match &stored.kind {
+        Kind::Enum => Layout::of(size_of::<i32>(), size_of::<i32>()).size(),
+        _ => stored.layout.size(),
+    };
     let length = if dimensions.is_empty() { 0 } else { count };
     let title = match &stored.kind {
         Kind::Container(Some(class)) => format!(" ({class})"),
@@ -257,7 +345,7 @@ fn element(name: &str, stored: &Stored, dimensions: &[i32]) -> Element {
         title,
         array_length: length,
         dimensions: dimensions.to_vec(),
-        size: stored.layout.size().saturating_mul(count),
+        size: size.saturating_mul(count),
         ..Element::of(class, name, &stored.type_name, code)
     }
 }
@@ -283,6 +371,17 @@ fn dimensions(text: &str) -> Result<(&str, Vec<i32>)> {
 fn dimension(text: &str) -> Result<i32> {
     let size = text.trim().parse().ok().filter(|&size: &i32| size > 0);
     size.ok_or_else(|| Error::invalid_argument(format!("{text:?} is not the size of an array")))
+}
+
+/// Returns the error for a type whose objects ROOT does not stream.
+fn no_streamer(text: &str, template: &str) -> Error {
+    let instead = match template {
+        "optional" => "a std::unique_ptr of a class, or a std::vector, can be empty",
+        _ => "declare a member for each type",
+    };
+    Error::unsupported(format!(
+        "{text}: ROOT streams no std::{template}, so that a TTree cannot hold it, but an RNTuple can: {instead}"
+    ))
 }
 
 fn refused(text: &str) -> Error {

@@ -48,11 +48,9 @@ impl<'d> Declarations<'d> {
     /// `Unsupported` for types that nyssa does not stream.
     pub fn declare(&mut self, type_name: &str) -> Result<String> {
         let stored = self.stored(type_name)?;
-        match stored.is_enum() {
-            true => Err(Error::unsupported(format!(
-                "{type_name}: a branch of its own cannot be an enum, use \"int\""
-            ))),
-            false => Ok(stored.type_name),
+        match stored.refused_alone() {
+            Some(reason) => Err(Error::unsupported(format!("{type_name}: {reason}"))),
+            None => Ok(stored.type_name),
         }
     }
 
@@ -130,7 +128,7 @@ impl<'d> Declarations<'d> {
         for base in bases {
             let stored = self.stored(base).in_field(base)?;
             let element = self.base(name, &stored)?;
-            elements.push(Declared { element, array: None, is_enum: false });
+            elements.push(Declared { element, counted: None, is_enum: false });
             layout.add(stored.layout, 1);
         }
         for (member, type_name) in members {
@@ -253,6 +251,33 @@ mod tests {
         }
     }
 
+    /// ROOT 6.40 gave the checksums of the same classes, and the pair that a member has.
+    #[test]
+    fn pointers_and_bitsets_have_the_checksums_of_root() {
+        let mut all = Definitions::default();
+        all.define("m2::Deep", class(&[], &[("d", "int"), ("e", "float")])).unwrap();
+        for (name, members, checksum) in [
+            (
+                "m2::UVec",
+                &[("v", "std::vector<std::unique_ptr<m2::Deep>>"), ("after", "int")][..],
+                369_911_127,
+            ),
+            ("m2::PP", &[("pp", "std::pair<int,m2::Deep*>"), ("after", "int")], 3_970_337_278),
+            ("m2::BM", &[("mb", "std::map<int,std::bitset<8>>"), ("after", "int")], 3_356_403_424),
+            ("m2::BV", &[("vb", "std::vector<std::bitset<8>>"), ("after", "int")], 887_897_154),
+        ] {
+            all.define(name, class(&[], members)).unwrap();
+            let mut declared = Declarations::new(&all);
+            declared.declare(name).unwrap();
+            let infos = declared.infos();
+            assert_eq!(infos.class(name, None).unwrap().checksum, checksum, "{name}");
+            if name == "m2::PP" {
+                let pair = infos.class("pair<int,m2::Deep*>", None).unwrap();
+                assert_eq!(pair.checksum, 622_088_274);
+            }
+        }
+    }
+
     /// ROOT 6.40 gave the checksums of these pairs in files of classes with such members.
     #[test]
     fn pairs_of_maps_have_one_checksum() {
@@ -276,17 +301,21 @@ mod tests {
         let mut all = Definitions::default();
         all.define("Self", class(&[], &[("inner", "std::vector<Self>")])).unwrap();
         all.define("Empty", class(&[], &[])).unwrap();
-        all.define("Color", Definition::Enum("short".to_owned())).unwrap();
+        all.define("Color", Definition::Enum("long".to_owned())).unwrap();
         all.define("Shape", Definition::Enum("int".to_owned())).unwrap();
         for (name, message) in [
             ("Self", "nested more than 60 deep: does a class contain itself?"),
             ("Empty", "class Empty has no members"),
-            ("Color", "ROOT streams an enum as an Int_t, which an enum of the type short is not"),
+            ("Color", "ROOT leaves members of an enum of the type long out of trees"),
             ("Shape", "a branch of its own cannot be an enum"),
             ("std::vector<Shape>", "as a member, not in a container or a pair"),
             ("Other", "type Other is not known, and no class of that name is defined"),
-            ("float*", "float*: pointers and references cannot be written"),
-            ("std::optional<int>", "std::optional<int>: nyssa does not stream this type in trees"),
+            ("float*", "float*: nyssa streams pointers to objects of classes in trees"),
+            ("std::optional<int>", "std::optional<int>: ROOT streams no std::optional"),
+            (
+                "std::tuple<int,int>",
+                "std::tuple<int,int>: nyssa does not stream this type in trees",
+            ),
         ] {
             let error = Declarations::new(&all).declare(name).unwrap_err().to_string();
             assert!(error.contains(message), "{name}: {error}");

@@ -122,8 +122,7 @@ pub(super) fn collect<'n>(node: &'n Node, names: &mut HashSet<&'n str>) {
     }
 }
 
-/// Returns the reason why values of this node cannot be written into a basket, if there is one. A pointer would refer to
-/// a place in the basket that is not known yet.
+/// Returns the reason why values of this node cannot be written into a basket, if there is one.
 pub(in crate::streamer) fn not_in_baskets(node: &Node) -> Option<String> {
     let class = |class: &Class| {
         let mut steps = class.steps().iter();
@@ -143,9 +142,13 @@ pub(in crate::streamer) fn not_in_baskets(node: &Node) -> Option<String> {
         Node::Counted(counted) => not_in_baskets(&counted.item),
         Node::Map(pair) => not_in_baskets(&pair.key).or_else(|| not_in_baskets(&pair.value)),
         Node::TRef | Node::TRefArray => Some("it refers to objects of other branches".to_owned()),
-        Node::Pointer(_) | Node::Collection(..) => {
-            Some("it is a pointer, or has pointers".to_owned())
+        Node::Pointer(pointer) if pointer.classes.is_empty() => {
+            Some(format!("it is a pointer to {}, which is not decoded", pointer.declared))
         }
+        Node::Pointer(pointer) => {
+            pointer.classes.iter().find_map(|(_, object)| not_in_baskets(object))
+        }
+        Node::Collection(..) => Some("it is a collection of ROOT".to_owned()),
         Node::Unknown(name) => Some(format!("the file has no streamer info of class {name}")),
         Node::Opaque(_)
         | Node::RawObject(_)

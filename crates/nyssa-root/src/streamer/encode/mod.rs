@@ -9,6 +9,7 @@
 mod class;
 mod collection;
 mod container;
+mod entries;
 pub(super) mod members;
 mod number;
 mod pointer;
@@ -19,6 +20,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 pub(super) use class::not_in_baskets;
+pub use entries::Entries;
 
 use arrow_array::Array;
 
@@ -34,12 +36,15 @@ use members::Rows;
 use source::Source;
 
 /// The encoder of objects, one after the other.
+#[derive(Default)]
 struct Encoder<'n> {
     out: Vec<u8>,
     /// The start of the object, from which class references are counted.
     origin: usize,
     /// The classes that pointers of this object led to, with the places of their names.
     classes: Vec<(&'n str, usize)>,
+    /// The places of all references to names of classes, for the entries of a basket.
+    references: Option<Vec<usize>>,
     /// The classes around the value that is written, outermost first.
     stack: Vec<&'n Class>,
 }
@@ -47,8 +52,7 @@ struct Encoder<'n> {
 /// Returns the bytes of the objects in `array` and their offsets.
 pub(super) fn encode(node: &Node, shape: &Shape, array: &dyn Array) -> Result<(Vec<u8>, Vec<i64>)> {
     let source = Source::new(shape, array)?;
-    let mut encoder =
-        Encoder { out: Vec::new(), origin: 0, classes: Vec::new(), stack: Vec::new() };
+    let mut encoder = Encoder::default();
     let mut offsets = Vec::with_capacity(array.len() + 1);
     offsets.push(0);
     for row in 0..array.len() {
@@ -61,20 +65,19 @@ pub(super) fn encode(node: &Node, shape: &Shape, array: &dyn Array) -> Result<(V
     Ok((encoder.out, offsets))
 }
 
-/// Returns the bytes of the entries `rows` of a branch, and their offsets. With `items`, entry `i` has the items between
-/// `items[i]` and `items[i + 1]` of `array`; otherwise it has one value.
+/// Streams the entries `rows` of a branch. With `items`, entry `i` has the items between `items[i]` and `items[i + 1]` of
+/// `array`; otherwise it has one value.
 pub(super) fn encode_entries(
     node: &Node,
     shape: &Shape,
     array: &dyn Array,
     items: Option<&[i64]>,
     rows: Range<usize>,
-) -> Result<(Vec<u8>, Vec<i64>)> {
+) -> Result<Entries> {
     let source = Source::new(shape, array)?;
-    let mut encoder =
-        Encoder { out: Vec::new(), origin: 0, classes: Vec::new(), stack: Vec::new() };
-    let mut offsets = Vec::with_capacity(rows.len() + 1);
-    offsets.push(0);
+    let mut encoder = Encoder { references: Some(Vec::new()), ..Encoder::default() };
+    let mut ends = Vec::with_capacity(rows.len());
+    let mut has_objects = false;
     for row in rows {
         encoder.origin = encoder.out.len();
         encoder.classes.clear();
@@ -84,9 +87,11 @@ pub(super) fn encode_entries(
             None => encoder.entry(node, &source, row),
         };
         written.map_err(|error| in_object(error, row))?;
-        offsets.push(encoder.out.len() as i64);
+        has_objects |= !encoder.classes.is_empty();
+        ends.push(encoder.out.len());
     }
-    Ok((encoder.out, offsets))
+    let references = encoder.references.unwrap_or_default();
+    Ok(Entries { bytes: encoder.out, ends, references, has_objects })
 }
 
 /// Returns the newest streamer infos of the classes in nodes, or all versions.

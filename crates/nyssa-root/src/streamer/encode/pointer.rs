@@ -61,6 +61,8 @@ impl<'n> Encoder<'n> {
         let known = self.classes.iter().find(|(known, _)| *known == name);
         match known.map(|(_, place)| u32::try_from(place + TAG_OFFSET as usize)) {
             Some(Ok(tag)) if tag & CLASS == 0 => {
+                let place = self.out.len();
+                self.references.as_mut().into_iter().for_each(|all| all.push(place));
                 self.out.extend_from_slice(&(tag | CLASS).to_be_bytes());
             }
             Some(_) => return Err(Error::limit("a streamed object of more than 1 GiB")),
@@ -85,7 +87,8 @@ impl<'n> Encoder<'n> {
         let bytes = data.get(span(offsets, row)?).ok_or_else(misfit)?;
         let class = class_of(bytes);
         let around = self.stack.iter().find(|around| Some(around.name.as_bytes()) == class);
-        if bytes != WHOLE && around.is_none_or(|around| around.has_pointers()) {
+        let whole = bytes == WHOLE && self.references.is_none();
+        if !whole && around.is_none_or(|around| around.has_pointers()) {
             let class = class.map_or("a class named elsewhere".into(), String::from_utf8_lossy);
             return Err(Error::unsupported(format!(
                 "an object of {class} behind a pointer to {} is kept as bytes, which may refer to others; \

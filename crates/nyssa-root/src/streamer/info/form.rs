@@ -15,6 +15,8 @@ const C_STRING: i32 = 7;
 pub(in crate::streamer) const OBJECT: i32 = 62;
 /// The code of a pointer to an object (`kObjectP`).
 pub(super) const POINTER: i32 = 64;
+/// The code of a pointer to an object of a class that is not derived from `TObject` (`kAnyP`).
+pub(in crate::streamer) const ANY_POINTER: i32 = 69;
 /// The code of a `TString` (`kTString`).
 pub(super) const TEXT: i32 = 65;
 /// The code of a standard container (`kSTL`).
@@ -92,7 +94,7 @@ impl Element {
             C_STRING => ElementForm::CString,
             TEXT => ElementForm::Text,
             61..=63 | 66..=68 => ElementForm::Object(class),
-            64 | 69 | 70 => ElementForm::Pointer(class),
+            POINTER | ANY_POINTER | 70 => ElementForm::Pointer(class),
             _ => ElementForm::Unknown,
         }
     }

@@ -15,6 +15,6 @@ mod written;
 pub(crate) use clash::Clashes;
 pub use class::{ClassInfo, Element};
 pub use form::ElementForm;
-pub(super) use form::{ARRAY, CONTAINER, OBJECT};
+pub(super) use form::{ANY_POINTER, ARRAY, CONTAINER, OBJECT};
 pub use infos::StreamerInfos;
 pub use list::StreamerList;
