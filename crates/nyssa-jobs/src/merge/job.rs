@@ -7,6 +7,7 @@ use nyssa_rntuple::write::WriteReport;
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result};
 use nyssa_root::rootfile::RootFile;
+use nyssa_root::streamer::ProcessNumbers;
 
 use super::bad::{take_bad, take_damaged};
 use super::given_twice::given_twice;
@@ -111,6 +112,8 @@ struct Merge<'a> {
     objects: MergedObjects,
     /// The trees that become one tree.
     joined: Vec<Joined>,
+    /// The new numbers of the processes of each input.
+    numbers: Vec<ProcessNumbers>,
     /// The trees of the output.
     trees: Vec<MergedTreeReport>,
     /// The number of bytes of all baskets.
@@ -161,9 +164,19 @@ impl<'a> Merge<'a> {
             )));
         }
         let (joined, basket_bytes) = (objects.trees.joined(), objects.trees.bytes());
-        let trees = Vec::new();
-        let merge =
-            Self { plan, ntuples, objects, joined, trees, basket_bytes, options, context, notes };
+        let (trees, numbers) = (Vec::new(), objects.processes.numbers().to_vec());
+        let merge = Self {
+            plan,
+            ntuples,
+            objects,
+            joined,
+            numbers,
+            trees,
+            basket_bytes,
+            options,
+            context,
+            notes,
+        };
         Ok((merge, others))
     }
 
@@ -228,7 +241,7 @@ impl Job for Merge<'_> {
     fn verify(&mut self, written: &RootFile) -> Result<()> {
         let (memory, context) = (self.options.memory(), self.context);
         self.ntuples.iter().try_for_each(|ntuple| ntuple.verify(written, memory, context))?;
-        let files = &self.plan.files;
+        let files = (&self.plan.files[..], &self.numbers[..]);
         self.joined.iter().try_for_each(|tree| tree.verify(files, written, memory, context))
     }
 }

@@ -20,6 +20,7 @@ use super::input_file::{InputFile, OtherCycle};
 use super::other_cycles;
 use super::pack::WithMemory;
 use super::plan::Plan;
+use super::processes::Processes;
 use super::report::MergedTreeReport;
 use super::trees::MergedTrees;
 use crate::job::others::{OtherObjects, path_of};
@@ -49,6 +50,8 @@ pub(super) struct MergedObjects {
     older: Vec<(usize, OtherCycle)>,
     /// The trees.
     pub trees: MergedTrees,
+    /// The processes.
+    pub processes: Processes,
     /// Remarks for people.
     pub notes: Vec<String>,
 }
@@ -176,6 +179,9 @@ impl MergedObjects {
         let JoinedKeys { mut merged, started, .. } = joined;
         started.into_values().try_for_each(|started| merged.settle(started, files, choice))?;
         merged.settle_cycles(choice);
+        if choice.only_trees && merged.trees.is_empty() {
+            merged.processes = Processes::default();
+        }
         merged.directories.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(merged)
     }
@@ -267,7 +273,9 @@ impl MergedObjects {
         others: &mut OtherObjects,
         (settings, context): ((Compression, Option<WithMemory<'_>>), &Context),
     ) -> Result<Vec<MergedTreeReport>> {
-        let Self { sums, copies, refused, out_of_place, directories, older, trees, .. } = self;
+        let Self {
+            sums, copies, refused, out_of_place, directories, older, trees, processes, ..
+        } = self;
         let copied = copies.iter().map(|(_, key)| &*key.path);
         let left = refused.iter().map(Refused::without_cycle);
         let own = sums.iter().map(|(_, key, _)| &*key.path).chain(trees.paths());
@@ -278,7 +286,11 @@ impl MergedObjects {
                 out.make_titled_directory(&one.path, one.title.as_ref(), one.datime)
             })
         })?;
-        let trees = trees.write(files, output, settings, context)?;
+        if !trees.is_empty() {
+            others.keep_processes();
+        }
+        processes.write(files, output, others)?;
+        let trees = trees.write((files, processes.numbers()), output, settings, context)?;
         // Objects of later inputs were compared with the classes of the first input.
         if let Some(first) = files.first().filter(|_| !copies.is_empty()) {
             output.file.add_streamer_infos(&first.open()?.streamer_list()?)?;

@@ -7,9 +7,11 @@ use std::ops::Range;
 
 use nyssa_root::error::{Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, name_of, split};
+use nyssa_root::streamer::ProcessNumbers;
 use nyssa_ttree::stored::{BranchGrowth, Growth, StoredTree};
 
 use super::input_file::InputFile;
+use super::trees::of_input;
 use crate::heuristics::tree;
 use crate::job::trees::{
     Clusters, Copy, Entries, Fate, Flush, Joined, Wanted, Work, basket_bytes, groups,
@@ -37,7 +39,7 @@ pub(super) struct Parts<'a> {
 pub(super) fn pack(
     Parts { first, parts, entries }: Parts<'_>,
     path: &str,
-    files: &[InputFile],
+    (files, numbers): (&[InputFile], &[ProcessNumbers]),
     (wanted, memory): WithMemory<'_>,
     copy: &mut Copy<'_>,
 ) -> Result<Growth> {
@@ -51,7 +53,8 @@ pub(super) fn pack(
         copy.check()?;
         let Some(input) = files.get(*number) else { continue };
         let file = input.open()?;
-        let joined = StoredTree::read(&file, key).and_then(|tree| {
+        let joined = StoredTree::read(&file, key).and_then(|mut tree| {
+            tree.processes.set(of_input(numbers, *number));
             copy.output().file.require_same_classes(&*file.streamer_infos()?, tree.classes())?;
             tree.branches.iter().try_for_each(|branch| tree.reach(branch))?;
             Ok((first.matching(&tree, "an input before")?, tree))

@@ -221,7 +221,14 @@ struct Rewriting<'a> {
 impl Job for Rewriting<'_> {
     type Abort = Stopped;
 
-    fn write(&mut self, output: &Output, _: &mut OtherObjects) -> std::result::Result<(), Stopped> {
+    fn write(
+        &mut self,
+        output: &Output,
+        others: &mut OtherObjects,
+    ) -> std::result::Result<(), Stopped> {
+        if self.datasets.iter().any(|one| matches!(one, Rewritten::Tree(_))) {
+            others.keep_processes();
+        }
         for dataset in &mut self.datasets {
             self.done.push(match dataset {
                 Rewritten::NTuple(ntuple) => ntuple.write(self.input, output)?,

@@ -124,7 +124,7 @@ fn compression(branch: &StoredBranch, options: Wanted<'_>) -> Option<(Compressio
 }
 
 /// Returns the compression that a branch states.
-fn stored_compression(branch: &StoredBranch) -> Option<Compression> {
+pub(super) fn stored_compression(branch: &StoredBranch) -> Option<Compression> {
     // uproot states no compression, whatever its baskets have.
     let is_compressed = branch.bytes.1 < branch.bytes.0;
     Compression::of_setting(branch.compression).filter(|one| one.level > 0 || !is_compressed)
