@@ -21,12 +21,13 @@ use super::progress::Progress;
 use super::report::{
     BadInput, InputReport, MergeReport, MergedNTupleReport, MergedTreeReport, left_out,
 };
-use super::trees::Joined;
+use super::trees::{Joined, Stuck};
 use crate::job::Written;
 use crate::job::given::{flags, given};
-use crate::job::others::OtherObjects;
+use crate::job::others::{OtherObjects, reason};
 use crate::job::output::Output;
 use crate::job::run::{self, Job};
+use crate::job::stopped::Stopped;
 use crate::job::trees::Wanted;
 use crate::open::{join, split_path};
 
@@ -59,9 +60,20 @@ pub fn merge(
         true => take_bad(&mut inputs, &options.open, context)?,
         false => Vec::new(),
     };
+    // What a tree holds is known only when its entries are cut. The output is then written once more.
+    let mut stuck = Stuck::new();
     let mut report = loop {
         let before = if grows { Some(output) } else { None };
-        match attempt(before, &inputs, output, options, start, context) {
+        let done = attempt(before, &inputs, output, (options, &stuck), start, context);
+        let done = match done {
+            Err(Stopped::AtTree(path, error)) => {
+                stuck.insert(path, reason(&error));
+                continue;
+            }
+            Err(Stopped::Otherwise(error)) => Err(error),
+            Ok(report) => Ok(report),
+        };
+        match done {
             Ok(report) => break report,
             Err(error) if options.skip_bad => match take_damaged(&mut inputs, &error) {
                 Some(one) => bad.push(one),
@@ -77,18 +89,18 @@ pub fn merge(
     Ok(report)
 }
 
-/// Merges the existing output `before`, if it grows, and the inputs.
+/// Merges the existing output `before`, if it grows, and the inputs. The trees in `stuck` keep their baskets.
 fn attempt(
     before: Option<&Path>,
     inputs: &[String],
     output: &Path,
-    options: &MergeOptions,
+    (options, stuck): (&MergeOptions, &Stuck),
     start: Instant,
     context: &Context,
-) -> Result<MergeReport> {
+) -> std::result::Result<MergeReport, Stopped> {
     let first = before.map(|output| join(&output.to_string_lossy(), None));
     let plan = Plan::of(first.as_deref(), inputs, options, context)?;
-    let (mut merge, others) = Merge::of(plan, options, context)?;
+    let (mut merge, others) = Merge::of(plan, (options, stuck), context)?;
     let files = merge.plan.files.iter().skip(before.iter().count());
     let locations = files.map(|file| file.location.clone()).collect::<Vec<_>>();
     let locations: Vec<&Path> = locations.iter().map(|location| &**location).collect();
@@ -119,6 +131,7 @@ struct Merge<'a> {
     /// The number of bytes of all baskets.
     basket_bytes: u64,
     options: &'a MergeOptions,
+    stuck: &'a Stuck,
     context: &'a Context,
     notes: Vec<String>,
 }
@@ -127,7 +140,7 @@ impl<'a> Merge<'a> {
     /// Plans the output. Returns also the other objects of the first input.
     fn of(
         mut plan: Plan,
-        options: &'a MergeOptions,
+        (options, stuck): (&'a MergeOptions, &'a Stuck),
         context: &'a Context,
     ) -> Result<(Self, OtherObjects)> {
         let mut notes = std::mem::take(&mut plan.notes);
@@ -153,7 +166,7 @@ impl<'a> Merge<'a> {
         if let Some(name) = &options.output.name {
             rename(name, plan.named.as_deref(), &mut ntuples, &mut objects)?;
         }
-        notes.extend(objects.trees.notes(&plan));
+        notes.extend(objects.trees.notes(&plan, stuck));
         notes.append(&mut objects.notes);
         notes.extend(unused_options(options, !ntuples.is_empty(), !objects.trees.is_empty()));
         plan.left_out.drain(..).for_each(|one| others.refuse(one));
@@ -174,6 +187,7 @@ impl<'a> Merge<'a> {
             trees,
             basket_bytes,
             options,
+            stuck,
             context,
             notes,
         };
@@ -215,9 +229,13 @@ impl<'a> Merge<'a> {
 }
 
 impl Job for Merge<'_> {
-    type Abort = Error;
+    type Abort = Stopped;
 
-    fn write(&mut self, output: &Output, others: &mut OtherObjects) -> Result<()> {
+    fn write(
+        &mut self,
+        output: &Output,
+        others: &mut OtherObjects,
+    ) -> std::result::Result<(), Stopped> {
         let (options, context) = (self.options, self.context);
         let total = self.ntuples.iter().map(|one| one.work(options)).sum();
         let mut progress = Progress { done: 0, total };
@@ -231,10 +249,15 @@ impl Job for Merge<'_> {
             let (baskets, output) = (&options.baskets, &options.output);
             (Wanted { baskets, output, joins: true }, options.memory())
         });
-        let settings = ((options.output.compression(), wanted), context);
+        let settings = ((options.output.compression(), wanted), self.stuck);
         other_cycles::name(&self.plan.cycles, &self.plan.files, others);
         let objects = std::mem::take(&mut self.objects);
-        self.trees = objects.write(&self.plan.files, output, others, settings)?;
+        let trees = objects.write(&self.plan.files, output, others, settings, context);
+        self.trees = trees.map_err(|stopped| match stopped {
+            // A tree that the user named gets the baskets that the user requests.
+            Stopped::AtTree(_, error) if self.plan.named.is_some() => error.into(),
+            stopped => stopped,
+        })?;
         Ok(())
     }
 

@@ -22,9 +22,10 @@ use super::pack::WithMemory;
 use super::plan::Plan;
 use super::processes::Processes;
 use super::report::MergedTreeReport;
-use super::trees::MergedTrees;
+use super::trees::{MergedTrees, Stuck};
 use crate::job::others::{OtherObjects, path_of};
 use crate::job::output::Output;
+use crate::job::stopped::Stopped;
 
 /// The advice if an object cannot be merged with the objects of other inputs.
 pub(super) const WITHOUT: &str = "--skip-unsupported (skip_unsupported=True) leaves such objects out, \
@@ -265,14 +266,15 @@ impl MergedObjects {
     /// wanted for the baskets of trees with the memory for it.
     ///
     /// # Errors
-    /// Returns an error if an input cannot be read or the output cannot be written.
+    /// Returns the path of a tree whose entries cannot be cut; an error if an input cannot be read or the output cannot be written.
     pub(super) fn write(
         self,
         files: &[InputFile],
         output: &Output,
         others: &mut OtherObjects,
-        (settings, context): ((Compression, Option<WithMemory<'_>>), &Context),
-    ) -> Result<Vec<MergedTreeReport>> {
+        (settings, stuck): ((Compression, Option<WithMemory<'_>>), &Stuck),
+        context: &Context,
+    ) -> std::result::Result<Vec<MergedTreeReport>, Stopped> {
         let Self {
             sums, copies, refused, out_of_place, directories, older, trees, processes, ..
         } = self;
@@ -290,7 +292,8 @@ impl MergedObjects {
             others.keep_processes();
         }
         processes.write(files, output, others)?;
-        let trees = trees.write((files, processes.numbers()), output, settings, context)?;
+        let inputs = (files, processes.numbers());
+        let trees = trees.write(inputs, output, settings, stuck, context)?;
         // Objects of later inputs were compared with the classes of the first input.
         if let Some(first) = files.first().filter(|_| !copies.is_empty()) {
             output.file.add_streamer_infos(&first.open()?.streamer_list()?)?;
@@ -314,7 +317,7 @@ impl MergedObjects {
                     Err(error) if error.kind() == Kind::Unsupported => {
                         others.leave_out(key, error.message());
                     }
-                    Err(error) => return Err(error),
+                    Err(error) => return Err(error.into()),
                 }
             }
         }

@@ -8,7 +8,7 @@ use nyssa_data::dataset::AnyDataset;
 use nyssa_data::view::{Chain, ChainOptions, ChainSchema, Link};
 use nyssa_root::Context;
 use nyssa_root::compression::Compression;
-use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::error::{Error, Kind, Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 use nyssa_root::streamer::ProcessNumbers;
 use nyssa_ttree::Reader;
@@ -22,12 +22,16 @@ use super::tree_parts::TreeParts;
 use super::unify::listed;
 use crate::compare::diff;
 use crate::job::output::Output;
+use crate::job::stopped::Stopped;
 use crate::job::trees::{Copy, basket_bytes};
 use crate::open::open_dataset;
 
 /// The trees of all inputs, by their paths in the output.
 #[derive(Default)]
 pub(super) struct MergedTrees(BTreeMap<String, MergedTree>);
+
+/// The trees whose entries cannot be cut, by their paths, with the reasons.
+pub(super) type Stuck = BTreeMap<String, String>;
 
 /// The trees that become one tree.
 struct MergedTree {
@@ -122,10 +126,13 @@ impl MergedTrees {
         self.0.is_empty()
     }
 
-    /// Returns notes on parts that are lost, and on trees that some of the files lack.
-    pub(super) fn notes(&self, plan: &Plan) -> Vec<String> {
+    /// Returns notes on parts that are lost, on trees that some of the files lack, and on trees in `stuck`.
+    pub(super) fn notes(&self, plan: &Plan, stuck: &Stuck) -> Vec<String> {
         let mut notes = Vec::new();
         for (path, tree) in &self.0 {
+            if let Some(reason) = stuck.get(path) {
+                notes.push(format!("TTree {path} keeps the baskets that it has: {reason}"));
+            }
             let having = tree.parts.iter().map(|(number, _)| *number);
             let having = having.chain(tree.void.iter().copied());
             let lacking = lacking(&plan.files, plan.before, having);
@@ -145,20 +152,31 @@ impl MergedTrees {
         notes
     }
 
-    /// Writes all trees, and returns a report on each. The inputs have new numbers for their processes. What is `wanted` for their baskets has the memory for it.
+    /// Writes all trees, and returns a report on each. The inputs have new numbers for their processes. What is `wanted` for
+    /// their baskets has the memory for it. The baskets of trees in `stuck` keep their entries.
     ///
     /// # Errors
-    /// `Cancelled`; an error if an input cannot be read or the output cannot be written.
+    /// The path of a tree whose entries cannot be cut, with the reason; `Cancelled`; an error if an input cannot be read or the
+    /// output cannot be written.
     pub(super) fn write(
         self,
         inputs: (&[InputFile], &[ProcessNumbers]),
         output: &Output,
         (compression, wanted): (Compression, Option<WithMemory<'_>>),
+        stuck: &Stuck,
         context: &Context,
-    ) -> Result<Vec<MergedTreeReport>> {
+    ) -> std::result::Result<Vec<MergedTreeReport>, Stopped> {
         let mut copy = Copy::new(output, compression, context, self.bytes());
-        let trees = self.0.into_iter();
-        trees.map(|(path, tree)| tree.write(&path, inputs, wanted, &mut copy)).collect()
+        let write = |(path, tree): (String, MergedTree)| {
+            let keeps = stuck.contains_key(&path)
+                || wanted.is_none_or(|(wanted, _)| wanted.baskets.are_default());
+            let written = tree.write(&path, inputs, (wanted, keeps), &mut copy);
+            written.map_err(|error| match error.kind() {
+                Kind::Unsupported if !keeps => Stopped::AtTree(path, error),
+                _ => error.into(),
+            })
+        };
+        self.0.into_iter().map(write).collect()
     }
 }
 
@@ -167,7 +185,7 @@ impl MergedTree {
         mut self,
         path: &str,
         (files, numbers): (&[InputFile], &[ProcessNumbers]),
-        wanted: Option<WithMemory<'_>>,
+        (wanted, keeps): (Option<WithMemory<'_>>, bool),
         copy: &mut Copy<'_>,
     ) -> Result<MergedTreeReport> {
         if let Some((number, _)) = self.parts.first() {
@@ -177,7 +195,8 @@ impl MergedTree {
         let growth = match wanted {
             Some(wanted) => {
                 let Self { first, parts, entries, .. } = &self;
-                pack(Parts { first, parts, entries: *entries }, path, inputs, wanted, copy)?
+                let parts = Parts { first, parts, entries: *entries };
+                pack(parts, path, inputs, (wanted, keeps), copy)?
             }
             None => self.copy_baskets(path, inputs, copy)?,
         };

@@ -72,7 +72,8 @@ impl Fate {
                 _ if all => Ok(Self::as_stored(branch, options)),
                 _ => Err(Error::unsupported(
                     "its baskets may have no offsets (kGenerateOffsetMap), so that its entries cannot be taken apart: take \
-                     all entries, or leave the branch out",
+                     all entries, or leave the branch out; ROOT 6.40 itself reads other items from such baskets than it has \
+                     written, and uproot 5.7 reads none of them",
                 )),
             };
         }
