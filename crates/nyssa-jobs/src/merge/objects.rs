@@ -180,9 +180,6 @@ impl MergedObjects {
         let JoinedKeys { mut merged, started, .. } = joined;
         started.into_values().try_for_each(|started| merged.settle(started, files, choice))?;
         merged.settle_cycles(choice);
-        if choice.only_trees && merged.trees.is_empty() {
-            merged.processes = Processes::default();
-        }
         merged.directories.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(merged)
     }
@@ -291,7 +288,9 @@ impl MergedObjects {
         if !trees.is_empty() {
             others.keep_processes();
         }
-        processes.write(files, output, others)?;
+        let copied = copies.iter().map(|(number, _)| *number);
+        let needed = trees.inputs().chain(copied).collect();
+        processes.write(files, output, others, &needed)?;
         let inputs = (files, processes.numbers());
         let trees = trees.write(inputs, output, settings, stuck, context)?;
         // Objects of later inputs were compared with the classes of the first input.

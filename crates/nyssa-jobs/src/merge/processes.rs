@@ -1,7 +1,7 @@
 //! Gives the processes (`TProcessID`) of all inputs their numbers in the output. References (`TRef`) name a process by its
 //! number in the file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bstr::BString;
 use nyssa_root::error::{Error, Result};
@@ -65,7 +65,8 @@ impl Processes {
         &self.numbers
     }
 
-    /// Writes the processes of later inputs. The processes of the first input are copied with its objects.
+    /// Writes the processes of later inputs that the inputs `needed` have, from which something is written. The processes of
+    /// the first input are copied with its objects.
     ///
     /// # Errors
     /// An error if an input cannot be read or the output cannot be written.
@@ -74,9 +75,12 @@ impl Processes {
         files: &[InputFile],
         output: &Output,
         others: &mut OtherObjects,
+        needed: &BTreeSet<usize>,
     ) -> Result<()> {
+        let needed = needed.iter().filter_map(|input| self.numbers.get(*input));
+        let needed: BTreeSet<u16> = needed.flat_map(ProcessNumbers::new_numbers).collect();
         let mut open: Option<(usize, RootFile)> = None;
-        for (number, key, new) in &self.added {
+        for (number, key, new) in self.added.iter().filter(|(.., new)| needed.contains(new)) {
             let Some(input) = files.get(*number) else { continue };
             let file = match open.take() {
                 Some((known, file)) if known == *number => file,

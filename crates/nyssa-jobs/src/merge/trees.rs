@@ -97,6 +97,11 @@ impl MergedTrees {
         self.0.keys().map(String::as_str)
     }
 
+    /// Returns the numbers of the inputs that have trees.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = usize> {
+        self.0.values().flat_map(|tree| tree.parts.iter().map(|(number, _)| *number))
+    }
+
     /// Returns the number of bytes of all baskets.
     pub(super) fn bytes(&self) -> u64 {
         self.0.values().map(|tree| tree.bytes).sum()

@@ -29,6 +29,11 @@ impl ProcessNumbers {
         self.0.insert(own, other);
     }
 
+    /// Returns the new numbers.
+    pub fn new_numbers(&self) -> impl Iterator<Item = u16> {
+        self.0.values().copied()
+    }
+
     /// Returns whether all processes keep their numbers.
     pub fn are_kept(&self) -> bool {
         self.0.iter().all(|(own, other)| own == other)
