@@ -22,7 +22,7 @@ use super::pack::WithMemory;
 use super::plan::Plan;
 use super::processes::Processes;
 use super::report::MergedTreeReport;
-use super::trees::{MergedTrees, Stuck};
+use super::trees::{MergedTrees, Stuck, of_input};
 use crate::job::others::{OtherObjects, path_of};
 use crate::job::output::Output;
 use crate::job::stopped::Stopped;
@@ -288,7 +288,9 @@ impl MergedObjects {
         if !trees.is_empty() {
             others.keep_processes();
         }
-        let copied = copies.iter().map(|(number, _)| *number);
+        // Objects with references are copied only if their processes keep their numbers.
+        let refers = |number: &usize| of_input(processes.numbers(), *number).are_kept();
+        let copied = copies.iter().map(|(number, _)| *number).filter(refers);
         let needed = trees.inputs().chain(copied).collect();
         processes.write(files, output, others, &needed)?;
         let inputs = (files, processes.numbers());
