@@ -428,6 +428,60 @@ def test_objects_that_are_shared_in_an_entry(root: Root, tmp_path: Path) -> None
     assert "shared;1" in done.stdout + done.stderr
 
 
+def test_a_merge_keeps_baskets_that_cannot_be_cut(root: Root, tmp_path: Path) -> None:
+    """The other trees of the inputs get other baskets."""
+    paths, output = [tmp_path / f"{number}.root" for number in range(2)], tmp_path / "out.root"
+    for path in paths:
+        rare(root, f'nyssa_rare_shared("{path}")')
+    read = rare(root, f'nyssa_rare_shared_read("{paths[0]}")')
+    report = nyssa.merge(paths, output, basket_size=300, auto_flush=25, verify=True)
+    [note] = [one for one in report["notes"] if "baskets" in one]
+    assert note.startswith("TTree shared keeps the baskets that it has: branch o: an entry may hav")
+    assert rare(root, f'nyssa_rare_shared_read("{output}")') == 2 * read
+    trees = uproot.open(output)
+    assert trees["plain"]["x"].array().tolist() == 2 * list(range(60))
+    assert trees["plain"]["x"].num_baskets == 5
+    assert trees["shared"]["x"].num_baskets == 2
+    # A tree that is named is not kept in silence.
+    with pytest.raises(errors.UnsupportedError, match="references between its objects"):
+        nyssa.merge([f"{path}:shared" for path in paths], output, force=True, basket_size=300)
+
+
+def test_globs_for_several_trees(tmp_path: Path) -> None:
+    """A glob has to match in one of the trees, and trees without a match are named."""
+    source, output = tmp_path / "in.root", tmp_path / "out.root"
+    with nyssa.recreate(source) as file:
+        file.mktree("a", {"x": np.arange(9.0), "y": np.arange(9)})
+        file.mktree("b", {"y": np.arange(5), "z": np.arange(5)})
+        file.mktree("c", {"z": np.arange(3)})
+    reports = nyssa.rewrite(source, output, include=["x", "y"])
+    assert [one["ntuple"] for one in reports] == ["a", "b"]
+    left = ["c;1 (TTree): none of the globs of include matches something in it"]
+    assert reports[0]["left_out"] == left
+    assert {name: tree.keys() for name, tree in uproot.open(output).items(cycle=False)} == {
+        "a": ["x", "y"],
+        "b": ["y"],
+    }
+    nyssa.rewrite(source, output, exclude="x", force=True)
+    assert [tree.keys() for tree in uproot.open(output).values()] == [["y"], ["y", "z"], ["z"]]
+    with pytest.raises(errors.NotFoundError, match='no branch matches "w"'):
+        nyssa.rewrite(source, output, include=["x", "w"], force=True)
+    ntuples = tmp_path / "ntuples.root"
+    reports = nyssa.convert(source, ntuples, include=["x", "y"])
+    assert [one["ntuple"] for one in reports] == ["a", "b"]
+    nyssa.convert(source, ntuples, force=True)
+    for job in (
+        nyssa.rewrite,
+        lambda *args, **options: nyssa.convert(*args, to="ttree", **options),
+    ):
+        reports = job(ntuples, output, include=["x", "y"], force=True)
+        assert [one["ntuple"] for one in reports] == ["a", "b"]
+        [left] = reports[0]["left_out"]
+        assert left.startswith("c;1 (ROOT::RNTuple): none of the globs of include matches")
+        with pytest.raises(errors.NotFoundError, match='no (field|branch) matches "w"'):
+            job(ntuples, output, include=["x", "w"], force=True)
+
+
 def test_objects_split_the_old_way(root: Root, tmp_path: Path) -> None:
     """A `TBranchClones` keeps its branches together."""
     source, output = tmp_path / "in.root", tmp_path / "out.root"
@@ -534,6 +588,7 @@ def test_offsets_that_a_counter_gives(root: Root, tmp_path: Path) -> None:
     with pytest.raises(errors.UnsupportedError, match="kGenerateOffsetMap") as no:
         nyssa.rewrite(source, output, "t", entry_stop=10, force=True)
     assert "x" in str(no.value)
+    assert "ROOT 6.40 itself reads other items" in str(no.value)
 
 
 def test_baskets_in_other_files(root: Root, tmp_path: Path) -> None:

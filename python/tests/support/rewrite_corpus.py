@@ -1,8 +1,8 @@
 """Compares what ROOT reads from every TTree of the test data before and after a rewrite.
 
 The trees get small baskets, large baskets, and a third of their entries. Run it as a program
-(``python -m support.rewrite_corpus`` in ``python/tests``), with the largest size of a file in bytes
-if not all are taken. It prints a table.
+(``python -m support.rewrite_corpus`` in ``python/tests``), with the largest and the smallest size
+of a file in bytes if not all are taken. It prints a table.
 """
 
 from __future__ import annotations
@@ -43,11 +43,13 @@ class Outcome(NamedTuple):
     refused: str = ""
 
 
-def files(largest: int) -> list[Path]:
-    """Return the files with trees."""
+def files(largest: int, smallest: int) -> list[Path]:
+    """Return the files with trees, the smallest first."""
     own = sorted((TESTDATA / "ttree").glob("**/*.root"))
     found = [*own, *data_files("ttree")]
-    return [path for path in found if path.stat().st_size <= largest]
+    sizes = {path: path.stat().st_size for path in found}
+    wanted = [path for path, size in sizes.items() if smallest <= size <= largest]
+    return sorted(wanted, key=sizes.__getitem__)
 
 
 def trees_of(path: Path) -> dict[str, int]:
@@ -111,9 +113,10 @@ def rewritten(
 def main() -> None:
     """Rewrite all trees, and print what came of them."""
     reader, totals = Reader(), {way: Counter[str]() for way in WAYS}
-    largest = int(sys.argv[1]) if len(sys.argv) > 1 else 10**9
+    sizes = [int(size) for size in sys.argv[1:]]
+    largest, smallest = (*sizes, *(10**9, 0)[len(sizes) :])
     with tempfile.TemporaryDirectory() as scratch:
-        for path in files(largest):
+        for path in files(largest, smallest):
             for tree, count in trees_of(path).items():
                 for way, one in rewritten(reader, path, tree, count, Path(scratch)).items():
                     totals[way]["trees"] += 1

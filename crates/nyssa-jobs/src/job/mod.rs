@@ -16,6 +16,7 @@ pub(crate) mod clusters;
 pub(crate) mod cutting;
 mod entry_range;
 pub(crate) mod given;
+pub(crate) mod globs;
 mod identity;
 pub(crate) mod largest_entry;
 pub(crate) mod largest_part;
@@ -24,6 +25,7 @@ pub(crate) mod others;
 pub(crate) mod output;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod stopped;
 mod storage;
 pub(crate) mod trees;
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use nyssa_root::error::{Error, Result};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
-use nyssa_root::streamer::{ObjectCopy, Refused};
+use nyssa_root::streamer::{ObjectCopy, Refused, process_number};
 
 use super::output::Output;
 
@@ -16,6 +16,8 @@ pub(crate) struct OtherObjects {
     /// The objects that are not in the output because the options do not request them.
     left: Vec<String>,
     left_out: Vec<Refused>,
+    /// Whether the job writes what names processes (`TProcessID`) of the file.
+    keeps_processes: bool,
 }
 
 /// The lists of the other objects: objects in the output, and objects that are missing there.
@@ -37,7 +39,8 @@ impl OtherObjects {
     pub(crate) fn plan(input: &RootFile) -> Result<Self> {
         let carry = ObjectCopy::plan(input, &[])?;
         let left_out = carry.refused().to_vec();
-        Ok(Self { carry, carried: Vec::new(), left: Vec::new(), left_out })
+        let (carried, left) = (Vec::new(), Vec::new());
+        Ok(Self { carry, carried, left, left_out, keeps_processes: false })
     }
 
     /// Returns the title of the file with these objects.
@@ -107,7 +110,7 @@ impl OtherObjects {
     /// # Errors
     /// `InvalidArgument` when the file is finished; `Io`.
     pub(crate) fn write(self, output: &Output) -> Result<CopiedObjects> {
-        let Self { carry, mut carried, left, left_out: mut refused } = self;
+        let Self { carry, mut carried, left, left_out: mut refused, .. } = self;
         let late = output.file.carry(&carry)?;
         let gone: HashSet<&str> = late.iter().map(|refused| &*refused.path).collect();
         let objects = carry.objects().iter().filter(|key| !key.is_directory());
@@ -117,11 +120,22 @@ impl OtherObjects {
         Ok(CopiedObjects { carried, refused, left })
     }
 
-    /// Writes no object, and returns the names of all objects.
-    pub(crate) fn leave(self) -> CopiedObjects {
-        let Self { carry, carried, mut left, left_out: refused } = self;
-        left.extend(carry.objects().iter().filter(|key| !key.is_directory()).map(named));
-        CopiedObjects { carried, refused, left }
+    /// Writes only the processes that the job needs.
+    ///
+    /// # Errors
+    /// `Io` if the file cannot be read or the output cannot be written.
+    pub(crate) fn leave(mut self, output: &Output) -> Result<CopiedObjects> {
+        let is_needed = |key: &KeyEntry| self.keeps_processes && process_number(key).is_some();
+        let left = self.carry.objects().iter().filter(|key| !key.is_directory());
+        self.left.extend(left.filter(|key| !is_needed(key)).map(named));
+        self.carry.retain(is_needed);
+        self.write(output)
+    }
+
+    /// Keeps the processes (`TProcessID`) of the file, which the job needs for the references in its trees, even if no other
+    /// objects are copied.
+    pub(crate) fn keep_processes(&mut self) {
+        self.keeps_processes = true;
     }
 }
 

@@ -73,7 +73,7 @@ pub(crate) fn run<J: Job>(
         others.write_directories(&output)?;
     }
     job.write(&output, &mut others)?;
-    let others = if options.no_carry { others.leave() } else { others.write(&output)? };
+    let others = if options.no_carry { others.leave(&output)? } else { others.write(&output)? };
     let bytes = output.finish()?;
     let process = begun.usage(bytes, context.threads());
     if options.verify {

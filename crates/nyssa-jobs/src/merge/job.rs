@@ -7,6 +7,7 @@ use nyssa_rntuple::write::WriteReport;
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result};
 use nyssa_root::rootfile::RootFile;
+use nyssa_root::streamer::ProcessNumbers;
 
 use super::bad::{take_bad, take_damaged};
 use super::given_twice::given_twice;
@@ -20,12 +21,13 @@ use super::progress::Progress;
 use super::report::{
     BadInput, InputReport, MergeReport, MergedNTupleReport, MergedTreeReport, left_out,
 };
-use super::trees::Joined;
+use super::trees::{Joined, Stuck};
 use crate::job::Written;
 use crate::job::given::{flags, given};
-use crate::job::others::OtherObjects;
+use crate::job::others::{OtherObjects, reason};
 use crate::job::output::Output;
 use crate::job::run::{self, Job};
+use crate::job::stopped::Stopped;
 use crate::job::trees::Wanted;
 use crate::open::{join, split_path};
 
@@ -59,9 +61,20 @@ pub fn merge(
         true => take_bad(&mut inputs, &options.open, context)?,
         false => Vec::new(),
     };
+    // What a tree holds is known only when its entries are cut. The output is then written once more.
+    let mut stuck = Stuck::new();
     let mut report = loop {
         let before = if grows { Some(output) } else { None };
-        match attempt(before, &inputs, output, options, start, context) {
+        let done = attempt(before, &inputs, output, (options, &stuck), start, context);
+        let done = match done {
+            Err(Stopped::AtTree(path, error)) => {
+                stuck.insert(path, reason(&error));
+                continue;
+            }
+            Err(Stopped::Otherwise(error)) => Err(error),
+            Ok(report) => Ok(report),
+        };
+        match done {
             Ok(report) => break report,
             Err(error) if options.skip_bad => match take_damaged(&mut inputs, &error) {
                 Some(one) => bad.push(one),
@@ -77,18 +90,18 @@ pub fn merge(
     Ok(report)
 }
 
-/// Merges the existing output `before`, if it grows, and the inputs.
+/// Merges the existing output `before`, if it grows, and the inputs. The trees in `stuck` keep their baskets.
 fn attempt(
     before: Option<&Path>,
     inputs: &[String],
     output: &Path,
-    options: &MergeOptions,
+    (options, stuck): (&MergeOptions, &Stuck),
     start: Instant,
     context: &Context,
-) -> Result<MergeReport> {
+) -> std::result::Result<MergeReport, Stopped> {
     let first = before.map(|output| join(&output.to_string_lossy(), None));
     let plan = Plan::of(first.as_deref(), inputs, options, context)?;
-    let (mut merge, others) = Merge::of(plan, options, context)?;
+    let (mut merge, others) = Merge::of(plan, (options, stuck), context)?;
     let files = merge.plan.files.iter().skip(before.iter().count());
     let locations = files.map(|file| file.location.clone()).collect::<Vec<_>>();
     let locations: Vec<&Path> = locations.iter().map(|location| &**location).collect();
@@ -112,11 +125,14 @@ struct Merge<'a> {
     objects: MergedObjects,
     /// The trees that become one tree.
     joined: Vec<Joined>,
+    /// The new numbers of the processes of each input.
+    numbers: Vec<ProcessNumbers>,
     /// The trees of the output.
     trees: Vec<MergedTreeReport>,
     /// The number of bytes of all baskets.
     basket_bytes: u64,
     options: &'a MergeOptions,
+    stuck: &'a Stuck,
     context: &'a Context,
     notes: Vec<String>,
 }
@@ -125,7 +141,7 @@ impl<'a> Merge<'a> {
     /// Plans the output. Returns also the other objects of the first input.
     fn of(
         mut plan: Plan,
-        options: &'a MergeOptions,
+        (options, stuck): (&'a MergeOptions, &'a Stuck),
         context: &'a Context,
     ) -> Result<(Self, OtherObjects)> {
         let mut notes = std::mem::take(&mut plan.notes);
@@ -151,7 +167,7 @@ impl<'a> Merge<'a> {
         if let Some(name) = &options.output.name {
             rename(name, plan.named.as_deref(), &mut ntuples, &mut objects)?;
         }
-        notes.extend(objects.trees.notes(&plan));
+        notes.extend(objects.trees.notes(&plan, stuck));
         notes.append(&mut objects.notes);
         notes.extend(unused_options(options, !ntuples.is_empty(), !objects.trees.is_empty()));
         plan.left_out.drain(..).for_each(|item| others.refuse(item));
@@ -162,9 +178,20 @@ impl<'a> Merge<'a> {
             )));
         }
         let (joined, basket_bytes) = (objects.trees.joined(), objects.trees.bytes());
-        let trees = Vec::new();
-        let merge =
-            Self { plan, ntuples, objects, joined, trees, basket_bytes, options, context, notes };
+        let (trees, numbers) = (Vec::new(), objects.processes.numbers().to_vec());
+        let merge = Self {
+            plan,
+            ntuples,
+            objects,
+            joined,
+            numbers,
+            trees,
+            basket_bytes,
+            options,
+            stuck,
+            context,
+            notes,
+        };
         Ok((merge, others))
     }
 
@@ -203,9 +230,13 @@ impl<'a> Merge<'a> {
 }
 
 impl Job for Merge<'_> {
-    type Abort = Error;
+    type Abort = Stopped;
 
-    fn write(&mut self, output: &Output, others: &mut OtherObjects) -> Result<()> {
+    fn write(
+        &mut self,
+        output: &Output,
+        others: &mut OtherObjects,
+    ) -> std::result::Result<(), Stopped> {
         let (options, context) = (self.options, self.context);
         let total = self.ntuples.iter().map(|item| item.work(options)).sum();
         let mut progress = Progress { done: 0, total };
@@ -219,17 +250,22 @@ impl Job for Merge<'_> {
             let (baskets, output) = (&options.baskets, &options.output);
             (Wanted { baskets, output, joins: true }, options.memory())
         });
-        let settings = ((options.output.compression(), wanted), context);
+        let settings = ((options.output.compression(), wanted), self.stuck);
         other_cycles::name(&self.plan.cycles, &self.plan.files, others);
         let objects = std::mem::take(&mut self.objects);
-        self.trees = objects.write(&self.plan.files, output, others, settings)?;
+        let trees = objects.write(&self.plan.files, output, others, settings, context);
+        self.trees = trees.map_err(|stopped| match stopped {
+            // A tree that the user named gets the baskets that the user requests.
+            Stopped::AtTree(_, error) if self.plan.named.is_some() => error.into(),
+            stopped => stopped,
+        })?;
         Ok(())
     }
 
     fn verify(&mut self, written: &RootFile) -> Result<()> {
         let (memory, context) = (self.options.memory(), self.context);
         self.ntuples.iter().try_for_each(|ntuple| ntuple.verify(written, memory, context))?;
-        let files = &self.plan.files;
+        let files = (&self.plan.files[..], &self.numbers[..]);
         self.joined.iter().try_for_each(|tree| tree.verify(files, written, memory, context))
     }
 }

@@ -41,6 +41,7 @@ mod pack;
 mod places;
 mod plain;
 mod plan;
+mod processes;
 mod progress;
 mod recluster;
 mod report;

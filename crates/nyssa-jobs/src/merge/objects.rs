@@ -20,10 +20,12 @@ use super::input_file::{InputFile, OtherCycle};
 use super::other_cycles;
 use super::pack::WithMemory;
 use super::plan::Plan;
+use super::processes::Processes;
 use super::report::MergedTreeReport;
-use super::trees::MergedTrees;
+use super::trees::{MergedTrees, Stuck, of_input};
 use crate::job::others::{OtherObjects, path_of};
 use crate::job::output::Output;
+use crate::job::stopped::Stopped;
 
 /// The advice if an object cannot be merged with the objects of other inputs.
 pub(super) const WITHOUT: &str = "--skip-unsupported (skip_unsupported=True) leaves such objects out, \
@@ -49,6 +51,8 @@ pub(super) struct MergedObjects {
     older: Vec<(usize, OtherCycle)>,
     /// The trees.
     pub trees: MergedTrees,
+    /// The processes.
+    pub processes: Processes,
     /// Remarks for people.
     pub notes: Vec<String>,
 }
@@ -259,15 +263,18 @@ impl MergedObjects {
     /// wanted for the baskets of trees with the memory for it.
     ///
     /// # Errors
-    /// Returns an error if an input cannot be read or the output cannot be written.
+    /// Returns the path of a tree whose entries cannot be cut; an error if an input cannot be read or the output cannot be written.
     pub(super) fn write(
         self,
         files: &[InputFile],
         output: &Output,
         others: &mut OtherObjects,
-        (settings, context): ((Compression, Option<WithMemory<'_>>), &Context),
-    ) -> Result<Vec<MergedTreeReport>> {
-        let Self { sums, copies, refused, out_of_place, directories, older, trees, .. } = self;
+        (settings, stuck): ((Compression, Option<WithMemory<'_>>), &Stuck),
+        context: &Context,
+    ) -> std::result::Result<Vec<MergedTreeReport>, Stopped> {
+        let Self {
+            sums, copies, refused, out_of_place, directories, older, trees, processes, ..
+        } = self;
         let copied = copies.iter().map(|(_, key)| &*key.path);
         let left = refused.iter().map(Refused::without_cycle);
         let own = sums.iter().map(|(_, key, _)| &*key.path).chain(trees.paths());
@@ -282,7 +289,16 @@ impl MergedObjects {
                 )
             })
         })?;
-        let trees = trees.write(files, output, settings, context)?;
+        if !trees.is_empty() {
+            others.keep_processes();
+        }
+        // Objects with references are copied only if their processes keep their numbers.
+        let refers = |number: &usize| of_input(processes.numbers(), *number).are_kept();
+        let copied = copies.iter().map(|(number, _)| *number).filter(refers);
+        let needed = trees.inputs().chain(copied).collect();
+        processes.write(files, output, others, &needed)?;
+        let inputs = (files, processes.numbers());
+        let trees = trees.write(inputs, output, settings, stuck, context)?;
         // Objects of later inputs were compared with the classes of the first input.
         if let Some(first) = files.first().filter(|_| !copies.is_empty()) {
             output.file.add_streamer_infos(&first.open()?.streamer_list()?)?;
@@ -306,7 +322,7 @@ impl MergedObjects {
                     Err(error) if error.kind() == Kind::Unsupported => {
                         others.leave_out(key, error.message());
                     }
-                    Err(error) => return Err(error),
+                    Err(error) => return Err(error.into()),
                 }
             }
         }

@@ -7,9 +7,11 @@ use std::ops::Range;
 
 use nyssa_root::error::{Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, name_of, split};
+use nyssa_root::streamer::ProcessNumbers;
 use nyssa_ttree::stored::{BranchGrowth, Growth, StoredTree};
 
 use super::input_file::InputFile;
+use super::trees::of_input;
 use crate::heuristics::tree;
 use crate::job::trees::{
     Clusters, Copy, Entries, Fate, Flush, Joined, Wanted, Work, basket_bytes, groups,
@@ -29,7 +31,8 @@ pub(super) struct Parts<'a> {
     pub entries: u64,
 }
 
-/// Writes the baskets of the tree at `path` of the output, and returns what changes in its metadata.
+/// Writes the baskets of the tree at `path` of the output, and returns what changes in its metadata. With `keeps`, all baskets
+/// keep their entries.
 ///
 /// # Errors
 /// `Unsupported` with the branch whose entries cannot be taken apart, and if the output describes a class with other
@@ -37,13 +40,16 @@ pub(super) struct Parts<'a> {
 pub(super) fn pack(
     Parts { first, parts, entries }: Parts<'_>,
     path: &str,
-    files: &[InputFile],
-    (wanted, memory): WithMemory<'_>,
+    (files, numbers): (&[InputFile], &[ProcessNumbers]),
+    ((wanted, memory), keeps): (WithMemory<'_>, bool),
     copy: &mut Copy<'_>,
 ) -> Result<Growth> {
-    let flush = Flush::new(first, &vec![true; first.branches.len()], wanted)?;
+    let flush = match keeps {
+        true => Flush::KEPT,
+        false => Flush::new(first, &vec![true; first.branches.len()], wanted)?,
+    };
     let clusters = flush.rule.map(|rule| Clusters::new(entries, flush.entries, rule));
-    let fates = fates(first, path, &flush, wanted)?;
+    let fates = fates(first, path, &flush, (wanted, keeps))?;
     let mut growth = Growth::default();
     let packing = Packing { path, fates: &fates, clusters: clusters.as_ref(), memory };
     let mut batch = Batch::default();
@@ -51,7 +57,8 @@ pub(super) fn pack(
         copy.check()?;
         let Some(input) = files.get(*number) else { continue };
         let file = input.open()?;
-        let joined = StoredTree::read(&file, key).and_then(|tree| {
+        let joined = StoredTree::read(&file, key).and_then(|mut tree| {
+            tree.processes.set(of_input(numbers, *number));
             copy.output().file.require_same_classes(&*file.streamer_infos()?, tree.classes())?;
             tree.branches.iter().try_for_each(|branch| tree.reach(branch))?;
             Ok((first.matching(&tree, "an input before")?, tree))
@@ -75,12 +82,16 @@ pub(super) fn pack(
     Ok(growth)
 }
 
-/// Decides what happens to each branch. Without options of baskets, all baskets keep their entries.
-fn fates(tree: &StoredTree, path: &str, flush: &Flush, wanted: Wanted<'_>) -> Result<Vec<Fate>> {
+/// Decides what happens to each branch. With `keeps`, all baskets keep their entries.
+fn fates(
+    tree: &StoredTree,
+    path: &str,
+    flush: &Flush,
+    (wanted, keeps): (Wanted<'_>, bool),
+) -> Result<Vec<Fate>> {
     let name = name_of(split(path).1).to_string();
-    let keeps_baskets = wanted.baskets.are_default();
     let branches = tree.branches.iter().enumerate();
-    let fate = |(at, branch)| match keeps_baskets {
+    let fate = |(at, branch)| match keeps {
         true => Ok(Fate::as_stored(branch, wanted)),
         false => Fate::of((tree, at), &name, true, flush, wanted).in_field(&branch.path),
     };

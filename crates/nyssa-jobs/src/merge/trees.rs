@@ -8,9 +8,10 @@ use nyssa_data::dataset::AnyDataset;
 use nyssa_data::view::{Chain, ChainOptions, ChainSchema, Link};
 use nyssa_root::Context;
 use nyssa_root::compression::Compression;
-use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::error::{Error, Kind, Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
-use nyssa_root::streamer::PROCESS_ID;
+use nyssa_root::streamer::ProcessNumbers;
+use nyssa_ttree::Reader;
 use nyssa_ttree::stored::{Growth, StoredTree};
 
 use super::input_file::InputFile;
@@ -21,12 +22,16 @@ use super::tree_parts::TreeParts;
 use super::unify::listed;
 use crate::compare::diff;
 use crate::job::output::Output;
+use crate::job::stopped::Stopped;
 use crate::job::trees::{Copy, basket_bytes};
 use crate::open::open_dataset;
 
 /// The trees of all inputs, by their paths in the output.
 #[derive(Default)]
 pub(super) struct MergedTrees(BTreeMap<String, MergedTree>);
+
+/// The trees whose entries cannot be cut, by their paths, with the reasons.
+pub(super) type Stuck = BTreeMap<String, String>;
 
 /// The trees that become one tree.
 struct MergedTree {
@@ -40,25 +45,21 @@ struct MergedTree {
     entries: u64,
     /// The number of bytes of all baskets.
     bytes: u64,
-    /// The processes that the references in baskets name.
-    processes: Vec<String>,
     /// The parts of the trees besides their entries.
     beside: TreeParts,
 }
 
 impl MergedTrees {
-    /// Adds the tree of a key. `processes` are the processes of its file, and `whose` returns the name of an input.
+    /// Adds the tree of a key. `whose` returns the name of an input.
     ///
     /// # Errors
-    /// `InvalidArgument` with the first branch that differs from earlier trees; `Unsupported` for references to
-    /// objects of different processes, and for trees to which no baskets can be added; an error if the tree is
-    /// damaged or cannot be read.
+    /// `InvalidArgument` with the first branch that differs from earlier trees; `Unsupported` for trees to which no baskets
+    /// can be added; an error if the tree is damaged or cannot be read.
     pub(super) fn take<'f>(
         &mut self,
         number: usize,
         file: &RootFile,
         key: KeyEntry,
-        processes: &[String],
         whose: impl Fn(usize) -> &'f str,
     ) -> Result<()> {
         let tree = StoredTree::read(file, &key)?;
@@ -71,7 +72,6 @@ impl MergedTrees {
                 let first = merged.parts.first().map_or("", |part| whose(part.0));
                 let matching = merged.first.matching(&tree, first);
                 matching.in_file(file.name()).in_object(&key.path)?;
-                merged.add_processes(processes).in_file(file.name()).in_object(&key.path)?;
                 merged.beside.compare(&tree, file.name());
                 merged.parts.push((number, key));
                 merged.bytes += bytes;
@@ -83,10 +83,9 @@ impl MergedTrees {
                     void.extend(parts.iter().map(|(number, _)| *number));
                 }
                 let path = key.path.clone();
-                let (parts, processes) = (vec![(number, key)], processes.to_vec());
+                let parts = vec![(number, key)];
                 let beside = TreeParts::of(&tree, file.name());
-                let tree =
-                    MergedTree { first: tree, parts, void, entries, bytes, processes, beside };
+                let tree = MergedTree { first: tree, parts, void, entries, bytes, beside };
                 self.0.insert(path, tree);
             }
         }
@@ -96,6 +95,11 @@ impl MergedTrees {
     /// Returns the paths of the trees.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
+    }
+
+    /// Returns the numbers of the inputs that have trees.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = usize> {
+        self.0.values().flat_map(|tree| tree.parts.iter().map(|(number, _)| *number))
     }
 
     /// Returns the number of bytes of all baskets.
@@ -127,10 +131,13 @@ impl MergedTrees {
         self.0.is_empty()
     }
 
-    /// Returns notes on parts that are lost, and on trees that some of the files lack.
-    pub(super) fn notes(&self, plan: &Plan) -> Vec<String> {
+    /// Returns notes on parts that are lost, on trees that some of the files lack, and on trees in `stuck`.
+    pub(super) fn notes(&self, plan: &Plan, stuck: &Stuck) -> Vec<String> {
         let mut notes = Vec::new();
         for (path, tree) in &self.0 {
+            if let Some(reason) = stuck.get(path) {
+                notes.push(format!("TTree {path} keeps the baskets that it has: {reason}"));
+            }
             let having = tree.parts.iter().map(|(number, _)| *number);
             let having = having.chain(tree.void.iter().copied());
             let lacking = lacking(&plan.files, plan.before, having);
@@ -150,57 +157,53 @@ impl MergedTrees {
         notes
     }
 
-    /// Writes all trees, and returns a report on each. What is `wanted` for their baskets has the memory for it.
+    /// Writes all trees, and returns a report on each. The inputs have new numbers for their processes. What is `wanted` for
+    /// their baskets has the memory for it. The baskets of trees in `stuck` keep their entries.
     ///
     /// # Errors
-    /// `Cancelled`; an error if an input cannot be read or the output cannot be written.
+    /// The path of a tree whose entries cannot be cut, with the reason; `Cancelled`; an error if an input cannot be read or the
+    /// output cannot be written.
     pub(super) fn write(
         self,
-        files: &[InputFile],
+        inputs: (&[InputFile], &[ProcessNumbers]),
         output: &Output,
         (compression, wanted): (Compression, Option<WithMemory<'_>>),
+        stuck: &Stuck,
         context: &Context,
-    ) -> Result<Vec<MergedTreeReport>> {
+    ) -> std::result::Result<Vec<MergedTreeReport>, Stopped> {
         let mut copy = Copy::new(output, compression, context, self.bytes());
-        let trees = self.0.into_iter();
-        trees.map(|(path, tree)| tree.write(&path, files, wanted, &mut copy)).collect()
+        let write = |(path, tree): (String, MergedTree)| {
+            let keeps = stuck.contains_key(&path)
+                || wanted.is_none_or(|(wanted, _)| wanted.baskets.are_default());
+            let written = tree.write(&path, inputs, (wanted, keeps), &mut copy);
+            written.map_err(|error| match error.kind() {
+                Kind::Unsupported if !keeps => Stopped::AtTree(path, error),
+                _ => error.into(),
+            })
+        };
+        self.0.into_iter().map(write).collect()
     }
-}
-
-/// Returns the processes that keys of a file name, in the order of their numbers.
-pub(super) fn processes(keys: &[KeyEntry]) -> Vec<String> {
-    let mut keys: Vec<_> = keys.iter().filter(|key| key.class == PROCESS_ID).collect();
-    keys.sort_by_key(|key| (key.path.len(), &key.path));
-    keys.into_iter().map(|key| key.title.to_string()).collect()
 }
 
 impl MergedTree {
-    /// Checks that a process has one number in all files.
-    fn add_processes(&mut self, more: &[String]) -> Result<()> {
-        if self.processes.is_empty() {
-            self.processes = more.to_vec();
-        } else if !more.is_empty() && more != self.processes {
-            return Err(Error::unsupported(
-                "the file has references between objects (TRef) of another process than the files before: baskets \
-                 that are copied as they are would name wrong objects; merge these files with ROOT's hadd",
-            ));
-        }
-        Ok(())
-    }
-
     fn write(
-        self,
+        mut self,
         path: &str,
-        files: &[InputFile],
-        wanted: Option<WithMemory<'_>>,
+        (files, numbers): (&[InputFile], &[ProcessNumbers]),
+        (wanted, keeps): (Option<WithMemory<'_>>, bool),
         copy: &mut Copy<'_>,
     ) -> Result<MergedTreeReport> {
+        if let Some((number, _)) = self.parts.first() {
+            self.first.processes.set(of_input(numbers, *number));
+        }
+        let inputs = (files, numbers);
         let growth = match wanted {
             Some(wanted) => {
                 let Self { first, parts, entries, .. } = &self;
-                pack(Parts { first, parts, entries: *entries }, path, files, wanted, copy)?
+                let parts = Parts { first, parts, entries: *entries };
+                pack(parts, path, inputs, (wanted, keeps), copy)?
             }
-            None => self.copy_baskets(path, files, copy)?,
+            None => self.copy_baskets(path, inputs, copy)?,
         };
         let Self { first, parts, .. } = self;
         let (_, key) =
@@ -224,7 +227,12 @@ impl MergedTree {
     }
 
     /// Copies the baskets of all inputs as they are.
-    fn copy_baskets(&self, path: &str, files: &[InputFile], copy: &mut Copy<'_>) -> Result<Growth> {
+    fn copy_baskets(
+        &self,
+        path: &str,
+        (files, numbers): (&[InputFile], &[ProcessNumbers]),
+        copy: &mut Copy<'_>,
+    ) -> Result<Growth> {
         let mut growth = Growth::default();
         for (index, (number, key)) in self.parts.iter().enumerate() {
             copy.check()?;
@@ -232,7 +240,11 @@ impl MergedTree {
             let file = input.open()?;
             let again = match index {
                 0 => None,
-                _ => Some(StoredTree::read(&file, key)?),
+                _ => {
+                    let mut tree = StoredTree::read(&file, key)?;
+                    tree.processes.set(of_input(numbers, *number));
+                    Some(tree)
+                }
             };
             let tree = again.as_ref().unwrap_or(&self.first);
             let matching = self.first.matching(tree, "an input before");
@@ -242,6 +254,11 @@ impl MergedTree {
         }
         Ok(growth)
     }
+}
+
+/// Returns the new numbers of the processes of an input.
+pub(super) fn of_input(numbers: &[ProcessNumbers], input: usize) -> ProcessNumbers {
+    numbers.get(input).cloned().unwrap_or_default()
 }
 
 /// The trees of the inputs that became one tree of the output, for their comparison.
@@ -274,7 +291,7 @@ impl Joined {
     /// `OutOfSpecification` with the first branch that differs; `Cancelled`; an error if a file is damaged.
     pub(super) fn verify(
         &self,
-        files: &[InputFile],
+        (files, numbers): (&[InputFile], &[ProcessNumbers]),
         written: &RootFile,
         memory: u64,
         context: &Context,
@@ -282,8 +299,11 @@ impl Joined {
         let merged = open_dataset(written, Some(&self.path))?;
         let links = self.parts.iter().filter_map(|(number, path)| {
             let (file, path) = (files.get(*number)?.clone(), path.clone());
-            let name = file.name.clone();
-            Some(Link::new(name, move || open_dataset(&file.open()?, Some(&path))))
+            let (name, numbers) = (file.name.clone(), of_input(numbers, *number));
+            Some(Link::new(name, move || {
+                let tree = Reader::open(&file.open()?, &path)?.with_processes(numbers.clone());
+                Ok(Arc::new(tree) as AnyDataset)
+            }))
         });
         let target = ChainSchema::Like(Arc::clone(&merged) as AnyDataset);
         let options = ChainOptions { target, ..ChainOptions::default() };

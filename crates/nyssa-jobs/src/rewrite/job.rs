@@ -12,10 +12,12 @@ use super::ntuple::NTuple;
 use super::options::RewriteOptions;
 use super::report::RewriteReport;
 use super::tree::Tree;
+use crate::job::globs::{self, Globs};
 use crate::job::others::{OtherObjects, reason};
 use crate::job::output::Output;
-use crate::job::report;
 use crate::job::run::{self, Job};
+use crate::job::stopped::Stopped;
+use crate::job::{OutputOptions, report};
 use crate::open;
 
 /// Rewrites the RNTuple or TTree at `path` (`dir/name` or `dir/name;cycle`) of `input` to this path of the new file
@@ -77,10 +79,22 @@ fn rewrite_keys(
 ) -> Result<Vec<RewriteReport>> {
     // All refusals happen before the output is created.
     Output::check(&[input.source().location()], output, given.output.force)?;
-    let options = given.settled()?;
+    let settled = given.settled()?;
     let has = |format| keys.iter().any(|(key, _)| open::format_of(key) == Some(format));
     given.check_formats(has(Format::RNTuple), has(Format::TTree))?;
-    let attempt = Attempt { input, keys: &keys, strict, given, options: &options, context };
+    let narrowed = of_each(input, &keys, given, context)?;
+    let with = |of: &RewriteOptions, (include, exclude): &Globs| RewriteOptions {
+        include: include.clone(),
+        exclude: exclude.clone(),
+        ..of.clone()
+    };
+    let options: Vec<_> = narrowed
+        .iter()
+        .map(|globs| globs.as_ref().map(|globs| (with(given, globs), with(&settled, globs))))
+        .collect();
+    let output_options = &settled.output;
+    let attempt =
+        Attempt { input, keys: &keys, strict, options: &options, output_options, context };
     // Whether entries can be cut is known only when they are cut. If not, the output is written once more.
     let mut stuck = Stuck::default();
     loop {
@@ -92,6 +106,28 @@ fn rewrite_keys(
             Err(Stopped::AtTree(_, error) | Stopped::Otherwise(error)) => return Err(error),
         }
     }
+}
+
+/// Returns the globs that concern each dataset.
+fn of_each(
+    input: &RootFile,
+    keys: &[(KeyEntry, String)],
+    given: &RewriteOptions,
+    context: &Context,
+) -> Result<Vec<Option<Globs>>> {
+    let probe = |(key, path): &(KeyEntry, String), glob: &str| {
+        let options = RewriteOptions {
+            include: vec![glob.to_owned()],
+            split: given.split.clone(),
+            ..RewriteOptions::default()
+        };
+        let found = match is_tree(key) {
+            true => Tree::new(input, (key.clone(), path), None, &options, context).map(drop),
+            false => NTuple::new(input, path, &options, context).map(drop),
+        };
+        found.in_file(input.name()).in_object(path)
+    };
+    globs::of_each(keys, (&given.include, &given.exclude), probe)
 }
 
 /// The trees whose entries cannot be cut, by path and cycle, with the reasons.
@@ -119,26 +155,14 @@ enum Baskets {
     LeftOut,
 }
 
-/// The reason why a rewrite stops.
-enum Stopped {
-    /// The tree at this path cannot be written.
-    AtTree(String, Error),
-    Otherwise(Error),
-}
-
-impl From<Error> for Stopped {
-    fn from(error: Error) -> Self {
-        Self::Otherwise(error)
-    }
-}
-
 /// One attempt to rewrite a file.
 struct Attempt<'a> {
     input: &'a RootFile,
     keys: &'a [(KeyEntry, String)],
     strict: bool,
-    given: &'a RewriteOptions,
-    options: &'a RewriteOptions,
+    output_options: &'a OutputOptions,
+    /// The options for each dataset as they are given, and settled. `None` leaves a dataset out.
+    options: &'a [Option<(RewriteOptions, RewriteOptions)>],
     context: &'a Context,
 }
 
@@ -148,11 +172,16 @@ impl Attempt<'_> {
         output: &Path,
         stuck: &Stuck,
     ) -> std::result::Result<Vec<RewriteReport>, Stopped> {
-        let Self { input, options, context, .. } = *self;
+        let Self { input, output_options, context, .. } = *self;
         let mut others = OtherObjects::plan(input)?;
         let (mut datasets, mut written, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
-        for (key, path) in self.keys {
-            match self.plan(key, path, stuck).in_file(input.name()).in_object(path) {
+        let mut unmatched = Vec::new();
+        for ((key, path), options) in self.keys.iter().zip(self.options) {
+            let Some(options) = options else {
+                unmatched.push(key);
+                continue;
+            };
+            match self.plan((key, path), options, stuck).in_file(input.name()).in_object(path) {
                 Ok(planned) => {
                     datasets.push(planned);
                     written.push(key.clone());
@@ -168,9 +197,10 @@ impl Attempt<'_> {
         }
         others.leave_cycles_to_job(&written, "was rewritten");
         left_out.iter().for_each(|(key, error)| others.leave_out(key, &reason(error)));
+        unmatched.iter().for_each(|key| others.leave_out(key, globs::NO_MATCH));
         let mut rewriting = Rewriting { input, datasets, done: Vec::new() };
         let inputs = [input.source().location()];
-        let finished = run::run(&mut rewriting, &inputs, output, others, &options.output, context)?;
+        let finished = run::run(&mut rewriting, &inputs, output, others, output_options, context)?;
         let mut done = rewriting.done;
         for report in &mut done {
             report::finish((&mut report.written, &mut report.reencoded), input, &finished);
@@ -178,8 +208,13 @@ impl Attempt<'_> {
         Ok(done)
     }
 
-    fn plan(&self, key: &KeyEntry, path: &str, stuck: &Stuck) -> Result<Rewritten<'_>> {
-        let Self { input, given, options, context, .. } = *self;
+    fn plan<'o>(
+        &'o self,
+        (key, path): (&KeyEntry, &str),
+        (given, options): &'o (RewriteOptions, RewriteOptions),
+        stuck: &Stuck,
+    ) -> Result<Rewritten<'o>> {
+        let Self { input, context, .. } = *self;
         if !is_tree(key) {
             let ntuple = NTuple::new(input, path, options, context)?;
             return Ok(Rewritten::NTuple(Box::new(ntuple)));
@@ -221,7 +256,14 @@ struct Rewriting<'a> {
 impl Job for Rewriting<'_> {
     type Abort = Stopped;
 
-    fn write(&mut self, output: &Output, _: &mut OtherObjects) -> std::result::Result<(), Stopped> {
+    fn write(
+        &mut self,
+        output: &Output,
+        others: &mut OtherObjects,
+    ) -> std::result::Result<(), Stopped> {
+        if self.datasets.iter().any(|one| matches!(one, Rewritten::Tree(_))) {
+            others.keep_processes();
+        }
         for dataset in &mut self.datasets {
             self.done.push(match dataset {
                 Rewritten::NTuple(ntuple) => ntuple.write(self.input, output)?,

@@ -8,6 +8,9 @@ use crate::error::Result;
 
 /// A key whose version is above this stores 64-bit positions.
 const LARGE_KEY_VERSION: u16 = 1000;
+/// The bits of a 64-bit position of a directory that are the position (`kPidOffsetMask`). The bits above them are the
+/// number of processes before those that the object names ([`KeyEntry::process_offset`]).
+pub(super) const PARENT_BITS: u32 = 48;
 
 /// A key, which has the name of an object and the place of its record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +30,9 @@ pub struct KeyEntry {
     pub seek: u64,
     /// The position of the directory that contains the object.
     pub parent: u64,
+    /// The number that is added to the numbers of processes (`TProcessID`) in the object (`TKey::fPidOffset`). It is not 0
+    /// in baskets that `hadd -ff` has copied.
+    pub process_offset: u16,
     /// The size in bytes of the record, which includes this header.
     pub nbytes: u32,
     /// The size in bytes of the uncompressed object.
@@ -99,6 +105,8 @@ impl KeyEntry {
         };
         let seek = position(cursor)?;
         let parent = position(cursor)?;
+        let process_offset = if large { (parent >> PARENT_BITS) as u16 } else { 0 };
+        let parent = if large { parent & ((1 << PARENT_BITS) - 1) } else { parent };
         let class = cursor.root_string()?;
         let name = BString::from(cursor.root_bytes()?);
         let title = BString::from(cursor.root_bytes()?);
@@ -110,6 +118,7 @@ impl KeyEntry {
             title,
             seek,
             parent,
+            process_offset,
             nbytes,
             objlen,
             keylen,
@@ -186,7 +195,18 @@ mod tests {
             assert_eq!(key.name, "Events");
             assert_eq!(key.date_time(), (2024, 3, 5, 6, 7, 8));
             assert_eq!(key.end(), seek + 250);
+            assert_eq!(key.process_offset, 0);
         }
+    }
+
+    /// The upper 16 bits of the position of the directory are no part of it (`TKey::Streamer`).
+    #[test]
+    fn offset_of_processes() {
+        let mut bytes = bytes(true, 250, 0x1_2345_6789);
+        let parent = bytes.windows(8).position(|word| word == 100_u64.to_be_bytes()).unwrap();
+        bytes[parent..parent + 2].copy_from_slice(&3_u16.to_be_bytes());
+        let key = KeyEntry::parse(&mut Cursor::new(&bytes, 0)).unwrap();
+        assert_eq!((key.parent, key.process_offset), (100, 3));
     }
 
     #[test]

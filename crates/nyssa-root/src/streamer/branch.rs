@@ -16,8 +16,9 @@ use super::encode::Entries;
 use super::leaf::LeafNumbers;
 use super::leaf_list::LeafList;
 use super::node::Node;
+use super::processes::ProcessPlaces;
 use super::{ObjectLayout, Origin, encode, number};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
 
 /// The number of values in each entry, which the bytes of an entry do not contain.
@@ -128,10 +129,7 @@ impl ObjectLayout {
         let mut lengths = lengths;
         let leaves = LeafList::of(&self.node);
         for (entry, range) in ranges.iter().cloned().enumerate() {
-            let many = match counts {
-                Counts::One => None,
-                Counts::Items(counts) => Some(counts.get(entry).copied().unwrap_or(0)),
-            };
+            let many = many(counts, entry);
             let stored = bytes.get(range.clone()).unwrap_or_default();
             let completed = leaves.as_ref().map_or(Ok(None), |leaves| leaves.completed(stored));
             let decoded = completed.and_then(|completed| match completed {
@@ -159,6 +157,54 @@ impl ObjectLayout {
         Ok(())
     }
 
+    /// Returns where the entries at `ranges` of `bytes` state the numbers of processes (`TProcessID`), in order. The other
+    /// arguments are those of [`Self::decode_entries`].
+    ///
+    /// # Errors
+    /// `Unsupported` if some bytes are not decoded, so that they may have more; otherwise as [`Self::decode_entries`].
+    pub fn processes(
+        &self,
+        bytes: &[u8],
+        ranges: &[Range<usize>],
+        counts: Counts<'_>,
+        lengths: Option<&[usize]>,
+        origin: &dyn Fn(usize) -> Origin,
+        first: u64,
+    ) -> Result<Vec<usize>> {
+        let is_plain = self.node.fixed_size().is_some() && !self.is_bits();
+        if is_plain || LeafList::of(&self.node).is_some() {
+            return Ok(Vec::new());
+        }
+        let mut decoder = Decoder::new(bytes.len());
+        decoder.processes = Some(ProcessPlaces::default());
+        // The values are not needed.
+        let (mut lengths, mut values) = (lengths, self.values());
+        for (entry, range) in ranges.iter().cloned().enumerate() {
+            let many = many(counts, entry);
+            decoder
+                .entry_at(
+                    &self.node,
+                    bytes,
+                    range,
+                    origin(entry),
+                    many,
+                    &mut lengths,
+                    &mut values.0,
+                )
+                .map_err(|error| error.at(|place| place.entry = Some(first + entry as u64)))?;
+        }
+        let ProcessPlaces { mut found, hidden, .. } = decoder.processes.unwrap_or_default();
+        if hidden {
+            return Err(Error::unsupported(
+                "nyssa does not decode all of its objects, which may have references (TRef)",
+            ));
+        }
+        // An object is decoded for each pointer to it.
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+
     /// Streams the entries `rows` of a branch, which [`ObjectLayout::decode_entries`] reads. With `items`, entry `i` has
     /// the items between `items[i]` and `items[i + 1]` of `array`; otherwise it has the value `i`.
     ///
@@ -180,6 +226,14 @@ impl ObjectLayout {
     /// `LimitExceeded` if there are more values than Arrow can count.
     pub fn finish(&self, values: Values) -> Result<ArrayRef> {
         values.0.finish(&self.shape)
+    }
+}
+
+/// Returns the number of values of an entry that has several.
+fn many(counts: Counts<'_>, entry: usize) -> Option<usize> {
+    match counts {
+        Counts::One => None,
+        Counts::Items(counts) => Some(counts.get(entry).copied().unwrap_or(0)),
     }
 }
 

@@ -17,7 +17,7 @@ use crate::error::{Error, Kind, Result, ResultExt};
 use crate::rootfile::writer::RootFileWriter;
 use crate::rootfile::{KeyEntry, Record, RootFile, name_of, split};
 use crate::streamer::info::{Clashes, StreamerInfos};
-use crate::streamer::processes::{OTHER_PROCESS, PROCESS_ID, has_references};
+use crate::streamer::processes::{OTHER_PROCESS, PROCESS_ID, has_references, process_number};
 use crate::streamer::standalone;
 use crate::streamer::values::relocate;
 
@@ -200,6 +200,11 @@ impl ObjectCopy {
         self.objects.retain(|key| key.is_directory() || !paths.contains(&*key.path));
     }
 
+    /// Takes objects out of the plan for which `is_kept` returns false.
+    pub fn retain(&mut self, is_kept: impl Fn(&KeyEntry) -> bool) {
+        self.objects.retain(is_kept);
+    }
+
     /// Returns the objects of `keys` that cannot be in a file with the classes `others`, by their paths, with the
     /// reasons.
     ///
@@ -265,7 +270,7 @@ impl ObjectCopy {
     ) -> Result<()> {
         let infos = file.streamer_infos()?;
         let copy = Self { file: file.clone(), infos, objects: Vec::new(), refused: Vec::new() };
-        let copied = match copy.bring_processes(key, out) {
+        let copied = match copy.bring_processes(key, out, (dir, name)) {
             Ok(true) => copy.write_new(key, out, dir, name),
             Ok(false) => Ok(()),
             Err(error) => Err(error),
@@ -275,13 +280,19 @@ impl ObjectCopy {
     }
 
     /// Gives the references of an object in `out` the meaning that they have in its file. Returns whether the object
-    /// must still be copied, which is not so for a process that `out` already has.
-    fn bring_processes(&self, key: &KeyEntry, out: &mut RootFileWriter) -> Result<bool> {
+    /// must still be copied, which is not so for a process that `out` already has at the place of the copy.
+    fn bring_processes(
+        &self,
+        key: &KeyEntry,
+        out: &mut RootFileWriter,
+        (dir, name): (&str, &str),
+    ) -> Result<bool> {
         if key.class == PROCESS_ID {
-            return Ok(out.title_at(&key.path) != Some(key.title.as_ref()));
+            let path = if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") };
+            return Ok(out.title_at(&path) != Some(key.title.as_ref()));
         }
         let mut processes = self.file.keys()?;
-        processes.retain(|key| key.class == PROCESS_ID);
+        processes.retain(|key| process_number(key).is_some());
         if processes.is_empty() || key.is_directory() || !has_references(&self.file, key)? {
             return Ok(true);
         }

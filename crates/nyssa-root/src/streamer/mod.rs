@@ -97,7 +97,9 @@ pub use info::{ClassInfo, Element, StreamerInfos, StreamerList};
 pub use layouts::Layouts;
 pub use leaf::{LeafNumbers, Member};
 pub use object::ObjectReader;
-pub use processes::{OTHER_PROCESS, PROCESS_ID, has_references};
+pub use processes::{
+    OTHER_PROCESS, PROCESS_ID, ProcessNumbers, has_references, process_number, process_path,
+};
 pub use standalone::rebase;
 pub use values::{Object, View};
 

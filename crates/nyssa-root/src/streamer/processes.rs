@@ -2,7 +2,9 @@
 //! number of this process (`TProcessID`) in the file. So an object with references means other objects in a file
 //! whose processes have other numbers.
 
-use crate::error::{Kind, Result, ResultExt};
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Kind, Result, ResultExt};
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::streamer::values::Object;
 
@@ -13,6 +15,83 @@ pub const PROCESS_ID: &str = "TProcessID";
 /// another process.
 pub const OTHER_PROCESS: &str = "it has references (TRef) by the number of a process (TProcessID) of its file, and \
                                         this number is that of another process in the output; ROOT's hadd numbers them anew";
+
+/// The name of a `TProcessID` without its number.
+const NAME: &str = "ProcessID";
+
+/// The numbers that the processes of a file have in another file, by the numbers in their own file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProcessNumbers(BTreeMap<u16, u16>);
+
+impl ProcessNumbers {
+    /// Sets the number of a process.
+    pub fn set(&mut self, own: u16, other: u16) {
+        self.0.insert(own, other);
+    }
+
+    /// Returns the new numbers.
+    pub fn new_numbers(&self) -> impl Iterator<Item = u16> {
+        self.0.values().copied()
+    }
+
+    /// Returns whether all processes keep their numbers.
+    pub fn are_kept(&self) -> bool {
+        self.0.iter().all(|(own, other)| own == other)
+    }
+
+    /// Changes the numbers at `places` of `bytes`, to each of which the file adds `offset`.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` for the number of a process that the file does not have, if other numbers change.
+    pub fn change(&self, bytes: &mut [u8], places: &[usize], offset: u16) -> Result<()> {
+        for &place in places {
+            let number = bytes.get_mut(place..).and_then(<[u8]>::first_chunk_mut::<2>);
+            let number = number.ok_or_else(|| Error::out_of_spec("a process beyond the data"))?;
+            let own = u16::from_be_bytes(*number).wrapping_add(offset);
+            let new = match self.0.get(&own) {
+                Some(new) => *new,
+                None if self.are_kept() => own,
+                None => {
+                    return Err(Error::out_of_spec(format!(
+                        "a reference names {NAME}{own}, and the file has no such TProcessID"
+                    )));
+                }
+            };
+            *number = new.to_be_bytes();
+        }
+        Ok(())
+    }
+}
+
+/// Returns the number of the process whose `TProcessID` has a key, from its path. ROOT finds processes by these names.
+pub fn process_number(key: &KeyEntry) -> Option<u16> {
+    let number = key.path.strip_prefix(NAME).filter(|_| key.class == PROCESS_ID)?;
+    let is_spelt = |found: &u16| found.to_string() == number;
+    number.parse().ok().filter(is_spelt)
+}
+
+/// Returns the path of the process with a number.
+pub fn process_path(number: u16) -> String {
+    format!("{NAME}{number}")
+}
+
+/// Where the entries of a basket state the numbers of processes.
+#[derive(Debug, Default)]
+pub(super) struct ProcessPlaces {
+    /// The byte where the entry starts that is decoded.
+    pub start: usize,
+    /// The bytes where numbers are.
+    pub found: Vec<usize>,
+    /// Whether bytes were not decoded, which may have more.
+    pub hidden: bool,
+}
+
+impl ProcessPlaces {
+    /// Adds a byte of the entry.
+    pub(super) fn add(&mut self, at: usize) {
+        self.found.push(self.start + at);
+    }
+}
 
 /// Returns whether an object has references, or is referred to. An object that cannot be read counts as such.
 ///

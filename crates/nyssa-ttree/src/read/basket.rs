@@ -42,6 +42,8 @@ enum Stored<'a> {
 pub(crate) struct Contents<'a> {
     /// The elements of all entries, big-endian, one entry after the other.
     pub data: &'a [u8],
+    /// The number that the file adds to the numbers of processes in the data.
+    pub process_offset: u16,
     entries: usize,
     keylen: usize,
     mask: u32,
@@ -130,7 +132,10 @@ impl<'a> Contents<'a> {
     }
 
     /// Makes the contents of a basket from its header and its decompressed payload.
-    fn of(header: &Header, payload: &'a [u8], expected: &Expected) -> Result<Self> {
+    ///
+    /// # Errors
+    /// `OutOfSpecification` where they disagree.
+    pub(crate) fn of(header: &Header, payload: &'a [u8], expected: &Expected) -> Result<Self> {
         let start = Cursor::new(payload, expected.seek.unwrap_or(0));
         let border = header.border(&start)?;
         let Some((data, tail)) = payload.split_at_checked(border) else {
@@ -154,6 +159,7 @@ impl<'a> Contents<'a> {
         let (entries, keylen) = (header.entries, header.keylen);
         Ok(Self {
             data,
+            process_offset: header.process_offset,
             entries,
             keylen,
             mask: !0,
@@ -206,6 +212,7 @@ impl<'a> Contents<'a> {
         let (entries, keylen) = (header.entries, header.keylen);
         Ok(Self {
             data,
+            process_offset: header.process_offset,
             entries,
             keylen,
             mask,
@@ -334,6 +341,16 @@ impl Opened {
         let mut payload = if stored { payload.to_vec() } else { scratch };
         payload.truncate(size);
         Ok(Self { header, payload })
+    }
+
+    /// Makes a basket of its header and its decompressed payload.
+    pub(crate) fn of(header: Header, payload: Vec<u8>) -> Self {
+        Self { header, payload }
+    }
+
+    /// Returns the header, and the payload to change.
+    pub(crate) fn parts(&mut self) -> (&Header, &mut [u8]) {
+        (&self.header, &mut self.payload)
     }
 
     /// Returns the number of bytes in memory.

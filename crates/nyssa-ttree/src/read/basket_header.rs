@@ -55,6 +55,8 @@ pub(crate) struct Header {
     pub objlen: usize,
     /// The offset of the key in the file.
     pub seek: u64,
+    /// The number that is added to the numbers of processes (`TProcessID`) in the basket (`TKey::fPidOffset`).
+    pub process_offset: u16,
     /// The streamed class, which is `TBasket`.
     pub class: String,
     /// The version of the streamed `TBasket`.
@@ -87,14 +89,16 @@ impl Header {
         cursor.skip(4)?; // date and time
         let keylen = usize::from(cursor.be_u16()?);
         cursor.skip(2)?; // cycle
-        let seek = if key_version > LARGE_KEY {
+        let (seek, process_offset) = if key_version > LARGE_KEY {
             let seek = cursor.be_u64()?;
-            cursor.skip(8)?;
-            seek
+            // The upper 16 bits of the position of the directory are no part of it.
+            let offset = cursor.be_u16()?;
+            cursor.skip(6)?;
+            (seek, offset)
         } else {
             let seek = u64::from(cursor.be_u32()?);
             cursor.skip(4)?;
-            seek
+            (seek, 0)
         };
         let class = cursor.root_string()?;
         if class != "TBasket" {
@@ -122,6 +126,7 @@ impl Header {
             keylen,
             objlen,
             seek,
+            process_offset,
             class,
             version,
             entry_size,

@@ -9,7 +9,7 @@ use nyssa_root::arrow::Number;
 use nyssa_root::error::{Error, Result};
 use nyssa_root::guard;
 use nyssa_root::page_pool::NeededLater;
-use nyssa_root::streamer::Values;
+use nyssa_root::streamer::{ProcessNumbers, Values};
 
 use super::basket::Contents;
 use super::{array, decode, streamed};
@@ -37,6 +37,8 @@ pub(crate) struct BranchRead<'r> {
     /// Whether the branch is a counter. Other branches may then need earlier entries of it, to find their own
     /// elements.
     pub counts_others: bool,
+    /// The numbers that processes get, if they change.
+    pub numbers: Option<&'r ProcessNumbers>,
 }
 
 /// The decoded data of a branch.
@@ -117,7 +119,16 @@ impl<'r> BranchRead<'r> {
                 counter.leaf
             )));
         }
-        Ok(Self { branch, layout, entries, counts, lengths, baskets, counts_others: false })
+        Ok(Self {
+            branch,
+            layout,
+            entries,
+            counts,
+            lengths,
+            baskets,
+            counts_others: false,
+            numbers: None,
+        })
     }
 
     fn len(&self) -> usize {
@@ -339,6 +350,28 @@ impl<'r> BranchRead<'r> {
         else {
             return Ok(());
         };
+        let rows = self.streamed_rows(basket, rows, skip)?;
+        streamed::decode(streamed, contents, &rows, self.numbers, values)
+    }
+
+    /// Returns where basket `index`, which is read as a whole, states the numbers of processes.
+    ///
+    /// # Errors
+    /// `Unsupported` if nyssa cannot know; `OutOfSpecification` for a damaged basket.
+    pub(crate) fn processes(&self, index: usize, contents: &Contents<'_>) -> Result<Vec<usize>> {
+        let EntryKind::Streamed(streamed) = &self.layout.kind else { return Ok(Vec::new()) };
+        let Part { rows, .. } = self.part(index);
+        let rows = self.streamed_rows(&self.branch.baskets[index], rows, |_| Ok(0))?;
+        streamed::processes(streamed, contents, &rows)
+    }
+
+    /// Describes these entries of a basket with streamed values.
+    fn streamed_rows(
+        &self,
+        basket: &Basket,
+        rows: Range<usize>,
+        skip: impl FnOnce(Range<u64>) -> Result<u64>,
+    ) -> Result<streamed::Rows<'_>> {
         // The row of the first entry in this read.
         let first = (basket.first_entry + rows.start as u64).saturating_sub(self.entries.start);
         let first = guard::to_usize(first, "an entry")?;
@@ -357,8 +390,7 @@ impl<'r> BranchRead<'r> {
         let skip = guard::to_usize(skip, "an offset")?;
         let entries = guard::to_usize(basket.entries, "a basket")?;
         let first = basket.first_entry + rows.start as u64;
-        let rows = streamed::Rows { rows, first, entries, counts, skip, lengths };
-        streamed::decode(streamed, contents, &rows, values)
+        Ok(streamed::Rows { rows, first, entries, counts, skip, lengths })
     }
 
     /// Joins the values of all baskets. For a member of a collection, it puts them in lists.

@@ -15,14 +15,16 @@ use nyssa_root::Context;
 use nyssa_root::error::{Error, Result};
 use nyssa_root::guard;
 use nyssa_root::page_pool::PagePool;
-use nyssa_root::rootfile::RootFile;
+use nyssa_root::rootfile::{KeyEntry, RootFile};
+use nyssa_root::streamer::ProcessNumbers;
 
+use super::basket::Contents;
 use super::branch_read::BranchRead;
 use super::branches::{items, routes};
 use super::{TTreeReadOptions, assemble, counts, without};
 use crate::model::{
-    Branch, CountSource, EntryLayout, Files, JoinedFiles, Relations, Shape, Streamed, Tree,
-    load_with, place_in_file,
+    Basket, Branch, CountSource, EntryKind, EntryLayout, Files, JoinedFiles, Relations, Shape,
+    Streamed, Tree, load_with, place_in_file,
 };
 
 /// A TTree that can be read. Many threads can use it at the same time.
@@ -39,6 +41,8 @@ pub struct Reader {
     /// The aliases and friends of the tree. `None` if they were not read together with the tree.
     relations: Option<Arc<Relations>>,
     pub(super) options: TTreeReadOptions,
+    /// The numbers that processes get, if they change.
+    numbers: Option<Arc<ProcessNumbers>>,
     items: Vec<ColumnInfo>,
     below: Vec<ColumnInfo>,
     /// The position of each branch: its indices into the nested lists `branches`.
@@ -65,9 +69,13 @@ impl Reader {
     /// `Unsupported` if the tree cannot be read.
     pub fn open_with(file: &RootFile, path: &str, raw: bool) -> Result<Self> {
         let _stage = nyssa_observe::stage!("open");
-        let key = file.find(path)?;
+        Self::of_key(file, &file.find(path)?, path, raw)
+    }
+
+    /// Opens the tree of a key.
+    pub(super) fn of_key(file: &RootFile, key: &KeyEntry, path: &str, raw: bool) -> Result<Self> {
         let mut files = Files::new(Some(Arc::clone(file.source())));
-        let (tree, relations) = load_with(file, &key, &mut files, raw)?;
+        let (tree, relations) = load_with(file, key, &mut files, raw)?;
         let files = files.joined();
         let source = match &files {
             Some(files) => Arc::clone(files) as _,
@@ -86,6 +94,7 @@ impl Reader {
             files: None,
             ahead: None,
             options: TTreeReadOptions::default(),
+            numbers: None,
             items: items(&tree.branches),
             below: Vec::new(),
             routes: Vec::new(),
@@ -138,6 +147,13 @@ impl Reader {
         self
     }
 
+    /// Returns this reader with other numbers for the processes of references (`TRef`).
+    #[must_use]
+    pub fn with_processes(mut self, numbers: ProcessNumbers) -> Self {
+        self.numbers = (!numbers.are_kept()).then(|| Arc::new(numbers));
+        self
+    }
+
     /// Returns this reader without some branches. These branches cannot be read any more, and the records of split
     /// branches lose them.
     #[must_use]
@@ -150,6 +166,7 @@ impl Reader {
             files: self.files.clone(),
             ahead: self.ahead.clone(),
             options: self.options,
+            numbers: self.numbers.clone(),
             relations: self.relations.clone(),
             ..Self::from_tree(Arc::clone(&self.source), &self.path, tree)
         }
@@ -505,7 +522,37 @@ impl Reader {
             }
             _ => None,
         };
-        BranchRead::new(branch, entries, counts, lengths).map_err(|error| self.place(error, branch))
+        let read = BranchRead::new(branch, entries, counts, lengths);
+        let mut read = read.map_err(|error| self.place(error, branch))?;
+        read.numbers = self.numbers.as_deref();
+        Ok(read)
+    }
+
+    /// Returns where the entries of a basket of the branch at `path` state the numbers of processes.
+    ///
+    /// # Errors
+    /// `Unsupported` if nyssa cannot know; `OutOfSpecification` for a damaged basket.
+    pub(super) fn processes(
+        &self,
+        path: &str,
+        basket: &Basket,
+        contents: &Contents<'_>,
+    ) -> Result<Vec<usize>> {
+        let unknown = || Error::unsupported("nyssa does not read the branch");
+        let branch = self.by_path.get(path).and_then(|&index| self.branch_at(index));
+        let branch = branch.ok_or_else(unknown)?;
+        let is_it = |known: &Basket| {
+            (known.first_entry, known.entries, known.seek)
+                == (basket.first_entry, basket.entries, basket.seek)
+        };
+        let index = branch.baskets.iter().position(is_it).ok_or_else(unknown)?;
+        let layout = EntryLayout::of(branch).map_err(Error::unsupported)?;
+        if !matches!(layout.kind, EntryKind::Streamed(_)) {
+            return Ok(Vec::new());
+        }
+        let entries = basket.first_entry..basket.first_entry.saturating_add(basket.entries);
+        let counts = layout.counter().map(|counter| self.offsets(counter, entries.clone()));
+        self.column(branch, entries, counts.transpose()?)?.processes(index, contents)
     }
 }
 

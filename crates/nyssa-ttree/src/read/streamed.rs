@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use nyssa_root::error::{Error, Result};
-use nyssa_root::streamer::{Counts, Origin, Values};
+use nyssa_root::streamer::{Counts, Origin, ProcessNumbers, Values};
 
 use super::basket::Contents;
 use crate::model::Streamed;
@@ -24,35 +24,65 @@ pub(super) struct Rows<'a> {
     pub lengths: Option<&'a [usize]>,
 }
 
-/// Appends the values of all these entries.
+/// Appends the values of all these entries. With `numbers`, processes have other numbers.
 pub(super) fn decode(
     streamed: &Streamed,
     contents: &Contents<'_>,
     rows: &Rows<'_>,
+    numbers: Option<&ProcessNumbers>,
     values: &mut Values,
 ) -> Result<()> {
-    let ranges = ranges(streamed, contents, rows)?;
-    let counts = match &rows.counts {
-        Some(counts) => Counts::Items(counts),
-        None => Counts::One,
+    let mut changed = Vec::new();
+    let data = match (numbers, contents.process_offset) {
+        (None, 0) => contents.data,
+        (numbers, offset) => {
+            let kept = ProcessNumbers::default();
+            let places = processes(streamed, contents, rows)?;
+            changed.extend_from_slice(contents.data);
+            numbers.unwrap_or(&kept).change(&mut changed, &places, offset)?;
+            &changed
+        }
     };
-    // References are counted from the start of the key. References of a moved entry are counted as if the entry were
-    // at its original position.
+    let ranges = ranges(streamed, contents, rows)?;
+    let origin = origin(contents, rows, &ranges)?;
+    let (counts, lengths) = (rows.counts(), rows.lengths);
+    streamed.layout.decode_entries(data, &ranges, counts, lengths, &origin, rows.first, values)
+}
+
+/// Returns where the entries state the numbers of processes, in order.
+pub(super) fn processes(
+    streamed: &Streamed,
+    contents: &Contents<'_>,
+    rows: &Rows<'_>,
+) -> Result<Vec<usize>> {
+    let ranges = ranges(streamed, contents, rows)?;
+    let origin = origin(contents, rows, &ranges)?;
+    let (data, counts, lengths) = (contents.data, rows.counts(), rows.lengths);
+    streamed.layout.processes(data, &ranges, counts, lengths, &origin, rows.first)
+}
+
+impl Rows<'_> {
+    fn counts(&self) -> Counts<'_> {
+        match &self.counts {
+            Some(counts) => Counts::Items(counts),
+            None => Counts::One,
+        }
+    }
+}
+
+/// Returns from where the references of each entry count: the start of the key. References of a moved entry are counted as if
+/// the entry were at its original position.
+fn origin(
+    contents: &Contents<'_>,
+    rows: &Rows<'_>,
+    ranges: &[Range<usize>],
+) -> Result<impl Fn(usize) -> Origin> {
     let keylen = u32::try_from(contents.keylen()).unwrap_or(u32::MAX);
-    let places = written_at(contents, rows, &ranges)?;
-    let origin = |entry: usize| match places.get(entry) {
+    let places = written_at(contents, rows, ranges)?;
+    Ok(move |entry: usize| match places.get(entry) {
         Some(&place) => Origin::Object(place),
         None => Origin::Buffer(keylen),
-    };
-    streamed.layout.decode_entries(
-        contents.data,
-        &ranges,
-        counts,
-        rows.lengths,
-        &origin,
-        rows.first,
-        values,
-    )
+    })
 }
 
 /// Returns the original positions of the values of entries, counted from the start of the key, if the entries were

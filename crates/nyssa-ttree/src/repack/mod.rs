@@ -17,4 +17,4 @@ mod reseal;
 
 pub use opened::OpenedBasket;
 pub use packer::{PackedBasket, PackedForm, Packer, PackingMemory};
-pub use reseal::reseal;
+pub use reseal::{renumbered, reseal};

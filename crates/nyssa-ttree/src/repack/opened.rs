@@ -3,12 +3,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use nyssa_root::cursor::Cursor;
 use nyssa_root::error::{Error, Result};
 use nyssa_root::guard::to_usize;
 
+use super::reseal::plain;
 use crate::model::Basket;
 use crate::read::basket::{Contents, Opened};
-use crate::read::basket_header::Expected;
+use crate::read::basket_header::{Expected, Header};
+use crate::read::{MovedBasket, Renumbering};
 
 /// A decompressed basket.
 pub struct OpenedBasket {
@@ -35,6 +38,27 @@ impl OpenedBasket {
             None => Bytes::OfFile(Opened::new(raw, &expected)?),
         };
         Ok(Self { expected, bytes })
+    }
+
+    /// Gives the processes of references new numbers. This is the basket `basket` of the branch at `path`.
+    ///
+    /// # Errors
+    /// `Unsupported` if nyssa cannot know where the numbers are; `OutOfSpecification` for a damaged basket, and for the number
+    /// of a process that the file does not have.
+    pub fn renumber(&mut self, processes: &Renumbering, path: &str, basket: &Basket) -> Result<()> {
+        match &mut self.bytes {
+            Bytes::OfFile(opened) => processes.change_opened(path, basket, opened).map(drop),
+            Bytes::OfTree(streamed) if processes.concerns(streamed) => {
+                let MovedBasket { head, payload, objlen } =
+                    MovedBasket::embedded(streamed, &self.expected)?;
+                let header = Header::read(&mut Cursor::new(&head, 0))?;
+                let mut opened = Opened::of(header, plain(payload.into(), objlen)?.into_owned());
+                processes.change_opened(path, basket, &mut opened)?;
+                self.bytes = Bytes::OfFile(opened);
+                Ok(())
+            }
+            Bytes::OfTree(_) => Ok(()),
+        }
     }
 
     /// Returns the number of bytes in memory.

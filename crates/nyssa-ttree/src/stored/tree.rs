@@ -12,6 +12,7 @@ use nyssa_root::streamer::values::{EditedObject, ObjectId, Value, View};
 
 use super::{ClusterRuns, References};
 use crate::model::{Basket, Files, JoinedFiles, basket_table, first_entry, place_in_file};
+use crate::read::Renumbering;
 use crate::read::basket_header::GENERATE_OFFSETS;
 
 /// The properties of branches that are names of classes.
@@ -41,6 +42,8 @@ pub struct StoredTree {
     pub has_index: bool,
     /// The table of the references between objects (`TTree::fBranchRef`). Its branch is the last branch.
     pub references: Option<References>,
+    /// The numbers that the processes of its references get.
+    pub processes: Renumbering,
     /// The bytes of the file, and of the other files with baskets.
     source: Arc<dyn Source>,
     /// The file and the other files, if there are other files.
@@ -143,7 +146,7 @@ impl StoredTree {
         let infos = file.streamer_infos()?;
         let payload = file.payload(key)?;
         let object = EditedObject::read(infos.complete(), &key.class, payload, key.keylen);
-        let tree = object.and_then(|object| Self::of(object, file.source()));
+        let tree = object.and_then(|object| Self::of(object, file, key));
         tree.in_file(file.name()).in_object(&key.path)
     }
 
@@ -209,7 +212,8 @@ impl StoredTree {
         form.filter(|(name, _)| CLASS_NAMES.contains(&&**name)).map(|(_, class)| class.as_str())
     }
 
-    fn of(object: EditedObject, source: &Arc<dyn Source>) -> Result<Self> {
+    fn of(object: EditedObject, file: &RootFile, key: &KeyEntry) -> Result<Self> {
+        let source = file.source();
         let view = object.object().root();
         let mut files = Files::new(Some(Arc::clone(source)));
         find_files(view, &mut files, &mut HashSet::new())?;
@@ -237,6 +241,8 @@ impl StoredTree {
         for (branch, counters) in counters(view, &branches)?.into_iter().enumerate() {
             branches[branch].counters = counters;
         }
+        let table =
+            references.as_ref().map(|table: &References| branches[table.branch].path.clone());
         let files = files.joined();
         Ok(Self {
             entries,
@@ -245,6 +251,7 @@ impl StoredTree {
             branches,
             ranged: ranged.min(entries),
             has_index,
+            processes: Renumbering::new(file, key, table),
             references,
             source: files
                 .as_ref()

@@ -14,6 +14,7 @@ use crate::convert::options::{InputOptions, To, ToTTree};
 use crate::convert::others;
 use crate::convert::report::{ConvertReport, Skipped};
 use crate::job::OutputOptions;
+use crate::job::globs::{self, Globs};
 use crate::job::others::OtherObjects;
 use crate::job::output::Output;
 use crate::job::report;
@@ -56,8 +57,22 @@ impl Direction for ToTTree {
         context: &Context,
     ) -> Result<Vec<ConvertReport>> {
         let mut damaged = vec![Vec::new(); paths.len()];
+        let probe = |path: &String, glob: &str| {
+            let (split_level, open_classes) = (self.split_level, self.open_classes);
+            let mut probed = Self { split_level, open_classes, ..Self::default() };
+            (probed.input.include, probed.input.skip_unsupported) = (vec![glob.to_owned()], true);
+            let tree = Tree::new(input, path, &[], &probed, context).map(drop);
+            tree.in_file(input.name()).in_object(path)
+        };
+        let own = &self.input;
+        let globs = globs::of_each(paths, (&own.include, &own.exclude), probe)?;
+        let with = |(include, exclude): Globs| {
+            let input = InputOptions { include, exclude, ..own.clone() };
+            Self { input, ..self.clone() }
+        };
+        let options: Vec<_> = globs.into_iter().map(|globs| globs.map(with)).collect();
         loop {
-            let (trees, refused) = plan(input, paths, &damaged, self, context)?;
+            let (trees, refused) = plan(input, (paths, &options), &damaged, context)?;
             match attempt(input, (&trees, &refused), output, self, context) {
                 Err(error) if self.input.skip_unreadable && error.kind().is_damage() => {
                     let mut found = false;
@@ -82,17 +97,20 @@ impl Direction for ToTTree {
 /// An RNTuple that becomes no tree: its path, and the reason.
 type Refused = (String, String);
 
-/// Plans all trees. All refusals happen here, before the output is created. If there are several RNTuples, RNTuples
-/// that cannot be converted are left out if the options allow it.
+/// Plans all trees. All refusals happen here, before the output is created. If there are several RNTuples, RNTuples without
+/// options are left out, and RNTuples that cannot be converted if the options allow it.
 fn plan<'a>(
     input: &RootFile,
-    paths: &[String],
+    (paths, options): (&[String], &'a [Option<ToTTree>]),
     damaged: &[Vec<Skipped>],
-    options: &'a ToTTree,
     context: &'a Context,
 ) -> Result<(Vec<Tree<'a>>, Vec<Refused>)> {
     let (mut trees, mut refused, mut first) = (Vec::new(), Vec::new(), None);
-    for (path, damaged) in paths.iter().zip(damaged) {
+    for ((path, options), damaged) in paths.iter().zip(options).zip(damaged) {
+        let Some(options) = options else {
+            refused.push((path.clone(), globs::NO_MATCH.to_owned()));
+            continue;
+        };
         let tree = Tree::new(input, path, damaged, options, context);
         match tree.in_file(input.name()).in_object(path) {
             // If no field is left, the argument is wrong, but other RNTuples can still be converted.

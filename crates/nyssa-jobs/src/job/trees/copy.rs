@@ -10,9 +10,10 @@ use nyssa_root::fetch::{FetchUnit, in_order};
 use nyssa_root::rootfile::{KeyEntry, RootFile, name_of, split};
 use nyssa_ttree::Basket;
 use nyssa_ttree::read::{Expected, MovedBasket};
-use nyssa_ttree::repack::{PackingMemory, reseal};
+use nyssa_ttree::repack::{PackingMemory, renumbered, reseal};
 use nyssa_ttree::stored::{Growth, StoredTree, add_bytes};
 
+use super::form::stored_compression;
 use super::work::Progress;
 use crate::heuristics::job;
 use crate::job::output::Output;
@@ -138,12 +139,24 @@ impl<'a> Copy<'a> {
         }
         stored.sort_by_key(|(_, _, basket)| basket.seek);
         let units = units(tree, stored, &|own| tree.branches[matching[own]].path.clone())?;
-        let context = self.context;
+        let (context, memory) = (self.context, PackingMemory::default());
         in_order(tree.source(), units, Some(context), |moving, bytes| {
             let bytes = bytes?;
             for (&(own, number, basket), raw) in moving.iter().zip(bytes) {
-                let path = &tree.branches[matching[own]].path;
-                let written = self.copy_basket(dir, (number, basket), raw);
+                let from = &tree.branches[matching[own]];
+                let path = &from.path;
+                let written = match tree.processes.concerns(raw) {
+                    true => {
+                        let (processes, own) = ((&tree.processes, &**path), self.compression);
+                        let compression = stored_compression(from).unwrap_or(own);
+                        let moved = renumbered(raw, basket, compression, processes, &memory);
+                        moved.and_then(|one| {
+                            self.copy_basket((dir, number), (&one.head, &one.payload, one.objlen))
+                        })
+                    }
+                    false => MovedBasket::stored(raw, &Expected::of(basket))
+                        .and_then(|stored| self.copy_basket((dir, number), stored)),
+                };
                 let (seek, bytes) =
                     written.at(|place| place.basket = Some(number as u64)).in_field(path)?;
                 let branch = &mut growth.branches[own];
@@ -156,13 +169,12 @@ impl<'a> Copy<'a> {
             context.report(self.done, self.total);
             Ok(())
         })?;
-        let memory = PackingMemory::default();
         for (own, number, basket) in embedded {
             let path = &tree.branches[matching[own]].path;
-            let moved = reseal(&[], basket, self.compression, &memory).in_field(path)?;
-            let (seek, bytes) = self.output.file.with(|out| {
-                out.copy_basket((dir, number as u64), &moved.head, &moved.payload, moved.objlen)
-            })?;
+            let processes = (&tree.processes, &**path);
+            let moved = reseal(&[], basket, self.compression, processes, &memory).in_field(path)?;
+            let (seek, bytes) =
+                self.copy_basket((dir, number), (&moved.head, &moved.payload, moved.objlen))?;
             let branch = &mut growth.branches[own];
             branch.baskets[number] = (start + basket.first_entry, seek, bytes);
             let more = (moved.head.len() as i64 + moved.objlen as i64, bytes as i64);
@@ -172,14 +184,12 @@ impl<'a> Copy<'a> {
         Ok(())
     }
 
-    /// Writes a basket. Returns its place and its size.
+    /// Writes a basket with its key, its payload and the size of its uncompressed payload. Returns its place and its size.
     fn copy_basket(
         &self,
-        dir: &str,
-        (number, basket): (usize, &Basket),
-        raw: &[u8],
+        (dir, number): (&str, usize),
+        (head, payload, objlen): (&[u8], &[u8], u64),
     ) -> Result<(u64, u64)> {
-        let (head, payload, objlen) = MovedBasket::stored(raw, &Expected::of(basket))?;
         self.output.file.with(|out| out.copy_basket((dir, number as u64), head, payload, objlen))
     }
 }

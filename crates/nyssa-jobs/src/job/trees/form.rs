@@ -72,7 +72,8 @@ impl Fate {
                 _ if all => Ok(Self::as_stored(branch, options)),
                 _ => Err(Error::unsupported(
                     "its baskets may have no offsets (kGenerateOffsetMap), so that its entries cannot be taken apart: take \
-                     all entries, or leave the branch out",
+                     all entries, or leave the branch out; ROOT 6.40 itself reads other items from such baskets than it has \
+                     written, and uproot 5.7 reads none of them",
                 )),
             };
         }
@@ -124,7 +125,7 @@ fn compression(branch: &StoredBranch, options: Wanted<'_>) -> Option<(Compressio
 }
 
 /// Returns the compression that a branch states.
-fn stored_compression(branch: &StoredBranch) -> Option<Compression> {
+pub(super) fn stored_compression(branch: &StoredBranch) -> Option<Compression> {
     // uproot states no compression, whatever its baskets have.
     let is_compressed = branch.bytes.1 < branch.bytes.0;
     Compression::of_setting(branch.compression).filter(|item| item.level > 0 || !is_compressed)

@@ -4,9 +4,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use nyssa_io::Source;
+use nyssa_root::compression::Compression;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_ttree::Basket;
 use nyssa_ttree::stored::{Counted, StoredTree};
+
+use super::form::stored_compression;
 
 /// The baskets of trees whose entries follow each other.
 pub(crate) struct Joined<'a> {
@@ -25,6 +28,8 @@ pub(crate) struct JoinedBranch {
     pub baskets: Vec<JoinedBasket>,
     /// The number of bytes before compression.
     pub bytes: u64,
+    /// The compression that the first tree states.
+    pub compression: Compression,
     /// How a counter gives the size of each entry, if baskets may lack their offsets.
     pub counted: Option<Counted>,
 }
@@ -59,6 +64,7 @@ impl<'a> Joined<'a> {
                         path: stored.path.clone(),
                         baskets: Vec::new(),
                         bytes: 0,
+                        compression: stored_compression(stored).unwrap_or(Compression::DEFAULT),
                         counted: None,
                     });
                 }
@@ -104,7 +110,8 @@ impl<'a> Joined<'a> {
         }
     }
 
-    fn tree(&self, number: usize) -> Result<&StoredTree> {
+    /// Returns a tree.
+    pub(crate) fn tree(&self, number: usize) -> Result<&StoredTree> {
         let missing = || Error::invalid_argument("a basket without a tree");
         self.trees.get(number).copied().ok_or_else(missing)
     }

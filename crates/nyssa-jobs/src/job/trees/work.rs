@@ -10,8 +10,10 @@ use nyssa_root::compression::Compression;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::pipeline::{Next, Pipeline, Plan, Threads};
 use nyssa_root::rootfile::writer::StoredBasket;
-use nyssa_ttree::read::{Expected, MovedBasket};
-use nyssa_ttree::repack::{OpenedBasket, PackedBasket, PackedForm, Packer, PackingMemory, reseal};
+use nyssa_ttree::read::MovedBasket;
+use nyssa_ttree::repack::{
+    OpenedBasket, PackedBasket, PackedForm, Packer, PackingMemory, renumbered, reseal,
+};
 use nyssa_ttree::stored::{BranchGrowth, Growth, add_bytes};
 
 use super::entries::Entries;
@@ -168,21 +170,19 @@ impl Work<'_> {
         let (branch, numbers) = (self.branch(task), self.begun(task));
         let baskets = branch.baskets.get(numbers.clone()).unwrap_or_default();
         let raw = sources.read(self.joined, baskets.iter())?;
-        let one =
-            |(JoinedBasket { first, basket, .. }, raw): (&JoinedBasket, Bytes)| -> Result<Made> {
-                let moved = match (compression, &basket.embedded) {
-                    (None, None) => {
-                        let (head, payload, objlen) =
-                            MovedBasket::stored(&raw, &Expected::of(basket))?;
-                        MovedBasket { head: head.to_vec(), payload: payload.to_vec(), objlen }
-                    }
-                    (compression, _) => {
-                        let compression = compression.unwrap_or(self.compression);
-                        reseal(&raw, basket, compression, &shared.packing)?
-                    }
-                };
-                Ok(Made::Moved(*first, moved))
+        let one = |(JoinedBasket { first, basket, tree }, raw): (&JoinedBasket, Bytes)| {
+            let processes = (&self.joined.tree(*tree)?.processes, &*branch.path);
+            let moved = match (compression, &basket.embedded) {
+                (None, None) => {
+                    renumbered(&raw, basket, branch.compression, processes, &shared.packing)
+                }
+                (compression, _) => {
+                    let compression = compression.unwrap_or(self.compression);
+                    reseal(&raw, basket, compression, processes, &shared.packing)
+                }
             };
+            Ok(Made::Moved(*first, moved?))
+        };
         let numbered = baskets.iter().zip(raw).zip(numbers);
         numbered.map(|(basket, number)| self.in_basket(branch, number, one(basket))).collect()
     }
@@ -224,7 +224,7 @@ impl Work<'_> {
                         let (number, raw) = coming.next().ok_or_else(|| {
                             Error::out_of_spec("its baskets are not in order of entries")
                         })?;
-                        let opened = OpenedBasket::open(&raw, &branch.baskets[number].basket);
+                        let opened = self.opened(branch, number, &raw);
                         let opened = self.in_basket(branch, number, opened)?;
                         now = Some(current(number, Arc::new(opened))?);
                     }
@@ -243,6 +243,14 @@ impl Work<'_> {
             opened.keep(task.branch, number, basket);
         }
         Ok(packer.finish()?.into_iter().map(Made::Packed).collect())
+    }
+
+    /// Opens a basket, whose processes get new numbers.
+    fn opened(&self, branch: &JoinedBranch, number: usize, raw: &[u8]) -> Result<OpenedBasket> {
+        let JoinedBasket { tree, basket, .. } = &branch.baskets[number];
+        let mut opened = OpenedBasket::open(raw, basket)?;
+        opened.renumber(&self.joined.tree(*tree)?.processes, &branch.path, basket)?;
+        Ok(opened)
     }
 
     /// Adds the number of a basket and the file of its tree to errors.

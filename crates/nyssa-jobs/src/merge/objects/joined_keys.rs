@@ -1,18 +1,18 @@
 //! Collects the keys of all inputs of a merge, one input after the other.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use bstr::BString;
 use nyssa_rntuple::read::CLASS as NTUPLE;
 use nyssa_root::error::{Error, Kind, Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
-use nyssa_root::streamer::{OTHER_PROCESS, ObjectCopy, PROCESS_ID, StreamerInfos, has_references};
+use nyssa_root::streamer::{
+    OTHER_PROCESS, ObjectCopy, StreamerInfos, has_references, process_number,
+};
 
 use super::{Choice, MergedObjects, Started, State, WITHOUT, refused};
 use crate::merge::input_file::{Contents, InputFile};
 use crate::merge::places::Places;
 use crate::merge::plan::Plan;
-use crate::merge::trees;
 use crate::open::TREE_CLASSES;
 
 /// The keys of the inputs up to now.
@@ -27,8 +27,6 @@ pub(super) struct JoinedKeys<'f> {
     /// The objects, by their paths.
     pub started: BTreeMap<String, Started>,
     places: Places,
-    /// The process of each number, by the path of its key.
-    numbered: HashMap<String, BString>,
     /// The classes that earlier inputs describe.
     described: StreamerInfos,
 }
@@ -37,9 +35,7 @@ pub(super) struct JoinedKeys<'f> {
 struct Current<'i> {
     number: usize,
     file: &'i RootFile,
-    /// The processes of this file, in the order of their numbers.
-    processes: Vec<String>,
-    /// Whether a process of this file has the number of another process in an earlier input.
+    /// Whether a process of this file gets another number.
     is_foreign: bool,
 }
 
@@ -58,7 +54,6 @@ impl<'f> JoinedKeys<'f> {
             merged: MergedObjects::default(),
             started: BTreeMap::new(),
             places,
-            numbered: HashMap::new(),
             described: StreamerInfos::new(Vec::new()),
         }
     }
@@ -72,28 +67,17 @@ impl<'f> JoinedKeys<'f> {
         let clashing = clashing.into_iter().map(|(path, reason)| ((number, path), reason));
         self.merged.clashing.extend(clashing);
         self.described.add(&*file.streamer_infos()?);
-        let current = Current {
-            number,
-            file: &file,
-            processes: trees::processes(&keys),
-            is_foreign: !self.is_numbered_alike(&keys),
-        };
+        let numbers = self.merged.processes.add(&keys)?;
+        let current = Current { number, file: &file, is_foreign: !numbers.are_kept() };
         keys.into_iter().try_for_each(|key| self.key(&current, key))?;
         // The objects inside a directory come first, so that only these are named if they have no place.
         directories.into_iter().rev().try_for_each(|directory| self.directory(&current, directory))
     }
 
-    /// Returns whether the processes of a file have the same numbers as in earlier files.
-    fn is_numbered_alike(&mut self, keys: &[KeyEntry]) -> bool {
-        let mut alike = true;
-        for key in keys.iter().filter(|key| key.class == PROCESS_ID) {
-            let known = self.numbered.entry(key.path.clone());
-            alike &= *known.or_insert_with(|| key.title.clone()) == key.title;
-        }
-        alike
-    }
-
     fn key(&mut self, input: &Current<'_>, key: KeyEntry) -> Result<()> {
+        if process_number(&key).is_some() {
+            return Ok(());
+        }
         let is_tree = TREE_CLASSES.contains(&key.class.as_str());
         let is_named = self.named.is_none_or(|named| named == key.path);
         let is_wanted = !self.choice.only_trees || input.number < self.before;
@@ -174,8 +158,8 @@ impl<'f> JoinedKeys<'f> {
 
     fn tree(&mut self, input: &Current<'_>, key: KeyEntry, can_be_left_out: bool) -> Result<()> {
         let whose = |number: usize| &*self.files[number].name;
-        let Current { number, file, processes, .. } = input;
-        let taken = self.merged.trees.take(*number, file, key, processes, whose);
+        let Current { number, file, .. } = input;
+        let taken = self.merged.trees.take(*number, file, key, whose);
         taken.map_err(|error| match error.kind() {
             Kind::InvalidArgument | Kind::Unsupported if can_be_left_out => {
                 error.map_message(|it| format!("{it}; --no-carry (carry=False) merges without it"))
@@ -186,12 +170,8 @@ impl<'f> JoinedKeys<'f> {
 
     fn object(&mut self, input: &Current<'_>, key: KeyEntry) -> Result<()> {
         let known = self.started.get_mut(&key.path);
-        if key.class == PROCESS_ID && known.is_some() {
-            // Objects with references can be copied only if the processes are equal.
-            return Ok(());
-        }
         let is_added = known.as_deref().is_some_and(Started::is_added);
-        let may_refer = input.is_foreign && !is_added && key.class != PROCESS_ID;
+        let may_refer = input.is_foreign && !is_added;
         let refers = may_refer && has_references(input.file, &key)?;
         let refusal = refers.then_some(OTHER_PROCESS);
         let skip = self.choice.skip_unsupported;

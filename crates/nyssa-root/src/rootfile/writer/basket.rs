@@ -53,7 +53,7 @@ impl RootFileWriter {
     }
 
     /// Writes a basket of another file with the key and the header of that file: `head`. Only the fields that depend on its
-    /// place changes. `objlen` is the size of its payload when it is uncompressed. Returns its position and its size.
+    /// place change. `objlen` is the size of its payload when it is uncompressed. Returns its position and its size.
     ///
     /// # Errors
     /// `Unsupported` for a key with 32-bit positions in a file beyond 2 GiB; `LimitExceeded` beyond what a key can
@@ -84,8 +84,29 @@ const VERSION: Range<usize> = 4..6;
 const OBJLEN: Range<usize> = 6..10;
 const CYCLE: Range<usize> = 16..18;
 const POSITIONS: usize = 18;
+/// The number of processes before those that the basket names, in a key with 64-bit positions. It is above the position of the
+/// directory.
+const PROCESS_OFFSET: Range<usize> = 26..28;
 /// A key with a version above this has 64-bit positions.
 const LARGE_KEY: u16 = 1000;
+
+/// Removes the number that is added to the numbers of processes in a basket, from its key.
+///
+/// # Errors
+/// `OutOfSpecification` for a key that is too short.
+pub fn without_process_offset(head: &mut [u8]) -> Result<()> {
+    let short = || Error::out_of_spec("the key of a basket is too short");
+    if is_large(head).ok_or_else(short)? {
+        head.get_mut(PROCESS_OFFSET).ok_or_else(short)?.fill(0);
+    }
+    Ok(())
+}
+
+/// Returns whether a key has 64-bit positions.
+fn is_large(head: &[u8]) -> Option<bool> {
+    let version = head.get(VERSION).and_then(<[u8]>::first_chunk)?;
+    Some(u16::from_be_bytes(*version) > LARGE_KEY)
+}
 
 /// Returns the key and the header of a basket for another place.
 fn moved(
@@ -105,8 +126,8 @@ fn moved(
     put(OBJLEN, &i32::try_from(objlen).map_err(|_| limit())?.to_be_bytes())?;
     // ROOT writes the lowest bits of the number, too.
     put(CYCLE, &((number & 0x7FFF) as u16).to_be_bytes())?;
-    let version = head.get(VERSION).and_then(<[u8]>::first_chunk).ok_or_else(short)?;
-    let is_large = u16::from_be_bytes(*version) > LARGE_KEY;
+    let is_large = is_large(&head).ok_or_else(short)?;
+    let offset = head.get(PROCESS_OFFSET).map(<[u8]>::to_vec).filter(|_| is_large);
     for (index, position) in [seek, parent].into_iter().enumerate() {
         let bytes = match is_large {
             true => position.to_be_bytes().to_vec(),
@@ -123,6 +144,9 @@ fn moved(
         let start = POSITIONS + index * bytes.len();
         let room = head.get_mut(start..start + bytes.len()).ok_or_else(short)?;
         room.copy_from_slice(&bytes);
+    }
+    if let Some(offset) = offset {
+        head.get_mut(PROCESS_OFFSET).ok_or_else(short)?.copy_from_slice(&offset);
     }
     Ok(head)
 }

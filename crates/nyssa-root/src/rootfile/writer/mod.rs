@@ -29,7 +29,7 @@ mod patch;
 mod stored;
 mod update;
 
-pub use basket::StoredBasket;
+pub use basket::{StoredBasket, without_process_offset};
 pub(crate) use delete::Cycles;
 pub use file::RootFileWriter;
 pub use options::FileOptions;

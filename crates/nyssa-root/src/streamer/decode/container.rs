@@ -83,6 +83,7 @@ impl Decoder<'_> {
             ))
         })?;
         marks.unknown.push(start.position()..end);
+        self.hides_processes();
         column.push_bytes(&[]);
         self.cursor.seek(end)
     }

@@ -29,12 +29,14 @@ use members::Rows;
 use super::column::{ColumnBuilder, mismatch};
 use super::compile::ClassVersion;
 use super::node::{Node, Pair};
+use super::processes::ProcessPlaces;
 use super::reference_places::ReferencePlaces;
 use super::{Origin, number};
 use crate::arrow::Number;
 use crate::cursor::Cursor;
 use crate::error::{Error, Place, Result};
 use crate::streamer::basic::Basic;
+use crate::streamer::wire::IS_REFERENCED;
 
 /// The number of bytes of objects that references may repeat for each byte of input.
 const REPEATED_PER_BYTE: usize = 16;
@@ -62,6 +64,8 @@ pub(super) struct Decoder<'a> {
     depth: usize,
     /// The places of references in objects that are read as bytes. Such references are not followed.
     marks: Option<ReferencePlaces>,
+    /// The places of the numbers of processes, if they are wanted.
+    pub processes: Option<ProcessPlaces>,
     /// The objects that pointers lead to, if pointers are read as their numbers.
     met: Option<Met<'a>>,
     /// The version of a class in the last object whose members do not have the types of the class.
@@ -80,6 +84,7 @@ impl<'a> Decoder<'a> {
             empty: room(EMPTY_PER_BYTE, EMPTY_SPARE),
             depth: 0,
             marks: None,
+            processes: None,
             met: None,
             conflict: None,
         }
@@ -161,6 +166,7 @@ impl<'a> Decoder<'a> {
             return Err(Error::out_of_spec("offsets of objects are out of order"));
         };
         self.cursor = Cursor::new(bytes, 0);
+        self.processes.iter_mut().for_each(|places| places.start = start);
         self.origin = match origin {
             Origin::Object(before) => before as usize,
             Origin::Buffer(before) => start.saturating_add(before as usize),
@@ -176,7 +182,7 @@ impl<'a> Decoder<'a> {
     /// Decodes one value.
     fn node(&mut self, node: &Node, column: &mut ColumnBuilder) -> Result<()> {
         match node {
-            Node::Number(basic) => number::read(*basic, &mut self.cursor, 1, column),
+            Node::Number(basic) => self.numbers(*basic, 1, column),
             Node::Text => self.text(column),
             Node::CString => {
                 let len = self.cursor.number_of(1)?;
@@ -219,6 +225,7 @@ impl<'a> Decoder<'a> {
             Node::Collection(kind, items) => self.collection(*kind, items, column),
             Node::RawObject(raw) => self.raw_object(raw, column),
             Node::Bytes => {
+                self.hides_processes();
                 let rest = self.cursor.remaining();
                 column.push_bytes(rest);
                 self.cursor.skip(rest.len())
@@ -226,10 +233,35 @@ impl<'a> Decoder<'a> {
         }
     }
 
+    /// Decodes numbers. The number of a process may follow the bits of a `TObject`.
+    fn numbers(&mut self, basic: Basic, count: usize, column: &mut ColumnBuilder) -> Result<()> {
+        if basic == Basic::Bits && self.processes.is_some() {
+            let mut ahead = self.cursor.clone();
+            for _ in 0..count {
+                if ahead.be_u32()? & IS_REFERENCED != 0 {
+                    self.processes.iter_mut().for_each(|places| places.add(ahead.position()));
+                    ahead.skip(2)?;
+                }
+            }
+        }
+        number::read(basic, &mut self.cursor, count, column)
+    }
+
+    /// Notes that the number of a process is at the cursor.
+    fn process_here(&mut self) {
+        let at = self.cursor.position();
+        self.processes.iter_mut().for_each(|places| places.add(at));
+    }
+
+    /// Notes that bytes are not decoded.
+    fn hides_processes(&mut self) {
+        self.processes.iter_mut().for_each(|places| places.hidden = true);
+    }
+
     /// Decodes `count` values.
     fn many(&mut self, node: &Node, column: &mut ColumnBuilder, count: usize) -> Result<()> {
         if let Node::Number(basic) = node {
-            return number::read(*basic, &mut self.cursor, count, column);
+            return self.numbers(*basic, count, column);
         }
         if let Some(basic) = node.numbers_in_list() {
             return number::read_lists(basic, &mut self.cursor, count, column);

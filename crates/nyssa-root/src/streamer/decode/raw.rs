@@ -17,6 +17,9 @@ impl Decoder<'_> {
         self.marks = Some(ReferencePlaces::default());
         let walked = self.walk(raw);
         let marks = self.marks.take().filter(|_| walked.is_ok());
+        if marks.as_ref().is_none_or(|marks| !marks.unknown.is_empty()) {
+            self.hides_processes();
+        }
         self.cursor = start;
         self.cursor.skip(bytes.len())?;
         let version = raw.version.as_deref();

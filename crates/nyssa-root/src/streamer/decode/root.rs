@@ -16,6 +16,7 @@ impl Decoder<'_> {
         let identifier = self.cursor.be_u32()?;
         let bits = self.cursor.be_u32()?;
         if bits & IS_REFERENCED != 0 {
+            self.process_here();
             self.cursor.skip(2)?;
         }
         let ColumnBuilder::Record { len, members } = column else { return Err(mismatch()) };
@@ -33,6 +34,7 @@ impl Decoder<'_> {
         if self.t_object(object)? & HAS_UUID != 0 {
             return Err(Error::unsupported("a TRef with a UUID"));
         }
+        self.process_here();
         number::read(Basic::Plain(Number::UInt16), &mut self.cursor, 1, process)?;
         *len += 1;
         Ok(())
@@ -50,6 +52,7 @@ impl Decoder<'_> {
         self.text(name)?;
         let count = self.cursor.number_of(4)?;
         number::read(Basic::Plain(Number::Int32), &mut self.cursor, 1, lower)?;
+        self.process_here();
         number::read(Basic::Plain(Number::UInt16), &mut self.cursor, 1, process)?;
         self.push_list(references, |decoder, items| {
             number::read(Basic::Plain(Number::UInt32), &mut decoder.cursor, count, items)
