@@ -19,7 +19,7 @@ from typing import Any
 import nyssa
 from support.data import TESTDATA, data_files
 from support.root import Root
-from support.tree_reads import Reader
+from support.tree_reads import LONGEST, Reader
 
 #: What is compared of a tree.
 PARTS = ("names", "classes", "split", "titles", "leaves", "values")
@@ -124,7 +124,7 @@ def main() -> None:
     """Compare all trees and print a table."""
     largest = int(sys.argv[1]) if len(sys.argv) > 1 else LARGEST
     wanted = sys.argv[2:]
-    root, reader = Root(), Reader()
+    root, reader = Root(LONGEST), Reader()
     equal: Counter[str] = Counter()
     trees = 0
     with tempfile.TemporaryDirectory() as folder:

@@ -1,17 +1,17 @@
 //! Takes from a TTree what an RNTuple cannot hold.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use nyssa_rntuple::schema::Leaf as Fundamental;
 use nyssa_root::error::Result;
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 use nyssa_root::streamer::StreamerList;
-use nyssa_root::streamer::info::{ClassInfo, StreamerInfos};
-use nyssa_root::type_name::{Argument, TypeName, normalize};
+use nyssa_root::type_name::normalize;
 use nyssa_ttree::stored::{Beside, BranchBeside};
+use nyssa_ttree::write::classes_in;
 use nyssa_ttree::{Branch, Leaf, Tree};
 
-use super::{BranchFacts, KeptTree, LeafFacts, TreeFacts, names_hash};
+use super::{BranchFacts, KeptTree, LeafFacts, TreeFacts};
 
 /// What a tree says, and how its objects are described.
 #[derive(Debug, Default)]
@@ -40,14 +40,17 @@ impl Taken {
         let packed = leaves.filter(|leaf| is_packed(leaf)).map(|leaf| leaf.class.clone());
         beside.classes.extend(packed);
         let objects = tree.branches.iter().filter_map(class_of);
-        beside.classes.extend(described(&*file.streamer_infos()?, objects));
+        let own = classes_in(&*file.streamer_infos()?, objects);
         let classes = &beside.classes;
-        let infos = match classes.is_empty() {
-            true => StreamerList::default(),
-            false => file.streamer_list()?.newest(|class| classes.contains(class)),
-        };
+        let mut infos = StreamerList::default();
+        if !classes.is_empty() || !own.is_empty() {
+            let list = file.streamer_list()?;
+            infos = list.newest(|class| classes.contains(class));
+            // A branch names the version of the class that it has.
+            infos.merge(&list.versions(|class| own.contains(class)));
+        }
         let stated =
-            beside.branches.iter().copied().chain(std::iter::repeat(BranchBeside::default()));
+            beside.branches.into_iter().chain(std::iter::repeat_with(BranchBeside::default));
         let branches = tree.branches.iter().zip(stated);
         let branches =
             branches.map(|(branch, stated)| (branch.path.clone(), facts(branch, stated)));
@@ -89,9 +92,10 @@ fn facts(branch: &Branch, stated: BranchBeside) -> BranchFacts {
         class: if is_of_class { branch.type_name() } else { String::new() },
         split_level,
         own_streamer: stated.own_streamer && objects.as_ref().is_some_and(|own| !own.contains('<')),
-        names: objects.map(|_| names_hash(names(branch))),
         basket_size: stated.basket_size,
         leaves: if is_of_class { Vec::new() } else { branch.leaves.iter().map(leaf).collect() },
+        // If it cannot be kept, the way back says what is not as it was.
+        form: stated.form.and_then(Result::ok).map_or_else(Vec::new, |form| form.bytes),
     }
 }
 
@@ -117,46 +121,6 @@ fn is_plain(type_name: &str) -> bool {
         Some(item) if item.contains('<') || item == "string" => is_plain(item),
         Some(item) => Fundamental::of_name(&normalize(item)).is_some(),
     }
-}
-
-/// Returns the names of a branch and of those below it.
-fn names(branch: &Branch) -> Vec<&str> {
-    let below = branch.branches.iter().flat_map(names);
-    std::iter::once(branch.name.as_str()).chain(below).collect()
-}
-
-/// Returns the classes that `infos` describe in some types, and the classes of their members.
-fn described(infos: &StreamerInfos, types: impl Iterator<Item = String>) -> BTreeSet<String> {
-    let mut known: HashMap<String, Vec<&ClassInfo>> = HashMap::new();
-    for info in infos.classes() {
-        known.entry(normalize(&info.name)).or_default().push(info);
-    }
-    let (mut open, mut found): (Vec<String>, _) = (types.collect(), BTreeSet::new());
-    while let Some(name) = open.pop() {
-        let Ok(name) = TypeName::parse_with_typedefs(name.trim_end_matches(['*', ' '])) else {
-            continue;
-        };
-        for argument in name.path.iter().flat_map(|part| part.arguments.iter().flatten()) {
-            open.extend(match argument {
-                Argument::Type(name) => Some(name.to_string()),
-                Argument::Value(_) => None,
-            });
-        }
-        let (template, arguments) = name.template();
-        if let (true, [Argument::Type(key), Argument::Type(value), ..]) =
-            (template.ends_with("map"), arguments)
-        {
-            open.push(format!("std::pair<{key},{value}>"));
-        }
-        for info in known.remove(&normalize(&name.to_string())).into_iter().flatten() {
-            found.insert(info.name.clone());
-            open.extend(info.elements.iter().map(|element| match element.class.as_str() {
-                "TStreamerBase" => element.name.clone(),
-                _ => element.type_name.clone(),
-            }));
-        }
-    }
-    found
 }
 
 /// Returns whether numbers are stored with fewer bits, which the title of the leaf describes.

@@ -81,6 +81,7 @@ impl KeptTree {
             title: branch.title.clone(),
             class: None,
             split_level: branch.split_level,
+            kept: None,
         }
     }
 }

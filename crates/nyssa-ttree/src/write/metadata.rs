@@ -102,6 +102,11 @@ fn parts(
     (drafts, (first_leaf..labels.leaves).map(Target::Again).collect())
 }
 
+/// Returns top branches without entries, with those below them.
+pub(super) fn empty(branches: &[StoredBranch]) -> Vec<Target> {
+    parts(branches, 0, 0, &Labels::new(branches)).0
+}
+
 /// Returns a `TNamed` for each name and text.
 fn named(texts: &[(String, String)]) -> Vec<Target> {
     let named = |(name, text): &(String, String)| {
@@ -180,7 +185,10 @@ fn draft(
     let filled = !matches!(form.content, Content::Nothing);
     let draft = match (&form.content, form.string_class) {
         _ if let Some(element) = &form.element => {
-            let draft = of_class(element, branch.state.maximum).label(labels.branch(at));
+            // Only collections state the largest number of their items.
+            let is_text = matches!(form.content, Content::Text);
+            let maximum = if is_text { 0 } else { branch.state.maximum };
+            let draft = of_class(element, maximum).label(labels.branch(at));
             match form.counter {
                 Some(counter) => {
                     draft.pointer("fBranchCount", Target::Again(labels.branch(counter)))

@@ -67,9 +67,10 @@ impl<'a> Tree<'a> {
         }
         let entries = EntryRange::checked(options.input.entries, reader.num_entries(), "RNTuple")?;
         let (mut kept, note) = kept(&reader, options)?;
-        if options.split_level.is_some() {
-            kept.iter_mut().flat_map(|kept| &mut kept.branches).for_each(|(_, branch)| {
-                branch.split_level = None;
+        if let Some(level) = options.split_level {
+            let branches = kept.iter_mut().flat_map(|kept| &mut kept.branches);
+            branches.filter(|(_, branch)| branch.split_level.is_some()).for_each(|(_, branch)| {
+                (branch.split_level, branch.form) = (Some(level), Vec::new());
             });
         }
         let mut map = map::map(&reader, &options.input, &tree_options, kept.as_ref(), damaged)?;
