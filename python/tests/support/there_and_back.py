@@ -37,6 +37,8 @@ class Compared:
     tree: str
     refused: str = ""
     """Why it was not converted as a whole, and what was left out."""
+    notes: list[str] = field(default_factory=list)
+    """What the reports of both conversions say."""
     differences: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     """The branches that differ, by the part of `PARTS`, with both."""
 
@@ -68,6 +70,7 @@ def compare(
             options: Any = {"force": True, "carry": False, "skip_unsupported": True}
             reports: list[Any] = [nyssa.convert(path, ntuple, name, **options)]
             reports.append(nyssa.convert(ntuple, back, name, to="ttree", **options))
+            found.notes = [note for report in reports for note in report["notes"]]
             left_out = [one for report in reports for one in report["skipped"]]
             found.refused = "; ".join(f"{one['branch']}: {one['reason']}" for one in left_out)
         except nyssa.NyssaError as error:
@@ -141,6 +144,9 @@ def main() -> None:
                 for part, differing in one.differences.items():
                     for text in differing[: 100 if wanted else 2]:
                         print(f"    {part} ({len(differing)}): {text[:400]}")
+                if not (whole and all(map(one.equal, PARTS))):
+                    for note in one.notes[: 100 if wanted else 3]:
+                        print(f"    note: {note[:400]}")
                 sys.stdout.flush()
     print(f"{trees} trees: {dict(equal)}")
 

@@ -7,7 +7,7 @@ use nyssa_root::error::Result;
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 use nyssa_root::streamer::StreamerList;
 use nyssa_root::type_name::normalize;
-use nyssa_ttree::stored::{Beside, BranchBeside};
+use nyssa_ttree::stored::{Beside, BranchBeside, PlainObject};
 use nyssa_ttree::write::classes_in;
 use nyssa_ttree::{Branch, Leaf, Tree};
 
@@ -51,9 +51,17 @@ impl Taken {
         }
         let stated =
             beside.branches.into_iter().chain(std::iter::repeat_with(BranchBeside::default));
-        let branches = tree.branches.iter().zip(stated);
-        let branches =
-            branches.map(|(branch, stated)| (branch.path.clone(), facts(branch, stated)));
+        let branches = tree.branches.iter().zip(stated).map(|(branch, mut stated)| {
+            let form = stated.form.take().transpose().unwrap_or_else(|error| {
+                let reason = error.message();
+                notes.push(format!(
+                    "{}: the form of this branch cannot be kept: {reason}",
+                    branch.path
+                ));
+                None
+            });
+            (branch.path.clone(), facts(branch, &stated, form))
+        });
         let kept = KeptTree {
             entries,
             tree: TreeFacts {
@@ -82,7 +90,7 @@ impl Taken {
     }
 }
 
-fn facts(branch: &Branch, stated: BranchBeside) -> BranchFacts {
+fn facts(branch: &Branch, stated: &BranchBeside, form: Option<PlainObject>) -> BranchFacts {
     let is_of_class = branch.class != "TBranch";
     let objects = class_of(branch);
     let split_level = u32::try_from(stated.split_level).ok().filter(|_| objects.is_some());
@@ -94,8 +102,7 @@ fn facts(branch: &Branch, stated: BranchBeside) -> BranchFacts {
         own_streamer: stated.own_streamer && objects.as_ref().is_some_and(|own| !own.contains('<')),
         basket_size: stated.basket_size,
         leaves: if is_of_class { Vec::new() } else { branch.leaves.iter().map(leaf).collect() },
-        // If it cannot be kept, the way back says what is not as it was.
-        form: stated.form.and_then(Result::ok).map_or_else(Vec::new, |form| form.bytes),
+        form: form.map_or_else(Vec::new, |form| form.bytes),
     }
 }
 

@@ -12,6 +12,7 @@ use arrow_array::ArrayRef;
 use super::column::ColumnBuilder;
 use super::compile::Compiler;
 use super::decode::Decoder;
+use super::encode::Entries;
 use super::leaf::LeafNumbers;
 use super::leaf_list::LeafList;
 use super::node::Node;
@@ -170,7 +171,7 @@ impl ObjectLayout {
         array: &ArrayRef,
         items: Option<&[i64]>,
         rows: Range<usize>,
-    ) -> Result<(Vec<u8>, Vec<i64>)> {
+    ) -> Result<Entries> {
         encode::encode_entries(&self.node, &self.shape, array, items, rows)
     }
 

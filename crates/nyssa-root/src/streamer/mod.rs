@@ -91,6 +91,7 @@ pub use branch::{Counts, Values};
 pub use copy::{ObjectCopy, Refused};
 pub use declare::Declarations;
 pub use draft::{Draft, Target};
+pub use encode::Entries;
 pub use graph::{Linked, ObjectGraph, ObjectTable, Undecoded};
 pub use info::{ClassInfo, Element, StreamerInfos, StreamerList};
 pub use layouts::Layouts;

@@ -99,17 +99,13 @@ impl BranchFiller {
             (Values::Objects(array), items) => {
                 let Content::Objects(layout) = &self.form.content else { return Ok(Vec::new()) };
                 let items = items.as_deref();
-                let (bytes, ends) = layout.encode_entries(array, items, rows.clone())?;
-                let first = rows.start;
-                let span = |row: usize| ends[row - first] as usize..ends[row - first + 1] as usize;
-                self.fill_each(
-                    rows,
-                    |row| span(row).len(),
-                    |row, out| {
-                        out.extend_from_slice(&bytes[span(row)]);
-                        Ok(())
-                    },
-                )
+                let entries = layout.encode_entries(array, items, rows.clone())?;
+                let (first, keylen) = (rows.start, self.keylen);
+                let size = |row: usize| match entries.offsets.get(row - first..) {
+                    Some([start, end, ..]) => (end - start) as usize,
+                    _ => 0,
+                };
+                self.fill_each(rows, size, |row, out| entries.put(row - first, keylen, out))
             }
             (Values::Counts, Some(items)) if matches!(self.form.content, Content::Items) => {
                 let count = |row: usize| items[row + 1] - items[row];

@@ -11,7 +11,7 @@ use arrow_array::{
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field, Fields};
 use nyssa_root::arrow::gather::decoded;
-use nyssa_root::arrow::lists::{byte_lists, fixed, is_bytes, item_type, lists};
+use nyssa_root::arrow::lists::{byte_lists, fixed, is_bytes, lists};
 use nyssa_root::arrow::{Number, brief};
 use nyssa_root::error::{Error, Result, ResultExt};
 
@@ -39,11 +39,12 @@ pub(super) fn conform(array: &ArrayRef, wanted: &DataType) -> Result<ArrayRef> {
         DataType::LargeList(item) => {
             let (offsets, values) = lists(array).ok_or_else(|| misfit(array, wanted))??;
             let first = offsets.get(0);
-            let values = conform(&values, item.data_type())
-                .map_err(|error| error.entry_of(|at| offsets.row(at)))?;
+            let values =
+                part(&values, item).map_err(|error| error.entry_of(|at| offsets.row(at)))?;
+            let item = Arc::new(item.as_ref().clone().with_data_type(values.data_type().clone()));
             let ends: Vec<i64> = (0..offsets.len()).map(|at| offsets.get(at) - first).collect();
             let ends = OffsetBuffer::new(ends.into());
-            made(LargeListArray::try_new(Arc::clone(item), ends, values, None))
+            made(LargeListArray::try_new(item, ends, values, None))
         }
         DataType::FixedSizeList(item, size) => arrays(array, item, *size, wanted),
         DataType::LargeBinary => {
@@ -59,27 +60,69 @@ pub(super) fn conform(array: &ArrayRef, wanted: &DataType) -> Result<ArrayRef> {
     }
 }
 
+/// Returns the values of a member or of items. What may be missing, behind a pointer, has its type already.
+fn part(array: &ArrayRef, field: &Field) -> Result<ArrayRef> {
+    match field.is_nullable() {
+        true => Ok(Arc::clone(array)),
+        false => conform(array, field.data_type()),
+    }
+}
+
 /// Returns whether values of the type `given` can have the type `wanted`, apart from their range.
 pub(super) fn fits(given: &DataType, wanted: &DataType) -> bool {
-    let item = |given: &DataType, wanted: &Field| {
-        item_type(given).is_some_and(|item| fits(item, wanted.data_type()))
+    misfit_in(given, wanted).is_none()
+}
+
+/// Returns the first member in which values of the type `given` cannot have the type `wanted`, apart from their range.
+pub(super) fn misfit_in(given: &DataType, wanted: &DataType) -> Option<String> {
+    let types = || {
+        let both = [given, wanted].map(|one| brief(one).to_string());
+        Some(format!(": {} instead of {}", both[0], both[1]))
     };
     match (given, wanted) {
+        (DataType::Struct(given), DataType::Struct(wanted)) => wanted
+            .iter()
+            .find_map(|field| {
+                let name = field.name();
+                let found = match given.find(name) {
+                    Some((_, own)) => misfit_of(own, field)?,
+                    None => ": it is missing".to_owned(),
+                };
+                let dot = if found.starts_with(':') { "" } else { "." };
+                Some(format!("{name}{dot}{found}"))
+            })
+            .or_else(|| {
+                let other = given.iter().find(|own| wanted.find(own.name()).is_none())?;
+                Some(format!("{}: it is no member", other.name()))
+            }),
+        (DataType::List(given) | DataType::LargeList(given), DataType::LargeList(wanted)) => {
+            misfit_of(given, wanted)
+        }
+        (DataType::FixedSizeList(own, size), DataType::FixedSizeList(item, other))
+            if size == other =>
+        {
+            misfit_of(own, item)
+        }
+        _ if is_one(given, wanted) => None,
+        _ => types(),
+    }
+}
+
+fn misfit_of(given: &Field, wanted: &Field) -> Option<String> {
+    let same = given.data_type().equals_datatype(wanted.data_type());
+    match (wanted.is_nullable(), given.is_nullable() && !same) {
+        // Pointers.
+        (true, _) if same => None,
+        (false, _) => misfit_in(given.data_type(), wanted.data_type()),
+        _ => {
+            Some(format!(": {} instead of {}", brief(given.data_type()), brief(wanted.data_type())))
+        }
+    }
+}
+
+fn is_one(given: &DataType, wanted: &DataType) -> bool {
+    match (given, wanted) {
         (DataType::Dictionary(_, values), _) => fits(values, wanted),
-        (DataType::Struct(given), DataType::Struct(wanted)) => {
-            given.len() == wanted.len()
-                && wanted.iter().all(|field| {
-                    given
-                        .find(field.name())
-                        .is_some_and(|(_, own)| fits(own.data_type(), field.data_type()))
-                })
-        }
-        (DataType::List(_) | DataType::LargeList(_), DataType::LargeList(wanted)) => {
-            item(given, wanted)
-        }
-        (DataType::FixedSizeList(_, size), DataType::FixedSizeList(wanted, other)) => {
-            size == other && item(given, wanted)
-        }
         (given, DataType::LargeBinary) => is_bytes(given),
         (given, wanted) => match (Number::of_data_type(given), Number::of_data_type(wanted)) {
             (Some(given), Some(wanted)) => given.is_float() == wanted.is_float(),
@@ -100,7 +143,7 @@ fn record(array: &ArrayRef, fields: &Fields) -> Result<ArrayRef> {
             Error::invalid_argument(format!("the record has no member {:?}", field.name()))
                 .suggest(field.name(), record.column_names())
         })?;
-        conform(found, field.data_type()).in_field(field.name())
+        part(found, field).in_field(field.name())
     };
     let members = fields.iter().enumerate().map(member).collect::<Result<Vec<_>>>()?;
     if let Some(extra) =
@@ -110,7 +153,11 @@ fn record(array: &ArrayRef, fields: &Fields) -> Result<ArrayRef> {
         return Err(Error::invalid_argument(format!("the class has no member {extra:?}"))
             .suggest(extra, known));
     }
-    made(StructArray::try_new(fields.clone(), members, None))
+    let with_type = |(field, member): (&Arc<Field>, &ArrayRef)| {
+        field.as_ref().clone().with_data_type(member.data_type().clone())
+    };
+    let fields: Fields = fields.iter().zip(&members).map(with_type).collect();
+    made(StructArray::try_new_with_length(fields, members, None, array.len()))
 }
 
 /// Returns arrays of a fixed size, from such arrays or from lists that all have this length.
@@ -128,9 +175,9 @@ fn arrays(array: &ArrayRef, item: &Arc<Field>, size: i32, wanted: &DataType) -> 
             values
         }
     };
-    let values = conform(&values, item.data_type())
-        .map_err(|error| error.entry_of(|at| at / length.max(1)))?;
-    made(FixedSizeListArray::try_new(Arc::clone(item), size, values, None))
+    let values = part(&values, item).map_err(|error| error.entry_of(|at| at / length.max(1)))?;
+    let item = Arc::new(item.as_ref().clone().with_data_type(values.data_type().clone()));
+    made(FixedSizeListArray::try_new(item, size, values, None))
 }
 
 fn length_error(found: usize, wanted: usize, at: usize) -> Error {

@@ -31,6 +31,8 @@ pub(super) enum ElementKind {
 pub(super) struct ElementForm {
     /// The branch above it.
     pub mother: Option<usize>,
+    /// The branch with the length of its array, for an array behind a pointer.
+    pub length: Option<usize>,
     pub kind: ElementKind,
     pub title: String,
     /// The class that has the member, or whose objects the branch has.

@@ -195,8 +195,10 @@ impl<'t> Planner<'t> {
             Stored::Streamed(Streamed { named: true, .. }) => {
                 return Err(refused_as("its objects are of several classes"));
             }
-            Stored::Streamed(Streamed { lengths: Some(_), .. }) => {
-                return Err(refused_as("it is an array whose length is in another branch"));
+            Stored::Streamed(Streamed { lengths: Some(_), counter: Some(_), .. }) => {
+                return Err(refused_as(
+                    "it is an array of varying size in the items of a collection",
+                ));
             }
             Stored::Streamed(streamed) => {
                 if let Some(reason) = streamed.layout.not_in_baskets() {
@@ -351,7 +353,7 @@ fn cannot_add(error: Error) -> Error {
     error.map_message(|reason| {
         format!(
             "no entries can be added to this branch: {reason}. All branches of the tree must be numbers, fixed or jagged \
-             arrays of numbers, leaf lists, strings, std::vector, or objects of classes without pointers; branches can be \
+             arrays of numbers, leaf lists, strings, std::vector, or objects of classes; branches can be \
              added to the tree all the same"
         )
     })

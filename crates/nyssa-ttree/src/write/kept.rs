@@ -61,9 +61,7 @@ impl KeptBranch {
             _ => return Err(Error::out_of_spec("the form of a branch is not one branch")),
         };
         let stored = branches_of(top)?;
-        let mut parts = Vec::new();
-        collect(top, None, &mut parts)?;
-        let elements = parts.into_iter().map(|part| part.element).collect();
+        let elements = parts(top)?.into_iter().map(|part| part.element).collect();
         let branch = read_branch(top, infos)?;
         Ok(Self { object, branch, stored: Arc::new(stored), elements })
     }
@@ -75,10 +73,11 @@ impl KeptBranch {
     pub(super) fn plan(&self, first: usize) -> Result<(Vec<BranchForm>, Shape)> {
         let (forms, shape) = existing::top(&self.branch, &self.stored)?;
         let form = |(form, element): (BranchForm, &ElementForm)| {
-            let mother = element.mother.map(|mother| mother + first);
+            let moved = |at: Option<usize>| at.map(|at| at + first);
+            let (mother, length) = (moved(element.mother), moved(element.length));
             BranchForm {
-                counter: form.counter.map(|counter| counter + first),
-                element: Some(Box::new(ElementForm { mother, ..element.clone() })),
+                counter: moved(form.counter),
+                element: Some(Box::new(ElementForm { mother, length, ..element.clone() })),
                 ..form
             }
         };
@@ -97,28 +96,17 @@ impl KeptBranch {
 /// # Errors
 /// `Unsupported` with the reason for other branches, and for those of which nyssa writes no such branch.
 pub(crate) fn form_of(branch: View<'_>) -> Result<PlainObject> {
-    let mut parts = Vec::new();
-    collect(branch, None, &mut parts)?;
-    let places: HashMap<ObjectId, usize> = parts
-        .iter()
-        .enumerate()
-        .flat_map(|(at, part)| part.ids.iter().map(move |&id| (id, at)))
-        .collect();
     let stored = |part: Part| {
-        let counter = part.counter.map(|id| {
-            let place = places.get(&id).copied();
-            place.ok_or_else(|| Error::unsupported("another branch counts its items"))
-        });
         let form = BranchForm {
             name: part.name,
             content: Content::Nothing,
-            counter: counter.transpose()?,
+            counter: part.counter,
             string_class: None,
             leaf: None,
             element: Some(Box::new(part.element)),
             offsets: None,
         };
-        Ok(StoredBranch {
+        StoredBranch {
             form,
             title: None,
             compression: Compression::NONE,
@@ -127,9 +115,9 @@ pub(crate) fn form_of(branch: View<'_>) -> Result<PlainObject> {
             places: Vec::new(),
             tot_bytes: 0,
             zip_bytes: 0,
-        })
+        }
     };
-    let branches = parts.into_iter().map(stored).collect::<Result<Vec<_>>>()?;
+    let branches: Vec<_> = parts(branch)?.into_iter().map(stored).collect();
     let holder = Draft::new(HOLDER).items("items", metadata::empty(&branches));
     let bytes = holder.serialize(&StreamerInfos::of_trees()?, 0)?.bytes;
     Ok(PlainObject { class: HOLDER.to_owned(), bytes })
@@ -140,10 +128,31 @@ struct Part {
     name: String,
     basket_size: usize,
     element: ElementForm,
-    /// The object that counts its items: a branch or a leaf.
-    counter: Option<ObjectId>,
+    /// The branch that counts its items.
+    counter: Option<usize>,
+    /// The branch or the leaf that counts its items, or says how long its array is.
+    counted_by: Option<ObjectId>,
     /// The branch and its leaf.
     ids: Vec<ObjectId>,
+}
+
+/// Returns a branch, and those below it.
+fn parts(branch: View<'_>) -> Result<Vec<Part>> {
+    let mut parts = Vec::new();
+    collect(branch, None, &mut parts)?;
+    let ids =
+        parts.iter().enumerate().flat_map(|(at, part)| part.ids.iter().map(move |&id| (id, at)));
+    let places: HashMap<ObjectId, usize> = ids.collect();
+    for part in &mut parts {
+        let Some(id) = part.counted_by else { continue };
+        let other = || Error::unsupported("a part of another branch counts its items");
+        let found = Some(*places.get(&id).ok_or_else(other).in_field(&part.name)?);
+        match part.element.kind {
+            ElementKind::Items | ElementKind::ClonesItems => part.counter = found,
+            _ => part.element.length = found,
+        }
+    }
+    Ok(parts)
 }
 
 /// Adds a branch, and those below it.
@@ -182,11 +191,12 @@ fn part(view: View<'_>, mother: Option<usize>) -> Result<Part> {
     if object(view, "fBranchCount2").is_some() {
         return Err(other("an array of varying size in the items of a collection"));
     }
-    let counter =
+    let counted_by =
         object(view, "fBranchCount").or_else(|| leaf.and_then(|leaf| object(leaf, "fLeafCount")));
     let ids = [Some(view.id()), leaf.map(|leaf| leaf.id())].into_iter().flatten().collect();
     let element = ElementForm {
         mother,
+        length: None,
         kind,
         title: text("fTitle")?,
         class: text("fClassName")?,
@@ -202,7 +212,8 @@ fn part(view: View<'_>, mother: Option<usize>) -> Result<Part> {
         leaf: leaf.map(leaf_element).transpose()?,
     };
     let basket_size = usize::try_from(number("fBasketSize")).unwrap_or(0);
-    Ok(Part { name: view.str("fName")?.to_owned(), basket_size, element, counter, ids })
+    let name = view.str("fName")?.to_owned();
+    Ok(Part { name, basket_size, element, counter: None, counted_by, ids })
 }
 
 fn leaf_element(leaf: View<'_>) -> Result<LeafElement> {

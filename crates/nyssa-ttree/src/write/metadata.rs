@@ -189,7 +189,7 @@ fn draft(
             let is_text = matches!(form.content, Content::Text);
             let maximum = if is_text { 0 } else { branch.state.maximum };
             let draft = of_class(element, maximum).label(labels.branch(at));
-            match form.counter {
+            match form.counter.or(element.length) {
                 Some(counter) => {
                     draft.pointer("fBranchCount", Target::Again(labels.branch(counter)))
                 }
@@ -283,7 +283,7 @@ fn leaves(
             true => Target::Again(first),
             false => {
                 let draft = leaf_element(element, leaf).label(first);
-                Target::New(match form.counter {
+                Target::New(match form.counter.or(element.length) {
                     Some(counter) => {
                         draft.pointer("fLeafCount", counter_leaf(branches, counter, at, labels))
                     }

@@ -23,7 +23,7 @@ use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::streamer::{ClassInfo, Declarations, ObjectLayout, StreamerInfos, StreamerList};
 
 use super::class_members::check_streamed_by_infos;
-use super::conform::fits;
+use super::conform::{fits, misfit_in};
 use super::form::{BranchForm, Content, LeafForm};
 use super::kept::KeptBranch;
 use super::names;
@@ -253,18 +253,21 @@ impl<'a> Planner<'a> {
     fn kept(&mut self, field: &Field, kept: &KeptBranch) -> Result<Shape> {
         let (forms, shape) = kept.plan(self.plan.branches.len())?;
         let top = forms.first().map(|form| &form.content);
-        let is_same = match (&shape, top) {
-            (Shape::Class(class), _) => fits(field.data_type(), &class.data_type),
-            (Shape::Vector(_), Some(Content::Vector(form))) => {
-                vector(field.data_type()) == Some(*form)
+        let other = || Some(format!(": {}", brief(field.data_type())));
+        let misfit = match (&shape, top) {
+            (Shape::Class(class), _) => misfit_in(field.data_type(), &class.data_type),
+            (Shape::Vector(_), Some(Content::Vector(form)))
+                if vector(field.data_type()) == Some(*form) =>
+            {
+                None
             }
-            (Shape::Text(_), _) => is_text(field),
-            _ => false,
+            (Shape::Text(_), _) if is_text(field) => None,
+            _ => other(),
         };
-        if !is_same {
+        if let Some(misfit) = misfit {
             return Err(Error::unsupported(format!(
-                "values of type {} are not those of its branch",
-                brief(field.data_type())
+                "the values are not those of its branch: {}",
+                misfit.trim_start_matches(": ")
             )));
         }
         let layouts = forms.iter().filter_map(|form| match &form.content {

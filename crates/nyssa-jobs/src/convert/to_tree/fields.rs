@@ -84,6 +84,11 @@ impl<'a> Fields<'a> {
             return;
         }
         if let Some(reason) = refusal(field) {
+            let opened = self.restored(ids).and_then(|restored| restored.opened.as_ref());
+            let reason = match opened {
+                Some(opened) => format!("{reason}: {opened}"),
+                None => reason,
+            };
             found.push(chain(Some(reason)));
             return;
         }

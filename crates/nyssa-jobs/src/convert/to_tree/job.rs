@@ -73,6 +73,28 @@ impl Direction for ToTTree {
                         return Err(error);
                     }
                 }
+                // Only the objects say whether they refer to each other.
+                Err(error) if error.kind() == Kind::Unsupported => {
+                    let refused = trees.iter().find_map(|tree| {
+                        let at = paths.iter().position(|path| tree.name() == path)?;
+                        Some((at, tree.refused(&error)?))
+                    });
+                    let known = |at: usize, one: &Skipped| {
+                        damaged
+                            .get(at)
+                            .is_none_or(|all| all.iter().any(|known| known.branch == one.branch))
+                    };
+                    match refused.filter(|(at, one)| !known(*at, one)) {
+                        Some((at, one)) => {
+                            damaged
+                                .iter_mut()
+                                .skip(at)
+                                .take(1)
+                                .for_each(|all| all.push(one.clone()));
+                        }
+                        None => return Err(error),
+                    }
+                }
                 done => return done,
             }
         }

@@ -21,6 +21,8 @@ pub(super) struct Restored {
     pub split_level: Option<u32>,
     /// The form that the branch had.
     pub kept: Option<Arc<KeptBranch>>,
+    /// The reason why its members become branches.
+    pub opened: Option<String>,
 }
 
 /// The classes of top-level fields that were branches of classes, by the names of the fields.
@@ -84,8 +86,12 @@ impl Search<'_> {
         let own = self.classes.check_type(was).map(|()| was.clone());
         let own = own.map_err(|error| error.message().to_owned());
         let split_level = branch.split_level;
-        let restored =
-            |class, branch| Restored { class: Some(class), branch, split_level, kept: None };
+        let restored = |class, branch| Restored {
+            class: Some(class),
+            branch,
+            split_level,
+            ..Restored::default()
+        };
         let refused = match own.and_then(|class| self.named(path, &class, branch)) {
             Ok((name, names)) => {
                 let note = match (path == name, reason) {
@@ -177,6 +183,7 @@ impl Search<'_> {
 fn opened(path: &str, branch: &BranchFacts, reason: &str) -> (Restored, Option<String>) {
     let note = format!("it was a {}, whose members are branches now: {reason}", branch.class);
     let split_level = branch.split_level;
-    let restored = Restored { branch: path.to_owned(), split_level, ..Restored::default() };
+    let opened = Some(reason.to_owned());
+    let restored = Restored { branch: path.to_owned(), split_level, opened, ..Restored::default() };
     (restored, Some(note))
 }

@@ -118,6 +118,21 @@ impl<'a> Tree<'a> {
         Ok(paths.iter().filter_map(skipped).collect())
     }
 
+    /// Returns the field whose values could not be written, for an error that names it.
+    pub(super) fn refused(&self, error: &Error) -> Option<Skipped> {
+        let place = error.place();
+        if place.object.as_deref() != Some(self.reader.name()) {
+            return None;
+        }
+        let field = place.field.as_deref()?;
+        let column = self.map.columns.iter().find(|column| {
+            let names = write::branches_of(&column.arrow, &self.tree_options).unwrap_or_default();
+            names.iter().any(|name| name == field)
+        });
+        let reason = error.message().to_owned();
+        Some(Skipped { branch: column?.path.clone(), reason, unreadable: false })
+    }
+
     /// Returns the path of the tree: the path in the options or the path of the RNTuple, without a cycle.
     fn path(&self) -> &str {
         let path = self.options.output.name.as_deref().unwrap_or_else(|| self.reader.name());

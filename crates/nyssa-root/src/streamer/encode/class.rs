@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::streamer::basic::Basic;
-use crate::streamer::node::{Class, Collection, Node, Step};
+use crate::streamer::node::{Class, Collection, Node, PointerForm, Step};
 
 impl Class {
     fn steps(&self) -> &[Step] {
@@ -122,8 +122,8 @@ pub(super) fn collect<'n>(node: &'n Node, names: &mut HashSet<&'n str>) {
     }
 }
 
-/// Returns the reason why values of this node cannot be written into a basket, if there is one. A pointer would refer to
-/// a place in the basket that is not known yet.
+/// Returns the reason why values of this node cannot be written into a basket, if there is one. Objects that are kept as bytes,
+/// because their class is not known, are refused only if they may refer to others.
 pub(in crate::streamer) fn not_in_baskets(node: &Node) -> Option<String> {
     let class = |class: &Class| {
         let mut steps = class.steps().iter();
@@ -143,9 +143,16 @@ pub(in crate::streamer) fn not_in_baskets(node: &Node) -> Option<String> {
         Node::Counted(counted) => not_in_baskets(&counted.item),
         Node::Map(pair) => not_in_baskets(&pair.key).or_else(|| not_in_baskets(&pair.value)),
         Node::TRef | Node::TRefArray => Some("it refers to objects of other branches".to_owned()),
-        Node::Pointer(_) | Node::Collection(..) => {
-            Some("it is a pointer, or has pointers".to_owned())
+        Node::Collection(Collection::Plain | Collection::Linked, items) => {
+            Some(format!("nyssa does not write a {}", items.declared))
         }
+        Node::Pointer(pointer) | Node::Collection(_, pointer) => match pointer.form {
+            _ if pointer.bare || pointer.form == PointerForm::Link => {
+                Some("it is a pointer of an old form".to_owned())
+            }
+            // Only the objects say which classes they have.
+            _ => None,
+        },
         Node::Unknown(name) => Some(format!("the file has no streamer info of class {name}")),
         Node::Opaque(_)
         | Node::RawObject(_)

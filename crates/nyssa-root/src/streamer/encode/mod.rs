@@ -40,15 +40,52 @@ struct Encoder<'n> {
     origin: usize,
     /// The classes that pointers of this object led to, with the places of their names.
     classes: Vec<(&'n str, usize)>,
+    /// The places of the references to these names, in `out`.
+    references: Vec<usize>,
     /// The classes around the value that is written, outermost first.
     stack: Vec<&'n Class>,
+    /// Whether the objects are entries of a basket.
+    in_basket: bool,
+}
+
+/// The bytes of the entries of a branch.
+#[derive(Debug)]
+pub struct Entries {
+    /// The bytes of all entries.
+    pub bytes: Vec<u8>,
+    /// Where each entry begins, and where the last one ends.
+    pub offsets: Vec<i64>,
+    /// The places of references in the bytes, in their order. References count from the begin of their entry.
+    pub references: Vec<usize>,
+}
+
+impl Entries {
+    /// Appends an entry to a buffer, where `before` bytes are before the begin of `out`.
+    ///
+    /// # Errors
+    /// `LimitExceeded` for a reference to a place beyond 1 GiB.
+    pub fn put(&self, entry: usize, before: usize, out: &mut Vec<u8>) -> Result<()> {
+        let (start, range) = (out.len(), span(&self.offsets, entry)?);
+        out.extend_from_slice(self.bytes.get(range.clone()).ok_or_else(misfit)?);
+        let by = u32::try_from(before + start).map_err(|_| wire::too_far())?;
+        let first = self.references.partition_point(|&place| place < range.start);
+        let places = self.references.iter().skip(first).take_while(|&&place| place < range.end);
+        for place in places {
+            let at = start + place - range.start;
+            let tag = out.get_mut(at..).and_then(|tag| tag.first_chunk_mut::<4>());
+            let tag = tag.ok_or_else(misfit)?;
+            let moved = (u32::from_be_bytes(*tag) & !wire::CLASS).checked_add(by);
+            let moved = moved.filter(|moved| moved & wire::CLASS == 0).ok_or_else(wire::too_far)?;
+            *tag = (moved | wire::CLASS).to_be_bytes();
+        }
+        Ok(())
+    }
 }
 
 /// Returns the bytes of the objects in `array` and their offsets.
 pub(super) fn encode(node: &Node, shape: &Shape, array: &dyn Array) -> Result<(Vec<u8>, Vec<i64>)> {
     let source = Source::new(shape, array)?;
-    let mut encoder =
-        Encoder { out: Vec::new(), origin: 0, classes: Vec::new(), stack: Vec::new() };
+    let mut encoder = Encoder::new();
     let mut offsets = Vec::with_capacity(array.len() + 1);
     offsets.push(0);
     for row in 0..array.len() {
@@ -69,10 +106,9 @@ pub(super) fn encode_entries(
     array: &dyn Array,
     items: Option<&[i64]>,
     rows: Range<usize>,
-) -> Result<(Vec<u8>, Vec<i64>)> {
+) -> Result<Entries> {
     let source = Source::new(shape, array)?;
-    let mut encoder =
-        Encoder { out: Vec::new(), origin: 0, classes: Vec::new(), stack: Vec::new() };
+    let mut encoder = Encoder { in_basket: true, ..Encoder::new() };
     let mut offsets = Vec::with_capacity(rows.len() + 1);
     offsets.push(0);
     for row in rows {
@@ -86,7 +122,7 @@ pub(super) fn encode_entries(
         written.map_err(|error| in_object(error, row))?;
         offsets.push(encoder.out.len() as i64);
     }
-    Ok((encoder.out, offsets))
+    Ok(Entries { bytes: encoder.out, offsets, references: encoder.references })
 }
 
 /// Returns the newest streamer infos of the classes in nodes, or all versions.
@@ -104,9 +140,23 @@ pub(super) fn describe<'n>(
 }
 
 impl<'n> Encoder<'n> {
+    fn new() -> Self {
+        Self {
+            out: Vec::new(),
+            origin: 0,
+            classes: Vec::new(),
+            references: Vec::new(),
+            stack: Vec::new(),
+            in_basket: false,
+        }
+    }
+
     /// Writes one value.
     fn node(&mut self, node: &'n Node, source: &Source<'_>, row: usize) -> Result<()> {
         match (node, source) {
+            (Node::TRef | Node::TRefArray, _) if self.in_basket => {
+                Err(Error::unsupported("it refers to objects of other branches"))
+            }
             (Node::Number(basic), Source::Number(numbers)) => {
                 number::write(*basic, numbers, row..row + 1, &mut self.out)
             }
@@ -161,6 +211,8 @@ impl<'n> Encoder<'n> {
     fn entry(&mut self, node: &'n Node, source: &Source<'_>, row: usize) -> Result<()> {
         match node {
             Node::Members(class, _) => self.members(class, source, Rows::One(row)),
+            // The branch of another member has the length.
+            Node::Counted(counted) => self.counted_alone(counted, source, row),
             node => self.node(node, source, row),
         }
     }

@@ -5,7 +5,7 @@ use super::source::Source;
 use super::{Encoder, misfit, span};
 use crate::error::{Error, Result};
 use crate::streamer::node::{Node, Pointer, PointerForm};
-use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
+use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET, too_far};
 
 /// The tag of the object that holds all others.
 const WHOLE: [u8; 4] = [0, 0, 0, 1];
@@ -61,9 +61,10 @@ impl<'n> Encoder<'n> {
         let known = self.classes.iter().find(|(known, _)| *known == name);
         match known.map(|(_, place)| u32::try_from(place + TAG_OFFSET as usize)) {
             Some(Ok(tag)) if tag & CLASS == 0 => {
+                self.references.push(self.out.len());
                 self.out.extend_from_slice(&(tag | CLASS).to_be_bytes());
             }
-            Some(_) => return Err(Error::limit("a streamed object of more than 1 GiB")),
+            Some(_) => return Err(too_far()),
             None => {
                 self.classes.push((name, self.out.len() - self.origin));
                 self.out.extend_from_slice(&NEW_CLASS.to_be_bytes());
