@@ -39,7 +39,7 @@ impl Taken {
         let leaves = tree.branches.iter().flat_map(|branch| &branch.leaves);
         let packed = leaves.filter(|leaf| is_packed(leaf)).map(|leaf| leaf.class.clone());
         beside.classes.extend(packed);
-        let objects = tree.branches.iter().filter_map(class_of);
+        let objects = tree.branches.iter().filter_map(class_of).chain(inside(&tree.branches));
         let own = classes_in(&*file.streamer_infos()?, objects);
         let classes = &beside.classes;
         let mut infos = StreamerList::default();
@@ -117,6 +117,15 @@ fn class_of(branch: &Branch) -> Option<String> {
         _ if branch.class == "TBranch" || is_plain(&own) => None,
         _ => Some(own),
     }
+}
+
+/// Returns the classes of split objects. Old versions of ROOT name classes of members in a form that is not their own name.
+fn inside(branches: &[Branch]) -> Vec<String> {
+    let of_one = |branch: &Branch| {
+        let own = branch.split.as_ref().map(|split| split.class.name.clone());
+        own.into_iter().chain(inside(&branch.branches)).collect::<Vec<_>>()
+    };
+    branches.iter().flat_map(of_one).collect()
 }
 
 fn is_plain(type_name: &str) -> bool {
