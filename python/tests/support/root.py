@@ -11,7 +11,9 @@ import json
 import os
 import pickle
 import re
+import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -73,8 +75,10 @@ def environment() -> dict[str, str]:
 class Root:
     """A running ROOT. `start` returns `None` when there is no ROOT for this Python."""
 
-    def __init__(self) -> None:
+    def __init__(self, longest: float | None = None) -> None:
+        """`longest` is the time limit of a call in seconds; the process is killed then."""
         self._process: subprocess.Popen[bytes] | None = None
+        self._longest = longest
 
     def call(self, function: str, *args: Any) -> Any:
         """Run one of the functions below in ROOT's process."""
@@ -84,10 +88,14 @@ class Root:
         pickle.dump((function, args), process.stdin)
         process.stdin.flush()
         try:
+            if not select.select([process.stdout], [], [], self._longest)[0]:
+                process.kill()
             result, error = pickle.load(process.stdout)
         except EOFError:
             self._process = None
-            raise RuntimeError(f"ROOT crashed in {function}{args}") from None
+            process.wait()
+            what = "took too long" if process.returncode == -signal.SIGKILL else "crashed"
+            raise RuntimeError(f"ROOT {what} in {function}{args}") from None
         if error is not None:
             raise RuntimeError(f"ROOT: {error}")
         return result

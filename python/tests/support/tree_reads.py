@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from support.root import environment, strict
 
 HEADER = Path(__file__).parent / "dump.hxx"
 #: Exit codes of `dump.hxx`, and signals: stack overflow, and the time limit.
-CODES = {0: "ok", 10: "crash", -11: "crash", 11: "not shown", -14: "timeout"}
+CODES = {0: "ok", 10: "crash", -11: "crash", 11: "not shown", -signal.SIGKILL: "timeout"}
 #: Time limit of ROOT for one file, seconds.
 LONGEST = 60
 
@@ -80,6 +81,16 @@ class Reader:
         self._process.wait(60)
 
 
+def end_after(child: int, seconds: float) -> None:
+    """Wait for the end of a child, and kill it after a time. ROOT would catch an alarm."""
+    handle = os.pidfd_open(child)
+    try:
+        if not select.select([handle], [], [], seconds)[0]:
+            os.kill(child, signal.SIGKILL)
+    finally:
+        os.close(handle)
+
+
 def main() -> None:
     """Answer requests until stdin ends."""
     answers = os.fdopen(os.dup(1), "w")
@@ -98,12 +109,12 @@ def main() -> None:
         child = os.fork()
         if child == 0:
             ROOT.nyssa_dump.end_quietly()
-            signal.alarm(LONGEST)
             try:
                 ROOT.nyssa_dump.dump(path, trees, output, most, skip)
                 os._exit(0)
             except Exception:  # noqa: BLE001
                 os._exit(3)
+        end_after(child, LONGEST)
         _, status = os.waitpid(child, 0)
         code = os.waitstatus_to_exitcode(status)
         answers.write(CODES.get(code, "error") + "\n")

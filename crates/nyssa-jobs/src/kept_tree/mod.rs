@@ -15,12 +15,9 @@ mod restore;
 mod rows;
 mod set;
 
-use std::hash::Hasher;
-
 use nyssa_ttree::stored::PlainObject;
 use nyssa_ttree::{Alias, Friend, FriendElement, Index, Relations};
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::Xxh3;
 
 pub(crate) use joined::JoinedTrees;
 pub(crate) use of_tree::Taken;
@@ -75,14 +72,14 @@ pub struct BranchFacts {
     /// Whether the class streams its objects by code of its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own_streamer: bool,
-    /// A hash of the names of the branch and those below it; see [`names_hash`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub names: Option<String>,
     /// The size of a basket, in bytes (`fBasketSize`).
     pub basket_size: i64,
     /// The leaves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leaves: Vec<LeafFacts>,
+    /// A branch of a class, without its baskets ([`nyssa_ttree::write::KeptBranch`]). It is empty for other branches.
+    #[serde(skip)]
+    pub form: Vec<u8>,
 }
 
 /// The facts about a leaf, apart from its values.
@@ -102,17 +99,6 @@ pub struct LeafFacts {
     /// The branch with the number of elements, for an array whose length varies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counter: Option<String>,
-}
-
-/// Returns the hash of the names of a branch and of those below it, in their order, by which a tree knows whether it has
-/// split objects in the same way.
-pub(crate) fn names_hash<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
-    let mut hash = Xxh3::new();
-    for name in names {
-        hash.write(name.as_bytes());
-        hash.write(b"\0");
-    }
-    format!("{:016x}", hash.finish())
 }
 
 impl Default for TreeFacts {

@@ -1,17 +1,17 @@
 //! Takes from a TTree what an RNTuple cannot hold.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use nyssa_rntuple::schema::Leaf as Fundamental;
 use nyssa_root::error::Result;
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 use nyssa_root::streamer::StreamerList;
-use nyssa_root::streamer::info::{ClassInfo, StreamerInfos};
-use nyssa_root::type_name::{Argument, TypeName, normalize};
-use nyssa_ttree::stored::{Beside, BranchBeside};
+use nyssa_root::type_name::normalize;
+use nyssa_ttree::stored::{Beside, BranchBeside, PlainObject};
+use nyssa_ttree::write::classes_in;
 use nyssa_ttree::{Branch, Leaf, Tree};
 
-use super::{BranchFacts, KeptTree, LeafFacts, TreeFacts, names_hash};
+use super::{BranchFacts, KeptTree, LeafFacts, TreeFacts};
 
 /// The facts about a tree, and the streamer infos of its objects.
 #[derive(Debug, Default)]
@@ -39,18 +39,29 @@ impl Taken {
         let leaves = tree.branches.iter().flat_map(|branch| &branch.leaves);
         let packed = leaves.filter(|leaf| is_packed(leaf)).map(|leaf| leaf.class.clone());
         beside.classes.extend(packed);
-        let objects = tree.branches.iter().filter_map(class_of);
-        beside.classes.extend(described(&*file.streamer_infos()?, objects));
+        let objects = tree.branches.iter().filter_map(class_of).chain(inside(&tree.branches));
+        let own = classes_in(&*file.streamer_infos()?, objects);
         let classes = &beside.classes;
-        let infos = match classes.is_empty() {
-            true => StreamerList::default(),
-            false => file.streamer_list()?.newest(|class| classes.contains(class)),
-        };
+        let mut infos = StreamerList::default();
+        if !classes.is_empty() || !own.is_empty() {
+            let list = file.streamer_list()?;
+            infos = list.newest(|class| classes.contains(class));
+            // A branch names the version of the class that it has.
+            infos.merge(&list.versions(|class| own.contains(class)));
+        }
         let stated =
-            beside.branches.iter().copied().chain(std::iter::repeat(BranchBeside::default()));
-        let branches = tree.branches.iter().zip(stated);
-        let branches =
-            branches.map(|(branch, stated)| (branch.path.clone(), facts(branch, stated)));
+            beside.branches.into_iter().chain(std::iter::repeat_with(BranchBeside::default));
+        let branches = tree.branches.iter().zip(stated).map(|(branch, mut stated)| {
+            let form = stated.form.take().transpose().unwrap_or_else(|error| {
+                let reason = error.message();
+                notes.push(format!(
+                    "{}: the form of this branch cannot be kept: {reason}",
+                    branch.path
+                ));
+                None
+            });
+            (branch.path.clone(), facts(branch, &stated, form))
+        });
         let kept = KeptTree {
             entries,
             tree: TreeFacts {
@@ -79,7 +90,7 @@ impl Taken {
     }
 }
 
-fn facts(branch: &Branch, stated: BranchBeside) -> BranchFacts {
+fn facts(branch: &Branch, stated: &BranchBeside, form: Option<PlainObject>) -> BranchFacts {
     let is_of_class = branch.class != "TBranch";
     let objects = class_of(branch);
     let split_level = u32::try_from(stated.split_level).ok().filter(|_| objects.is_some());
@@ -89,9 +100,9 @@ fn facts(branch: &Branch, stated: BranchBeside) -> BranchFacts {
         class: if is_of_class { branch.type_name() } else { String::new() },
         split_level,
         own_streamer: stated.own_streamer && objects.as_ref().is_some_and(|own| !own.contains('<')),
-        names: objects.map(|_| names_hash(names(branch))),
         basket_size: stated.basket_size,
         leaves: if is_of_class { Vec::new() } else { branch.leaves.iter().map(leaf).collect() },
+        form: form.map_or_else(Vec::new, |form| form.bytes),
     }
 }
 
@@ -108,6 +119,15 @@ fn class_of(branch: &Branch) -> Option<String> {
     }
 }
 
+/// Returns the classes of split objects. Old versions of ROOT name classes of members in a form that is not their own name.
+fn inside(branches: &[Branch]) -> Vec<String> {
+    let of_one = |branch: &Branch| {
+        let own = branch.split.as_ref().map(|split| split.class.name.clone());
+        own.into_iter().chain(inside(&branch.branches)).collect::<Vec<_>>()
+    };
+    branches.iter().flat_map(of_one).collect()
+}
+
 fn is_plain(type_name: &str) -> bool {
     let item = type_name.strip_prefix("vector<").and_then(|rest| rest.strip_suffix('>'));
     match item.map(str::trim) {
@@ -117,46 +137,6 @@ fn is_plain(type_name: &str) -> bool {
         Some(item) if item.contains('<') || item == "string" => is_plain(item),
         Some(item) => Fundamental::of_name(&normalize(item)).is_some(),
     }
-}
-
-/// Returns the names of a branch and of those below it.
-fn names(branch: &Branch) -> Vec<&str> {
-    let below = branch.branches.iter().flat_map(names);
-    std::iter::once(branch.name.as_str()).chain(below).collect()
-}
-
-/// Returns the classes that `infos` describe in some types, and the classes of their members.
-fn described(infos: &StreamerInfos, types: impl Iterator<Item = String>) -> BTreeSet<String> {
-    let mut known: HashMap<String, Vec<&ClassInfo>> = HashMap::new();
-    for info in infos.classes() {
-        known.entry(normalize(&info.name)).or_default().push(info);
-    }
-    let (mut open, mut found): (Vec<String>, _) = (types.collect(), BTreeSet::new());
-    while let Some(name) = open.pop() {
-        let Ok(name) = TypeName::parse_with_typedefs(name.trim_end_matches(['*', ' '])) else {
-            continue;
-        };
-        for argument in name.path.iter().flat_map(|part| part.arguments.iter().flatten()) {
-            open.extend(match argument {
-                Argument::Type(name) => Some(name.to_string()),
-                Argument::Value(_) => None,
-            });
-        }
-        let (template, arguments) = name.template();
-        if let (true, [Argument::Type(key), Argument::Type(value), ..]) =
-            (template.ends_with("map"), arguments)
-        {
-            open.push(format!("std::pair<{key},{value}>"));
-        }
-        for info in known.remove(&normalize(&name.to_string())).into_iter().flatten() {
-            found.insert(info.name.clone());
-            open.extend(info.elements.iter().map(|element| match element.class.as_str() {
-                "TStreamerBase" => element.name.clone(),
-                _ => element.type_name.clone(),
-            }));
-        }
-    }
-    found
 }
 
 /// Returns whether numbers are stored with fewer bits, which the title of the leaf describes.

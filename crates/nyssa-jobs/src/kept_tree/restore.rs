@@ -83,6 +83,7 @@ impl KeptTree {
             title: branch.title.clone(),
             class: None,
             split_level: branch.split_level,
+            kept: None,
         }
     }
 }

@@ -62,7 +62,7 @@ impl KeptTree {
         for (path, branch) in &self.branches {
             let mut facts = branch.clone();
             names(&mut facts).filter(|name| *name == path).for_each(String::clear);
-            rows.push(row("branch", path, text(&facts)?, &[]));
+            rows.push(row("branch", path, text(&facts)?, &branch.form));
         }
         Ok(rows)
     }
@@ -113,6 +113,7 @@ impl KeptTree {
                 names(&mut branch)
                     .filter(|own| own.is_empty())
                     .for_each(|own| own.clone_from(&name));
+                branch.form = bytes;
                 self.branches.push((name, branch));
             }
             _ => return Err(Error::out_of_spec(format!("a row about a TTree of kind {kind:?}"))),

@@ -18,10 +18,10 @@ pub(crate) enum Item {
     Pointer(String),
     /// Sequences or sets.
     Sequence(Box<Self>),
-    /// A map: keys and values in turn.
-    Map(Box<Self>, Box<Self>),
-    /// `std::pair`s, which are objects with version headers of their own.
-    Pair(Box<Self>, Box<Self>),
+    /// A map: keys and values in turn, with the name of their pair.
+    Map(Box<Self>, Box<Self>, String),
+    /// `std::pair`s, which are objects with version headers of their own, with their name.
+    Pair(Box<Self>, Box<Self>, String),
     /// `std::bitset`s with this number of bits. Each is stored as a count and one byte for each bit.
     Bitset(usize),
 }
@@ -60,15 +60,19 @@ impl Item {
         let nested = |index: usize| -> Option<Box<Self>> {
             Some(Box::new(Self::parse_nested(arguments.get(index)?, depth + 1)?))
         };
+        let pair = || match arguments[..] {
+            [first, second, ..] => type_name::normalize(&format!("pair<{first},{second}>")),
+            _ => String::new(),
+        };
         match template {
             "vector" | "list" | "deque" | "forward_list" | "set" | "multiset" | "unordered_set"
             | "unordered_multiset" | "ROOT::VecOps::RVec" | "ROOT::RVec" => {
                 Some(Self::Sequence(nested(0)?))
             }
             "map" | "multimap" | "unordered_map" | "unordered_multimap" => {
-                Some(Self::Map(nested(0)?, nested(1)?))
+                Some(Self::Map(nested(0)?, nested(1)?, pair()))
             }
-            "pair" => Some(Self::Pair(nested(0)?, nested(1)?)),
+            "pair" => Some(Self::Pair(nested(0)?, nested(1)?, pair())),
             "bitset" => arguments.first()?.parse().ok().map(Self::Bitset),
             // Arrays and tuples inside containers have streamer infos of their own.
             _ => Some(Self::Object(type_name::of_typedef(name).to_owned())),
@@ -114,7 +118,11 @@ mod tests {
             ("vector<vector<float> >", Some(Item::Sequence(Box::new(Item::Sequence(float()))))),
             (
                 "map<string,vector<float>>",
-                Some(Item::Map(Box::new(Item::Text), Box::new(Item::Sequence(float())))),
+                Some(Item::Map(
+                    Box::new(Item::Text),
+                    Box::new(Item::Sequence(float())),
+                    "pair<std::string,std::vector<float>>".to_owned(),
+                )),
             ),
             ("set<TObject*>", Some(Item::Sequence(Box::new(Item::Pointer("TObject".to_owned()))))),
             ("vector<Hit>", Some(Item::Sequence(Box::new(Item::Object("Hit".to_owned()))))),
@@ -123,7 +131,10 @@ mod tests {
                 Some(Item::Sequence(Box::new(Item::Object("My<float,int>".to_owned())))),
             ),
             ("bitset<8>", Some(Item::Bitset(8))),
-            ("pair<float,float>", Some(Item::Pair(float(), float()))),
+            (
+                "pair<float,float>",
+                Some(Item::Pair(float(), float(), "pair<float,float>".to_owned())),
+            ),
             (
                 "vector<array<int,3> >",
                 Some(Item::Sequence(Box::new(Item::Object("array<int,3>".to_owned())))),

@@ -65,3 +65,8 @@ pub(super) fn versioned(
         fill(out)
     })
 }
+
+/// Returns the error for a reference to a place that its bits cannot hold.
+pub(super) fn too_far() -> Error {
+    Error::limit("a streamed object of more than 1 GiB")
+}

@@ -31,6 +31,28 @@ pub(super) struct Branches<'a> {
 }
 
 impl<'a> Branches<'a> {
+    /// Reads a branch, with all branches below it, of a tree without entries. The branches have no baskets.
+    pub(super) fn read_alone(
+        view: View<'_>,
+        infos: &'a StreamerInfos,
+        files: &'a mut Files,
+    ) -> Result<Branch> {
+        let mut this = Self {
+            layouts: Layouts::new(infos),
+            files,
+            owners: HashMap::new(),
+            entries: 0,
+            paths: HashMap::new(),
+        };
+        let own = view.str("fName")?.to_owned();
+        let (prefix, mut stored) = (format!("{own}/"), vec![own.clone()]);
+        this.collect(view, &prefix, &mut HashSet::from([view.id()]), &mut stored)?;
+        let mut paths = Distinct::reserving(stored);
+        this.name_branch(view, &own, true, &mut paths)?;
+        let path = this.paths.remove(&view.id()).unwrap_or_default();
+        this.branch(view, &path).in_field(&path)
+    }
+
     /// Reads the top branches of a tree of `entries` entries, with all branches below them. Adds the files of their
     /// baskets to `files`. With `raw`, objects that are not split are read as bytes.
     pub(super) fn read(
@@ -84,18 +106,30 @@ impl<'a> Branches<'a> {
     ) -> Result<()> {
         for branch in parent.list("fBranches")?.into_iter().flatten() {
             let own = format!("{prefix}{}", branch.str("fName")?);
-            let path = paths.give(&own, stored);
-            let leaves: Vec<View<'_>> = branch.list("fLeaves")?.into_iter().flatten().collect();
-            let names: Vec<&str> =
-                leaves.iter().map(|leaf| leaf.str("fName")).collect::<Result<_>>()?;
-            let mut distinct = Distinct::reserving(names.iter().map(|&name| name.to_owned()));
-            for (leaf, name) in leaves.iter().zip(names) {
-                let source = CountSource { branch: path.clone(), leaf: distinct.give(name, true) };
-                self.owners.insert(leaf.id(), source);
-            }
-            self.name(branch, &format!("{path}/"), stored && path == own, paths)?;
-            self.paths.insert(branch.id(), path);
+            self.name_branch(branch, &own, stored, paths)?;
         }
+        Ok(())
+    }
+
+    /// Gives a branch of the stored path `own`, and the branches below it, unique paths.
+    fn name_branch(
+        &mut self,
+        branch: View<'_>,
+        own: &str,
+        stored: bool,
+        paths: &mut Distinct,
+    ) -> Result<()> {
+        let path = paths.give(own, stored);
+        let leaves: Vec<View<'_>> = branch.list("fLeaves")?.into_iter().flatten().collect();
+        let names: Vec<&str> =
+            leaves.iter().map(|leaf| leaf.str("fName")).collect::<Result<_>>()?;
+        let mut distinct = Distinct::reserving(names.iter().map(|&name| name.to_owned()));
+        for (leaf, name) in leaves.iter().zip(names) {
+            let source = CountSource { branch: path.clone(), leaf: distinct.give(name, true) };
+            self.owners.insert(leaf.id(), source);
+        }
+        self.name(branch, &format!("{path}/"), stored && path == own, paths)?;
+        self.paths.insert(branch.id(), path);
         Ok(())
     }
 

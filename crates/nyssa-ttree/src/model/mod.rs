@@ -23,7 +23,7 @@ pub use leaf_class::number_of_leaf;
 pub use relations::{Alias, Friend, FriendElement, Index, Relations};
 pub(crate) use split::data_type;
 pub use tree::load;
-pub(crate) use tree::load_with;
+pub(crate) use tree::{load_with, read_branch};
 pub use types::{
     Basket, Branch, ClassName, CountSource, Element, Leaf, Plain, Shape, Split, SplitMember,
     Stated, Streamed, Tree,

@@ -55,6 +55,12 @@ fn share(branches: &mut [Branch], key: &KeyEntry) {
     }
 }
 
+/// Reads a branch that is streamed alone, without baskets, with all branches below it. `infos` describe the classes of its
+/// objects.
+pub(crate) fn read_branch(view: View<'_>, infos: &StreamerInfos) -> Result<Branch> {
+    Branches::read_alone(view, infos, &mut Files::new(None))
+}
+
 fn tree(object: &Object, infos: &StreamerInfos, files: &mut Files, raw: bool) -> Result<Tree> {
     let view = object.root();
     let entries = view.u64("fEntries")?;

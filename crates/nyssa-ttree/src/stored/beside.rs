@@ -8,6 +8,7 @@ use nyssa_root::streamer::values::{EditedObject, Value, View};
 use nyssa_root::streamer::{Draft, StreamerInfos};
 
 use crate::model::{Alias, FriendElement, Index};
+use crate::write::kept::form_of;
 
 /// The base class of all objects in lists.
 const OBJECT: &str = "TObject";
@@ -15,7 +16,7 @@ const OBJECT: &str = "TObject";
 const NEW_CLASS: [u8; 4] = [0xFF; 4];
 
 /// The facts about a top-level branch, apart from its values.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct BranchBeside {
     /// The size of its baskets in bytes.
     pub basket_size: i64,
@@ -23,6 +24,8 @@ pub struct BranchBeside {
     pub split_level: i64,
     /// Whether the class streams its objects by code of its own (`fType` is -1).
     pub own_streamer: bool,
+    /// The form of a branch of a class, or why it cannot be kept; see [`crate::write::KeptBranch`]. `None` for others.
+    pub form: Option<Result<PlainObject>>,
 }
 
 /// The parts of a tree beside its branches and entries.
@@ -110,6 +113,7 @@ impl Beside {
                 basket_size: branch.i64("fBasketSize")?,
                 split_level: number("fSplitLevel").unwrap_or(0),
                 own_streamer: number("fType") == Some(-1),
+                form: (branch.class() == "TBranchElement").then(|| form_of(branch)),
             })
         };
         this.branches = branches.map(stated).collect::<Result<_>>()?;

@@ -311,6 +311,16 @@ fn find_files(parent: View<'_>, files: &mut Files, seen: &mut HashSet<ObjectId>)
     Ok(())
 }
 
+/// Reads a branch that is streamed alone, without baskets, and all branches below it.
+pub(crate) fn branches_of(view: View<'_>) -> Result<Vec<StoredBranch>> {
+    let files = Files::new(None);
+    let (own, mut paths) = (view.str("fName")?, Distinct::default());
+    let path = paths.give(own, true);
+    let mut branches = vec![branch(view, &path, (0, &files))?];
+    collect(view, (Some(0), &format!("{path}/")), (0, &files), &mut paths, &mut branches)?;
+    Ok(branches)
+}
+
 /// Adds the branches below `parent`.
 fn collect(
     parent: View<'_>,

@@ -125,6 +125,7 @@ pub(super) fn member(
     let fixed = number.is_some() && element.array_length == 0;
     ElementForm {
         mother: Some(mother),
+        length: None,
         kind: ElementKind::Value,
         title: name.to_owned(),
         class: info.name.clone(),
@@ -173,6 +174,7 @@ pub(super) fn top(name: &str, type_name: &str, info: Option<&ClassInfo>, id: i64
     let container = || Declarations::checksum_of_name(type_name);
     ElementForm {
         mother: None,
+        length: None,
         kind: ElementKind::Value,
         title: name.to_owned(),
         class: type_name.to_owned(),

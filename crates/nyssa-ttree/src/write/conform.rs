@@ -14,7 +14,7 @@ use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Fields, UnionFields};
 use arrow_select::take::take;
 use nyssa_root::arrow::gather::{decoded, valid};
-use nyssa_root::arrow::lists::{byte_lists, fixed, is_bytes, item_type, lists};
+use nyssa_root::arrow::lists::{byte_lists, fixed, is_bytes, lists};
 use nyssa_root::arrow::{Number, brief, shortened};
 use nyssa_root::error::{Error, Result, ResultExt};
 
@@ -44,9 +44,10 @@ pub(super) fn conform(array: &ArrayRef, wanted: &DataType) -> Result<ArrayRef> {
             let first = offsets.get(0);
             let values =
                 member(&values, item).map_err(|error| error.entry_of(|at| offsets.row(at)))?;
+            let item = with_type_of(item, &values);
             let ends: Vec<i64> = (0..offsets.len()).map(|at| offsets.get(at) - first).collect();
             let ends = OffsetBuffer::new(ends.into());
-            made(LargeListArray::try_new(Arc::clone(item), ends, values, None))
+            made(LargeListArray::try_new(item, ends, values, None))
         }
         DataType::FixedSizeList(item, size) => arrays(array, item, *size, wanted),
         DataType::LargeBinary => {
@@ -62,11 +63,15 @@ pub(super) fn conform(array: &ArrayRef, wanted: &DataType) -> Result<ArrayRef> {
     }
 }
 
-/// Returns the values of a member or of items. Missing values are null pointers, if the type has pointers.
+/// Returns the values of a member or of items. Missing values are null pointers, if the type has pointers. Pointers that have
+/// their type already pass as they are.
 fn member(array: &ArrayRef, field: &Field) -> Result<ArrayRef> {
     let wanted = field.data_type();
     if !field.is_nullable() || array.is_empty() {
         return conform(array, wanted);
+    }
+    if array.data_type().equals_datatype(wanted) {
+        return Ok(Arc::clone(array));
     }
     let array = &decoded(array)?;
     if let (Some(given), DataType::Union(classes, _)) = (array.as_union_opt(), wanted) {
@@ -130,8 +135,7 @@ fn of_one_class(
     }
     let others = classes.iter().skip(2).map(|(_, class)| new_empty_array(class.data_type()));
     let none: ArrayRef = Arc::new(NullArray::new(1));
-    let children = [none, objects].into_iter().chain(others).collect();
-    made(UnionArray::try_new(classes.clone(), ids.into(), Some(places.into()), children))
+    union_of(classes, ids, places, [none, objects].into_iter().chain(others).collect())
 }
 
 /// Returns a union of objects of several classes. They are found by their names, or by their order if they have none.
@@ -177,46 +181,79 @@ fn union(given: &UnionArray, classes: &UnionFields) -> Result<ArrayRef> {
     };
     let children = children.into_iter().map(bare).collect::<std::result::Result<_, _>>();
     let children = children.map_err(|error| Error::invalid_argument(error.to_string()))?;
-    made(UnionArray::try_new(classes.clone(), ids.into(), Some(places.into()), children))
+    union_of(classes, ids, places, children)
+}
+
+/// Returns a union of the objects of `classes`.
+fn union_of(
+    classes: &UnionFields,
+    ids: Vec<i8>,
+    places: Vec<i32>,
+    children: Vec<ArrayRef>,
+) -> Result<ArrayRef> {
+    let typed = classes.iter().zip(&children);
+    let typed = typed.map(|((id, class), child)| (id, with_type_of(class, child))).collect();
+    made(UnionArray::try_new(typed, ids.into(), Some(places.into()), children))
+}
+
+/// Returns a field with the type of its values, which may have other metadata.
+fn with_type_of(field: &Field, values: &ArrayRef) -> Arc<Field> {
+    Arc::new(field.clone().with_data_type(values.data_type().clone()))
 }
 
 /// Returns whether values of the type `given` can have the type `wanted`, apart from their range.
 pub(super) fn fits(given: &DataType, wanted: &DataType) -> bool {
-    let item = |given: &DataType, wanted: &Field| {
-        item_type(given).is_some_and(|item| fits(item, wanted.data_type()))
-    };
-    match (given, wanted) {
-        (DataType::Dictionary(_, values), _) => fits(values, wanted),
+    misfit_in(given, wanted).is_none()
+}
+
+/// Returns the first member in which values of the type `given` cannot have the type `wanted`, apart from their range.
+pub(super) fn misfit_in(given: &DataType, wanted: &DataType) -> Option<String> {
+    let inside = |own: &Field, field: &Field| misfit_in(own.data_type(), field.data_type());
+    let is_fit = match (given, wanted) {
+        _ if given.equals_datatype(wanted) => true,
+        (DataType::Dictionary(_, values), _) => return misfit_in(values, wanted),
+        (DataType::Struct(given), DataType::Struct(wanted)) => {
+            return misfit_in_members(given, wanted);
+        }
+        (DataType::List(own) | DataType::LargeList(own), DataType::LargeList(item)) => {
+            return inside(own, item);
+        }
+        (DataType::FixedSizeList(own, size), DataType::FixedSizeList(item, other))
+            if size == other =>
+        {
+            return inside(own, item);
+        }
         (DataType::Union(given, _), DataType::Union(wanted, _)) => given.iter().all(|(_, own)| {
-            wanted.iter().any(|(_, class)| {
-                class.name() == own.name()
-                    && (class.data_type() == &DataType::Null
-                        || fits(own.data_type(), class.data_type()))
-            })
+            let mut classes = wanted.iter().filter(|(_, class)| class.name() == own.name());
+            classes.any(|(_, class)| inside(own, class).is_none())
         }),
         (given, DataType::Union(wanted, _)) => {
             wanted.iter().nth(1).is_some_and(|(_, own)| fits(given, own.data_type()))
-        }
-        (DataType::Struct(given), DataType::Struct(wanted)) => {
-            given.len() == wanted.len()
-                && wanted.iter().all(|field| {
-                    given
-                        .find(field.name())
-                        .is_some_and(|(_, own)| fits(own.data_type(), field.data_type()))
-                })
-        }
-        (DataType::List(_) | DataType::LargeList(_), DataType::LargeList(wanted)) => {
-            item(given, wanted)
-        }
-        (DataType::FixedSizeList(_, size), DataType::FixedSizeList(wanted, other)) => {
-            size == other && item(given, wanted)
         }
         (given, DataType::LargeBinary) => is_bytes(given),
         (given, wanted) => match (Number::of_data_type(given), Number::of_data_type(wanted)) {
             (Some(given), Some(wanted)) => given.is_float() == wanted.is_float(),
             _ => false,
         },
-    }
+    };
+    (!is_fit).then(|| format!(": {} instead of {}", brief(given), brief(wanted)))
+}
+
+/// Returns the first member in which records with the members `given` cannot have the members `wanted`.
+fn misfit_in_members(given: &Fields, wanted: &Fields) -> Option<String> {
+    let misfit = |field: &Arc<Field>| {
+        let name = field.name();
+        let found = match given.find(name) {
+            Some((_, own)) => misfit_in(own.data_type(), field.data_type())?,
+            None => ": it is missing".to_owned(),
+        };
+        let dot = if found.starts_with(':') { "" } else { "." };
+        Some(format!("{name}{dot}{found}"))
+    };
+    wanted.iter().find_map(misfit).or_else(|| {
+        let other = given.iter().find(|own| wanted.find(own.name()).is_none())?;
+        Some(format!("{}: it is no member", other.name()))
+    })
 }
 
 /// Returns records with the members `fields`. The two members of a pair may have any names.
@@ -241,7 +278,8 @@ fn record(array: &ArrayRef, fields: &Fields) -> Result<ArrayRef> {
         return Err(Error::invalid_argument(format!("the class has no member {extra:?}"))
             .suggest(extra, known));
     }
-    made(StructArray::try_new(fields.clone(), members, None))
+    let fields = fields.iter().zip(&members).map(|(field, values)| with_type_of(field, values));
+    made(StructArray::try_new_with_length(fields.collect(), members, None, array.len()))
 }
 
 /// Returns arrays of a fixed size, from such arrays or from lists that all have this length.
@@ -260,7 +298,7 @@ fn arrays(array: &ArrayRef, item: &Arc<Field>, size: i32, wanted: &DataType) -> 
         }
     };
     let values = member(&values, item).map_err(|error| error.entry_of(|at| at / length.max(1)))?;
-    made(FixedSizeListArray::try_new(Arc::clone(item), size, values, None))
+    made(FixedSizeListArray::try_new(with_type_of(item, &values), size, values, None))
 }
 
 fn length_error(found: usize, wanted: usize, at: usize) -> Error {

@@ -1,10 +1,11 @@
 //! Holds the streamer infos of a file, by which objects of its classes are written to a tree.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use nyssa_root::error::{Error, Result};
 use nyssa_root::rootfile::RootFile;
-use nyssa_root::streamer::{Declarations, Element, StreamerInfos, StreamerList};
+use nyssa_root::streamer::{ClassInfo, Declarations, Element, StreamerInfos, StreamerList};
+use nyssa_root::type_name::{Argument, TypeName, normalize};
 
 use super::class_members::{check_streamed_by_infos, is_container};
 
@@ -58,6 +59,17 @@ impl Described {
             known.and_modify(|place| *place = None).or_insert(Some(place));
         }
         Ok(Self { infos, list: file.streamer_list()?, places })
+    }
+
+    /// Returns the classes.
+    pub fn infos(&self) -> &StreamerInfos {
+        &self.infos
+    }
+
+    /// Returns all versions of the classes in some types, and of the classes of their members.
+    pub(super) fn versions<'t>(&self, types: impl Iterator<Item = &'t str>) -> StreamerList {
+        let classes = classes_in(&self.infos, types.map(str::to_owned));
+        self.list.versions(|class| classes.contains(class))
     }
 
     /// Returns ROOT's name of a C++ type if the file describes all classes in it, in one version each, and nyssa writes
@@ -196,4 +208,38 @@ pub(super) fn arguments(type_name: &str) -> Vec<&str> {
         character == ',' && depth == 0
     };
     inside.split(comma).collect()
+}
+
+/// Returns the classes that `infos` describe in some types, and the classes of their members.
+pub fn classes_in(infos: &StreamerInfos, types: impl Iterator<Item = String>) -> BTreeSet<String> {
+    let mut known: HashMap<String, Vec<&ClassInfo>> = HashMap::new();
+    for info in infos.classes() {
+        known.entry(normalize(&info.name)).or_default().push(info);
+    }
+    let (mut open, mut found): (Vec<String>, _) = (types.collect(), BTreeSet::new());
+    while let Some(name) = open.pop() {
+        let Ok(name) = TypeName::parse_with_typedefs(name.trim_end_matches(['*', ' '])) else {
+            continue;
+        };
+        for argument in name.path.iter().flat_map(|part| part.arguments.iter().flatten()) {
+            open.extend(match argument {
+                Argument::Type(name) => Some(name.to_string()),
+                Argument::Value(_) => None,
+            });
+        }
+        let (template, arguments) = name.template();
+        if let (true, [Argument::Type(key), Argument::Type(value), ..]) =
+            (template.ends_with("map"), arguments)
+        {
+            open.push(format!("std::pair<{key},{value}>"));
+        }
+        for info in known.remove(&normalize(&name.to_string())).into_iter().flatten() {
+            found.insert(info.name.clone());
+            open.extend(info.elements.iter().map(|element| match element.class.as_str() {
+                "TStreamerBase" => element.name.clone(),
+                _ => element.type_name.clone(),
+            }));
+        }
+    }
+    found
 }

@@ -16,6 +16,12 @@ pub(super) enum ElementKind {
     Collection,
     /// A member of the items of a split collection.
     Items,
+    /// The number of objects of a split `TClonesArray`.
+    Clones,
+    /// A member of the objects of a split `TClonesArray`.
+    ClonesItems,
+    /// Objects that their class streams by code of its own.
+    Own,
 }
 
 /// A branch of a class.
@@ -23,6 +29,8 @@ pub(super) enum ElementKind {
 pub(super) struct ElementForm {
     /// The branch above it.
     pub mother: Option<usize>,
+    /// The branch with the length of its array, for an array behind a pointer.
+    pub length: Option<usize>,
     pub kind: ElementKind,
     pub title: String,
     /// The class that has the member, or whose objects the branch has.
@@ -67,6 +75,24 @@ impl ElementKind {
             Self::Object => 2,
             Self::Collection => 4,
             Self::Items => 41,
+            Self::Clones => 3,
+            Self::ClonesItems => 31,
+            Self::Own => -1,
         }
+    }
+
+    /// Returns the kind with ROOT's number; `None` for kinds that nyssa does not write.
+    pub(super) fn of_number(number: i64) -> Option<Self> {
+        let all = [
+            Self::Value,
+            Self::Base,
+            Self::Object,
+            Self::Collection,
+            Self::Items,
+            Self::Clones,
+            Self::ClonesItems,
+            Self::Own,
+        ];
+        all.into_iter().find(|kind| kind.number() == number)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field};
 use nyssa_root::arrow::Number;
 use nyssa_root::compression::Compression;
-use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::error::{Error, Kind, Result, ResultExt};
 
 use super::form::{BranchForm, Content, LeafForm};
 use super::options::BranchSettings;
@@ -16,7 +16,7 @@ use super::tree_columns::leaf_type;
 use super::unroll::ClassShape;
 use super::vector::VectorForm;
 use crate::model::{
-    Branch, CountSource, Element, Leaf, Shape as Kind, Split, SplitMember, Streamed, Tree,
+    Branch, CountSource, Element, Leaf, Shape as Stored, Split, SplitMember, Streamed, Tree,
 };
 use crate::stored::{StoredBranch, StoredTree};
 
@@ -33,22 +33,33 @@ pub(super) fn plan(
     let setting =
         |own: &StoredBranch| BranchSettings::stored(compression(own, default), own.basket_size);
     let settings = stored.branches.iter().map(setting).collect();
-    let mut planner = Planner::new(tree, stored)?;
+    let mut planner = Planner::new(&tree.branches, &stored.branches)?;
     let (mut plan, mut refused) = (Plan::default(), None);
     for branch in &tree.branches {
         match planner.top(branch).in_field(&branch.path) {
             Ok(shape) => plan.columns.push((branch.path.clone(), shape)),
-            Err(error) => refused = refused.or(Some(error)),
+            Err(error) => refused = refused.or(Some(cannot_add(error))),
         }
     }
     plan.branches = planner.finish().unwrap_or_else(|(forms, error)| {
-        refused.get_or_insert(error);
+        refused.get_or_insert_with(|| cannot_add(error));
         forms
     });
     if refused.is_some() {
         plan.columns.clear();
     }
     Ok((plan, settings, refused))
+}
+
+/// Returns the forms of a branch and of the branches below it, in their order, and how a column fills them.
+///
+/// # Errors
+/// `Unsupported` with the branch that cannot be filled.
+pub(super) fn top(branch: &Branch, stored: &[StoredBranch]) -> Result<(Vec<BranchForm>, Shape)> {
+    let mut planner = Planner::new(std::slice::from_ref(branch), stored)?;
+    let shape = planner.top(branch).in_field(&branch.path)?;
+    let forms = planner.finish().map_err(|(_, error)| error)?;
+    Ok((forms, shape))
 }
 
 /// Returns the compression of the new baskets of a branch.
@@ -74,16 +85,16 @@ struct Planner<'t> {
 }
 
 impl<'t> Planner<'t> {
-    fn new(tree: &'t Tree, stored: &'t StoredTree) -> Result<Self> {
+    fn new(top: &'t [Branch], stored: &'t [StoredBranch]) -> Result<Self> {
         let mut branches = Vec::new();
-        flatten(&tree.branches, &mut branches);
-        if branches.len() != stored.branches.len() {
+        flatten(top, &mut branches);
+        if branches.len() != stored.len() {
             return Err(Error::out_of_spec("its branches are not read in one way"));
         }
         let numbers = branches.iter().enumerate().map(|(at, item)| (item.path.as_str(), at));
         let counters = branches.iter().filter_map(|branch| counter_of(branch));
         Ok(Self {
-            stored: &stored.branches,
+            stored,
             numbers: numbers.collect(),
             counters: counters.map(|source| source.branch.as_str()).collect(),
             forms: vec![None; branches.len()],
@@ -120,7 +131,7 @@ impl<'t> Planner<'t> {
         let at = self.number(&branch.path)?;
         match (&branch.split, &branch.shape) {
             (None, _) if !branch.branches.is_empty() => Err(refused_as("it has sub-branches")),
-            (None, Ok(Kind::Streamed(streamed))) if !is_plain_class(streamed) => self.class(at),
+            (None, Ok(Stored::Streamed(streamed))) if !is_plain_class(streamed) => self.class(at),
             (None, _) => {
                 let (form, shape) = self.plain(branch, at)?;
                 self.forms[at] = Some(form);
@@ -175,26 +186,28 @@ impl<'t> Planner<'t> {
         let shape = branch.shape.as_ref().map_err(|reason| refused_as(reason))?;
         let counter = shape.counter().map(|source| self.number(&source.branch)).transpose()?;
         let (content, is_fixed) = match shape {
-            Kind::Plain(plain) => {
+            Stored::Plain(plain) => {
                 let number = plain.element.number();
                 let number = number.ok_or_else(|| refused_as("its type cannot be written"))?;
                 let leaf = leaf_form(&branch.name, number, &plain.dimensions);
                 (Content::Leaves(vec![leaf]), counter.is_none())
             }
-            Kind::Streamed(Streamed { named: true, .. }) => {
+            Stored::Streamed(Streamed { named: true, .. }) => {
                 return Err(refused_as("its objects are of several classes"));
             }
-            Kind::Streamed(Streamed { lengths: Some(_), .. }) => {
-                return Err(refused_as("it is an array whose length is in another branch"));
+            Stored::Streamed(Streamed { lengths: Some(_), counter: Some(_), .. }) => {
+                return Err(refused_as(
+                    "it is an array of varying size in the items of a collection",
+                ));
             }
-            Kind::Streamed(streamed) => {
+            Stored::Streamed(streamed) => {
                 if let Some(reason) = streamed.layout.not_in_baskets() {
                     return Err(refused_as(&reason));
                 }
                 let is_fixed = streamed.layout.fixed_size().is_some() && counter.is_none();
                 (Content::Objects(Arc::clone(&streamed.layout)), is_fixed)
             }
-            Kind::LeafList => return Err(refused_as("it is a leaf list in an object")),
+            Stored::LeafList => return Err(refused_as("it is a leaf list in an object")),
         };
         if !is_fixed && !stored.has_offsets {
             return Err(refused_as("its baskets lack offsets of their entries"));
@@ -246,7 +259,7 @@ impl<'t> Planner<'t> {
         let counter = self.counter(branch)?;
         let stored = &self.stored[at];
         let (content, shape) = match &branch.shape {
-            Ok(Kind::Plain(plain)) => match (plain.element, plain.element.number()) {
+            Ok(Stored::Plain(plain)) => match (plain.element, plain.element.number()) {
                 (Element::CString, _) => (Content::Text, Shape::Text(at)),
                 (_, Some(number)) if self.counters.contains(branch.path.as_str()) => {
                     if number.is_float() || !plain.dimensions.is_empty() || counter.is_some() {
@@ -268,7 +281,7 @@ impl<'t> Planner<'t> {
                 }
                 (_, None) => return Err(refused_as("its type cannot be written")),
             },
-            Ok(Kind::LeafList) => {
+            Ok(Stored::LeafList) => {
                 let leaf = |leaf: &Leaf| {
                     let number = leaf.element.and_then(Element::number);
                     let number =
@@ -279,7 +292,7 @@ impl<'t> Planner<'t> {
                 let names = leaves.iter().map(|leaf| leaf.name.clone()).collect();
                 (Content::Leaves(leaves), Shape::LeafList(at, names))
             }
-            Ok(Kind::Streamed(streamed)) => {
+            Ok(Stored::Streamed(streamed)) => {
                 let whole = stored.property("fID") == Some("-1")
                     && matches!(stored.property("fType"), Some("0" | "-1"));
                 match VectorForm::of_class(&streamed.type_name) {
@@ -318,7 +331,7 @@ fn is_plain_class(streamed: &Streamed) -> bool {
 }
 
 fn counter_of(branch: &Branch) -> Option<&CountSource> {
-    branch.shape.as_ref().ok().and_then(Kind::counter)
+    branch.shape.as_ref().ok().and_then(Stored::counter)
 }
 
 fn form(
@@ -338,9 +351,19 @@ fn leaf_form(name: &str, number: Number, dimensions: &[u64]) -> LeafForm {
 }
 
 fn refused_as(reason: &str) -> Error {
-    Error::unsupported(format!(
-        "no entries can be added to this branch: {reason}. All branches of the tree must be numbers, fixed or jagged \
-         arrays of numbers, leaf lists, strings, std::vector, or objects of classes without pointers; branches can be \
-         added to the tree all the same"
-    ))
+    Error::unsupported(reason)
+}
+
+/// Returns the error for a tree with a branch that cannot be filled.
+fn cannot_add(error: Error) -> Error {
+    if error.kind() != Kind::Unsupported {
+        return error;
+    }
+    error.map_message(|reason| {
+        format!(
+            "no entries can be added to this branch: {reason}. All branches of the tree must be numbers, fixed or jagged \
+             arrays of numbers, leaf lists, strings, std::vector, or objects of classes; branches can be \
+             added to the tree all the same"
+        )
+    })
 }

@@ -103,6 +103,11 @@ fn parts(
     (drafts, (first_leaf..labels.leaves).map(Target::Again).collect())
 }
 
+/// Returns top branches without entries, with the branches below them.
+pub(super) fn empty(branches: &[StoredBranch]) -> Vec<Target> {
+    parts(branches, 0, 0, &Labels::new(branches)).0
+}
+
 /// Returns a `TNamed` for each name and text.
 fn named(texts: &[(String, String)]) -> Vec<Target> {
     let named = |(name, text): &(String, String)| {
@@ -181,8 +186,12 @@ fn draft(
     let filled = !matches!(form.content, Content::Nothing);
     let draft = match (&form.content, form.string_class) {
         _ if let Some(element) = &form.element => {
-            let draft = of_class(element, branch.state).label(labels.branch(at));
-            match form.counter {
+            // Only collections state the largest number of their items.
+            let is_text = matches!(form.content, Content::Text);
+            let maximum = if is_text { 0 } else { branch.state.maximum };
+            let state = BranchState { maximum, ..branch.state };
+            let draft = of_class(element, state).label(labels.branch(at));
+            match form.counter.or(element.length) {
                 Some(counter) => {
                     draft.pointer("fBranchCount", Target::Again(labels.branch(counter)))
                 }
@@ -277,7 +286,7 @@ fn leaves(
             true => Target::Again(first),
             false => {
                 let draft = leaf_element(element, leaf).label(first);
-                Target::New(match form.counter {
+                Target::New(match form.counter.or(element.length) {
                     Some(counter) => {
                         draft.pointer("fLeafCount", counter_leaf(branches, counter, at, labels))
                     }

@@ -42,6 +42,7 @@ mod existing;
 mod filler;
 mod form;
 mod in_order;
+pub(crate) mod kept;
 mod metadata;
 mod names;
 mod numbers;
@@ -66,7 +67,8 @@ mod writer;
 pub use basket::optimized_size;
 pub use before::EmbeddedBasket;
 pub use declared::column_of;
-pub use described::Described;
+pub use described::{Described, classes_in};
+pub use kept::KeptBranch;
 pub use names::is_reserved;
 pub use options::{
     AutoFlush, BranchOptions, ColumnOptions, DEFAULT_AUTO_FLUSH, DEFAULT_BASKET_SIZE,

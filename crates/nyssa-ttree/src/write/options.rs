@@ -16,6 +16,7 @@ use serde::{Serialize, Serializer};
 
 use super::declared;
 use super::described::Described;
+use super::kept::KeptBranch;
 use super::packed::PackedLeaf;
 use super::parts::TreeParts;
 
@@ -155,6 +156,8 @@ pub struct ColumnOptions {
     pub class: Option<String>,
     /// How deep these objects are split; `None` means the level of the tree.
     pub split_level: Option<u32>,
+    /// The branch that the values had in another tree. It counts more than the class.
+    pub kept: Option<Arc<KeptBranch>>,
 }
 
 /// The options of one leaf.

@@ -23,9 +23,10 @@ use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::streamer::{ClassInfo, Declarations, ObjectLayout, StreamerInfos, StreamerList};
 
 use super::class_members::check_streamed_by_infos;
-use super::conform::fits;
+use super::conform::{fits, misfit_in};
 use super::declared::narrowed;
 use super::form::{BranchForm, Content, LeafForm};
+use super::kept::KeptBranch;
 use super::names;
 use super::options::TreeWriteOptions;
 use super::unroll::{ClassShape, Unrolled, unroll};
@@ -63,6 +64,27 @@ pub(super) enum Shape {
     List(usize, Box<Self>),
     /// Objects of a class, or collections of them.
     Class(ClassColumn),
+}
+
+impl Shape {
+    /// Returns the shape for branches whose numbers are higher by `by`.
+    pub(super) fn moved(self, by: usize) -> Self {
+        match self {
+            Self::Leaf(at) => Self::Leaf(at + by),
+            Self::Counter(at) => Self::Counter(at + by),
+            Self::Text(at) => Self::Text(at + by),
+            Self::Vector(at) => Self::Vector(at + by),
+            Self::Record(members) => {
+                let moved = |(name, shape): (String, Self)| (name, shape.moved(by));
+                Self::Record(members.into_iter().map(moved).collect())
+            }
+            Self::LeafList(at, names) => Self::LeafList(at + by, names),
+            Self::List(at, item) => Self::List(at + by, Box::new(item.moved(by))),
+            Self::Class(class) => {
+                Self::Class(ClassColumn { shape: class.shape.moved(by), ..class })
+            }
+        }
+    }
 }
 
 /// The branches that a column of a class fills.
@@ -180,6 +202,9 @@ impl<'a> Planner<'a> {
             return self.declared(field.name(), &type_name);
         }
         let own = self.options.columns.get(field.name());
+        if let Some(kept) = own.and_then(|own| own.kept.as_deref()) {
+            return self.kept(field, kept);
+        }
         if let Some(type_name) = own.and_then(|own| own.class.clone()) {
             return self.described(field, &type_name);
         }
@@ -230,6 +255,40 @@ impl<'a> Planner<'a> {
         }
         self.plan.lists.merge(&ObjectLayout::describe([&*layout], &described.list));
         Ok(Shape::Class(column))
+    }
+
+    /// Adds the branches that another tree had for the values of a column.
+    fn kept(&mut self, field: &Field, kept: &KeptBranch) -> Result<Shape> {
+        let (forms, shape) = kept.plan(self.plan.branches.len())?;
+        let top = forms.first().map(|form| &form.content);
+        let other = || Some(format!(": {}", brief(field.data_type())));
+        let misfit = match (&shape, top) {
+            (Shape::Class(class), _) => misfit_in(field.data_type(), &class.data_type),
+            (Shape::Vector(_), Some(Content::Vector(form)))
+                if vector(field.data_type()) == Some(*form) =>
+            {
+                None
+            }
+            (Shape::Text(_), _) if is_text(field) => None,
+            _ => other(),
+        };
+        if let Some(misfit) = misfit {
+            return Err(Error::unsupported(format!(
+                "the values do not fit its branch: {}",
+                misfit.trim_start_matches(": ")
+            )));
+        }
+        let layouts = forms.iter().filter_map(|form| match &form.content {
+            Content::Objects(layout) => Some(&**layout),
+            _ => None,
+        });
+        let described = self.options.described.clone().unwrap_or_default();
+        self.plan.lists.merge(&ObjectLayout::describe_all(layouts, &described.list));
+        self.plan.lists.merge(&described.versions(kept.classes()));
+        // ROOT gives branches of members the names of other branches, too.
+        self.names.extend(forms.iter().map(|form| form.name.clone()));
+        self.plan.branches.extend(forms);
+        Ok(shape)
     }
 
     /// Adds the branches of a column of a type that `infos` describe. Also returns the layout of the whole values.

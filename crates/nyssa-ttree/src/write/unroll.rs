@@ -36,6 +36,20 @@ pub(super) enum ClassShape {
     Items(usize, Box<Self>),
 }
 
+impl ClassShape {
+    /// Returns the shape for branches whose numbers are higher by `by`.
+    pub(super) fn moved(self, by: usize) -> Self {
+        match self {
+            Self::Value(at) => Self::Value(at + by),
+            Self::Record(members) => {
+                let moved = |(name, shape): (String, Self)| (name, shape.moved(by));
+                Self::Record(members.into_iter().map(moved).collect())
+            }
+            Self::Items(at, item) => Self::Items(at + by, Box::new(item.moved(by))),
+        }
+    }
+}
+
 /// The branches of a column, and how they are filled.
 pub(super) struct Unrolled {
     pub branches: Vec<BranchForm>,

@@ -84,6 +84,11 @@ impl<'a> Fields<'a> {
             return;
         }
         if let Some(reason) = refusal(field) {
+            let opened = self.restored(ids).and_then(|restored| restored.opened.as_ref());
+            let reason = match opened {
+                Some(opened) => format!("{reason}: {opened}"),
+                None => reason,
+            };
             found.push(chain(Some(reason)));
             return;
         }
@@ -116,7 +121,10 @@ impl<'a> Fields<'a> {
         // The base class of a class that is opened is opened, too.
         let named = !field.type_name.is_empty() && !is_base(&field.name);
         let classes = self.classes?;
-        if let Some(restored) = self.restored(&ids[..1]) {
+        // Numbers and strings in containers have a form, but no class.
+        let restored =
+            self.restored(&ids[..1]).filter(|item| item.class.is_some() || item.kept.is_none());
+        if let Some(restored) = restored {
             return restored.class.clone().filter(|_| above.is_empty());
         }
         if !objects || !alone || !named || field.source.is_some() {

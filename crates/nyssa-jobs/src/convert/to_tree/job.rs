@@ -88,6 +88,20 @@ impl Direction for ToTTree {
                         return Err(error);
                     }
                 }
+                // Only the objects say whether they refer to each other.
+                Err(error) if error.kind() == Kind::Unsupported => {
+                    let refused = trees.iter().find_map(|tree| {
+                        let at = paths.iter().position(|path| tree.name() == path)?;
+                        Some((at, tree.refused(&error)?))
+                    });
+                    let Some((at, skipped)) = refused else { return Err(error) };
+                    match damaged.get_mut(at) {
+                        Some(all) if all.iter().all(|known| known.branch != skipped.branch) => {
+                            all.push(skipped);
+                        }
+                        _ => return Err(error),
+                    }
+                }
                 done => return done,
             }
         }

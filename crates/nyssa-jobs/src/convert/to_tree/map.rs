@@ -253,6 +253,9 @@ impl Mapper<'_> {
         let mut options = self.as_it_was(chain, own);
         if let Some(restored) = self.fields.restored(&chain.ids) {
             options.split_level = restored.split_level;
+            if !self.is_requested(chain) {
+                options.kept.clone_from(&restored.kept);
+            }
         }
         let name = chain.branch.clone();
         let alone = TreeWriteOptions {
@@ -274,14 +277,18 @@ impl Mapper<'_> {
         None
     }
 
+    /// Returns whether the user says how a column is written.
+    fn is_requested(&self, chain: &FieldChain) -> bool {
+        let TreeWriteOptions { counters, leaf_lists, vectors, .. } = self.tree;
+        let mut requests = counters.iter().map(|(glob, _)| glob).chain(leaf_lists).chain(vectors);
+        requests.any(|glob| glob.is_match(&chain.branch))
+    }
+
     /// Returns the options of a column, as its branch was in the tree from which the field comes. A user's request for
     /// the column takes precedence.
     fn as_it_was(&self, chain: &FieldChain, own: ColumnOptions) -> ColumnOptions {
-        let TreeWriteOptions { counters, leaf_lists, vectors, .. } = self.tree;
-        let mut requests = counters.iter().map(|(glob, _)| glob).chain(leaf_lists).chain(vectors);
-        let is_requested = requests.any(|glob| glob.is_match(&chain.branch));
         let (Some((.., branch)), Some(kept), false) =
-            (self.fields.kept(&chain.ids), self.kept, is_requested)
+            (self.fields.kept(&chain.ids), self.kept, self.is_requested(chain))
         else {
             return own;
         };

@@ -67,9 +67,10 @@ impl<'a> Tree<'a> {
         }
         let entries = EntryRange::checked(options.input.entries, reader.num_entries(), "RNTuple")?;
         let (mut kept, note) = kept_tree(&reader, options)?;
-        if options.split_level.is_some() {
-            kept.iter_mut().flat_map(|kept| &mut kept.branches).for_each(|(_, branch)| {
-                branch.split_level = None;
+        if let Some(level) = options.split_level {
+            let branches = kept.iter_mut().flat_map(|kept| &mut kept.branches);
+            branches.filter(|(_, branch)| branch.split_level.is_some()).for_each(|(_, branch)| {
+                (branch.split_level, branch.form) = (Some(level), Vec::new());
             });
         }
         let mut map = map::map(&reader, &options.input, &tree_options, kept.as_ref(), damaged)?;
@@ -115,6 +116,21 @@ impl<'a> Tree<'a> {
             Some(Skipped { branch: (*path).to_owned(), reason, unreadable: true })
         };
         Ok(paths.iter().filter_map(skipped).collect())
+    }
+
+    /// Returns the field whose values could not be written, for an error that names it.
+    pub(super) fn refused(&self, error: &Error) -> Option<Skipped> {
+        let place = error.place();
+        if place.object.as_deref() != Some(self.reader.name()) {
+            return None;
+        }
+        let field = place.field.as_deref()?;
+        let column = self.map.columns.iter().find(|column| {
+            let names = write::branches_of(&column.arrow, &self.tree_options).unwrap_or_default();
+            names.iter().any(|name| name == field)
+        });
+        let reason = error.message().to_owned();
+        Some(Skipped { branch: column?.path.clone(), reason, unreadable: false })
     }
 
     /// Returns the path of the tree: the path in the options or the path of the RNTuple, without a cycle.

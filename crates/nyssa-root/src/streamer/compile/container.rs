@@ -54,7 +54,7 @@ impl Compiler<'_> {
                 self.find(class).is_some_and(|name| self.stack.iter().any(|outer| outer == name))
             }
             Item::Sequence(inner) => self.holds_itself(inner),
-            Item::Pair(first, second) | Item::Map(first, second) => {
+            Item::Pair(first, second, _) | Item::Map(first, second, _) => {
                 self.holds_itself(first) || self.holds_itself(second)
             }
             _ => false,
@@ -103,29 +103,41 @@ impl Compiler<'_> {
             Some(Item::Bitset(size)) => {
                 return Err(Error::unsupported(format!("a bitset of {size} bits")));
             }
-            Some(Item::Pair(first, second)) => {
-                Node::Object(Box::new(self.pair("pair", first, second)?))
+            Some(Item::Pair(first, second, name)) => {
+                Node::Object(Box::new(self.pair("pair", (first, second, name))?))
             }
-            Some(Item::Map(key, value)) => Node::Map(Box::new(Pair {
+            Some(Item::Map(key, value, name)) => Node::Map(Box::new(Pair {
                 key: self.item(Some(key))?,
                 value: self.item(Some(value))?,
-                class: self.pair("pair", key, value)?,
+                class: self.pair("pair", (key, value, name))?,
             })),
         })
     }
 
-    /// Returns the checksum of a pair, or 0 if there is no streamer info for it.
-    fn pair_checksum(&self, first: &Item, second: &Item) -> u32 {
+    /// Returns the checksum of a pair, or 0 if there is no streamer info for it. The streamer info of its name counts most:
+    /// pairs with other containers may have the same members.
+    fn pair_checksum(&self, first: &Item, second: &Item, name: &str) -> u32 {
         let pairs = self.order.iter().filter(|name| name.starts_with("pair<"));
-        let found = pairs.filter_map(|name| self.classes.get(name)?.first()).find(|info| {
-            matches!(Item::parse(&info.name), Some(Item::Pair(one, two))
-                if same(first, &one) && same(second, &two))
-        });
-        found.map_or(0, |info| info.checksum)
+        let mut found =
+            pairs.filter_map(|name| self.classes.get(name)?.first()).filter_map(|info| {
+                match Item::parse(&info.name) {
+                    Some(Item::Pair(one, two, own)) if same(first, &one) && same(second, &two) => {
+                        Some((own == name, info.checksum))
+                    }
+                    _ => None,
+                }
+            });
+        let other = found.next();
+        let named = other.into_iter().chain(found).find(|(is_named, _)| *is_named);
+        named.or(other).map_or(0, |(_, checksum)| checksum)
     }
 
     /// Makes the class of a pair.
-    pub(super) fn pair(&mut self, class: &str, first: &Item, second: &Item) -> Result<Class> {
+    pub(super) fn pair(
+        &mut self,
+        class: &str,
+        (first, second, pair): (&Item, &Item, &str),
+    ) -> Result<Class> {
         let mut steps = Vec::new();
         for (name, member, item) in [("_0", "first", first), ("_1", "second", second)] {
             let node = self.content(Some(item))?;
@@ -142,7 +154,7 @@ impl Compiler<'_> {
             });
         }
         let missing = Vec::new();
-        let checksum = self.pair_checksum(first, second);
+        let checksum = self.pair_checksum(first, second, pair);
         let version = Version { version: 0, checksum, steps, missing, conflict: None };
         let mut class = Class { name: class.into(), versions: vec![version], fixed: true };
         class.align();
@@ -157,8 +169,10 @@ fn same(one: &Item, other: &Item) -> bool {
             type_name::normalize(one) == type_name::normalize(other)
         }
         (Item::Sequence(one), Item::Sequence(other)) => same(one, other),
-        (Item::Pair(one, more), Item::Pair(other, rest))
-        | (Item::Map(one, more), Item::Map(other, rest)) => same(one, other) && same(more, rest),
+        (Item::Pair(one, more, _), Item::Pair(other, rest, _))
+        | (Item::Map(one, more, _), Item::Map(other, rest, _)) => {
+            same(one, other) && same(more, rest)
+        }
         _ => one == other,
     }
 }
@@ -190,7 +204,7 @@ fn only_class(item: &Item) -> Option<String> {
     match item {
         Item::Object(class) => Some(class.clone()),
         Item::Sequence(inner) => only_class(inner),
-        Item::Map(first, second) if !matches!(**first, Item::Object(_) | Item::Pointer(_)) => {
+        Item::Map(first, second, _) if !matches!(**first, Item::Object(_) | Item::Pointer(_)) => {
             only_class(second)
         }
         _ => None,

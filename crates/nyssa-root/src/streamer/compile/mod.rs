@@ -252,9 +252,9 @@ impl<'a> Compiler<'a> {
             return Ok(node);
         }
         if (name.starts_with("pair<") || name.starts_with("std::pair<"))
-            && let Some(Item::Pair(first, second)) = Item::parse(name)
+            && let Some(Item::Pair(first, second, pair)) = Item::parse(name)
         {
-            return Ok(Node::Object(Box::new(self.pair(name, &first, &second)?)));
+            return Ok(Node::Object(Box::new(self.pair(name, (&first, &second, &pair))?)));
         }
         let Some(name) = self.find(name) else {
             // A container that is not a member, or is from an old file, has no header.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::streamer::basic::Basic;
-use crate::streamer::node::{Class, Collection, Node, Step};
+use crate::streamer::node::{Class, Collection, Node, PointerForm, Step};
 
 impl Class {
     fn steps(&self) -> &[Step] {
@@ -122,7 +122,8 @@ pub(super) fn collect<'n>(node: &'n Node, names: &mut HashSet<&'n str>) {
     }
 }
 
-/// Returns the reason why values of this node cannot be written into a basket, if there is one.
+/// Returns the reason why values of this node cannot be written into a basket, if there is one. Only the objects behind
+/// pointers say which classes they have. The encoder refuses objects that may refer to others.
 pub(in crate::streamer) fn not_in_baskets(node: &Node) -> Option<String> {
     let class = |class: &Class| {
         let mut steps = class.steps().iter();
@@ -142,13 +143,13 @@ pub(in crate::streamer) fn not_in_baskets(node: &Node) -> Option<String> {
         Node::Counted(counted) => not_in_baskets(&counted.item),
         Node::Map(pair) => not_in_baskets(&pair.key).or_else(|| not_in_baskets(&pair.value)),
         Node::TRef | Node::TRefArray => Some("it refers to objects of other branches".to_owned()),
-        Node::Pointer(pointer) if pointer.classes.is_empty() => {
-            Some(format!("it is a pointer to {}, which is not decoded", pointer.declared))
+        Node::Collection(Collection::Plain | Collection::Linked, items) => {
+            Some(format!("nyssa does not write a {}", items.declared))
         }
-        Node::Pointer(pointer) => {
-            pointer.classes.iter().find_map(|(_, object)| not_in_baskets(object))
+        Node::Pointer(pointer) | Node::Collection(_, pointer) => {
+            let is_old = pointer.bare || pointer.form == PointerForm::Link;
+            is_old.then(|| "it is a pointer of an old form".to_owned())
         }
-        Node::Collection(..) => Some("it is a collection of ROOT".to_owned()),
         Node::Unknown(name) => Some(format!("the file has no streamer info of class {name}")),
         Node::Opaque(_)
         | Node::RawObject(_)

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::error::{Error, Result};
-use crate::streamer::wire::CLASS;
+use crate::error::Result;
+use crate::streamer::wire::{CLASS, too_far};
 
 /// The streamed entries of a branch.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Entries {
     /// key.
     ///
     /// # Errors
-    /// `LimitExceeded` for a reference beyond 2 GiB.
+    /// `LimitExceeded` for a reference to a place that its bits cannot hold.
     pub fn put(&self, entry: usize, keylen: usize, basket: &mut Vec<u8>) -> Result<()> {
         let (span, start) = (self.span(entry), basket.len());
         basket.extend_from_slice(self.bytes.get(span.clone()).unwrap_or_default());
@@ -46,7 +46,7 @@ impl Entries {
                 *tag = (moved | CLASS).to_be_bytes();
                 Some(())
             });
-            moved.ok_or_else(|| Error::limit("a reference beyond 2 GiB in a basket"))?;
+            moved.ok_or_else(too_far)?;
         }
         Ok(())
     }

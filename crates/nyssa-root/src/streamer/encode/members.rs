@@ -116,6 +116,25 @@ impl<'n> Encoder<'n> {
         Ok(())
     }
 
+    /// Writes the arrays behind a pointer of one object, of any length.
+    pub(super) fn counted_alone(
+        &mut self,
+        counted: &'n Counted,
+        source: &Source<'_>,
+        row: usize,
+    ) -> Result<()> {
+        let (lists, arrays) = innermost(source, &counted.dimensions, row)?;
+        let Source::List { offsets, item } = lists else { return Err(misfit()) };
+        let spans = arrays.map(|array| span(offsets, array)).collect::<Result<Vec<_>>>()?;
+        let start = counted.objects.then(|| self.begin());
+        match start {
+            Some(_) => self.u16(STREAMER_INFO),
+            None => self.out.push(u8::from(!spans.iter().all(Range::is_empty))),
+        }
+        spans.into_iter().try_for_each(|items| self.many(&counted.item, item, items))?;
+        start.map_or(Ok(()), |start| self.end(start))
+    }
+
     /// Writes the arrays behind pointers with a counter.
     fn counted(
         &mut self,

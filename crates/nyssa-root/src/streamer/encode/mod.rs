@@ -43,8 +43,10 @@ struct Encoder<'n> {
     origin: usize,
     /// The classes that pointers of this object led to, with the places of their names.
     classes: Vec<(&'n str, usize)>,
-    /// The places of all references to names of classes, for the entries of a basket.
+    /// The places of all references to names of classes. `None` if the objects are not entries of a basket.
     references: Option<Vec<usize>>,
+    /// Whether a pointer led to an object.
+    has_objects: bool,
     /// The classes around the value that is written, outermost first.
     stack: Vec<&'n Class>,
 }
@@ -77,7 +79,6 @@ pub(super) fn encode_entries(
     let source = Source::new(shape, array)?;
     let mut encoder = Encoder { references: Some(Vec::new()), ..Encoder::default() };
     let mut ends = Vec::with_capacity(rows.len());
-    let mut has_objects = false;
     for row in rows {
         encoder.origin = encoder.out.len();
         encoder.classes.clear();
@@ -87,11 +88,10 @@ pub(super) fn encode_entries(
             None => encoder.entry(node, &source, row),
         };
         written.map_err(|error| in_object(error, row))?;
-        has_objects |= !encoder.classes.is_empty();
         ends.push(encoder.out.len());
     }
-    let references = encoder.references.unwrap_or_default();
-    Ok(Entries { bytes: encoder.out, ends, references, has_objects })
+    let Encoder { out: bytes, references, has_objects, .. } = encoder;
+    Ok(Entries { bytes, ends, references: references.unwrap_or_default(), has_objects })
 }
 
 /// Returns the newest streamer infos of the classes in nodes, or all versions.
@@ -109,9 +109,17 @@ pub(super) fn describe<'n>(
 }
 
 impl<'n> Encoder<'n> {
+    /// Returns whether the objects are entries of a basket.
+    fn in_basket(&self) -> bool {
+        self.references.is_some()
+    }
+
     /// Writes one value.
     fn node(&mut self, node: &'n Node, source: &Source<'_>, row: usize) -> Result<()> {
         match (node, source) {
+            (Node::TRef | Node::TRefArray, _) if self.in_basket() => {
+                Err(Error::unsupported("it refers to objects of other branches"))
+            }
             (Node::Number(basic), Source::Number(numbers)) => {
                 number::write(*basic, numbers, row..row + 1, &mut self.out)
             }
@@ -166,6 +174,8 @@ impl<'n> Encoder<'n> {
     fn entry(&mut self, node: &'n Node, source: &Source<'_>, row: usize) -> Result<()> {
         match node {
             Node::Members(class, _) => self.members(class, source, Rows::One(row)),
+            // A branch of its own has the length.
+            Node::Counted(counted) => self.counted_alone(counted, source, row),
             node => self.node(node, source, row),
         }
     }

@@ -5,7 +5,7 @@ use super::source::Source;
 use super::{Encoder, misfit, span};
 use crate::error::{Error, Result};
 use crate::streamer::node::{Node, Pointer, PointerForm};
-use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
+use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET, too_far};
 
 /// The tag of the object that holds all others.
 const WHOLE: [u8; 4] = [0, 0, 0, 1];
@@ -57,6 +57,7 @@ impl<'n> Encoder<'n> {
         source: &Source<'_>,
         row: usize,
     ) -> Result<()> {
+        self.has_objects = true;
         let start = self.begin();
         let known = self.classes.iter().find(|(known, _)| *known == name);
         match known.map(|(_, place)| u32::try_from(place + TAG_OFFSET as usize)) {
@@ -65,7 +66,7 @@ impl<'n> Encoder<'n> {
                 self.references.as_mut().into_iter().for_each(|all| all.push(place));
                 self.out.extend_from_slice(&(tag | CLASS).to_be_bytes());
             }
-            Some(_) => return Err(Error::limit("a streamed object of more than 1 GiB")),
+            Some(_) => return Err(too_far()),
             None => {
                 self.classes.push((name, self.out.len() - self.origin));
                 self.out.extend_from_slice(&NEW_CLASS.to_be_bytes());
@@ -87,7 +88,7 @@ impl<'n> Encoder<'n> {
         let bytes = data.get(span(offsets, row)?).ok_or_else(misfit)?;
         let class = class_of(bytes);
         let around = self.stack.iter().find(|around| Some(around.name.as_bytes()) == class);
-        let whole = bytes == WHOLE && self.references.is_none();
+        let whole = bytes == WHOLE && !self.in_basket();
         if !whole && around.is_none_or(|around| around.has_pointers()) {
             let class = class.map_or("a class named elsewhere".into(), String::from_utf8_lossy);
             return Err(Error::unsupported(format!(
@@ -96,6 +97,7 @@ impl<'n> Encoder<'n> {
                 pointer.declared
             )));
         }
+        self.has_objects = true;
         self.out.extend_from_slice(bytes);
         Ok(())
     }
