@@ -109,13 +109,12 @@ pub(super) fn misfit_in(given: &DataType, wanted: &DataType) -> Option<String> {
 }
 
 fn misfit_of(given: &Field, wanted: &Field) -> Option<String> {
-    let same = given.data_type().equals_datatype(wanted.data_type());
-    match (wanted.is_nullable(), given.is_nullable() && !same) {
-        // Pointers.
-        (true, _) if same => None,
-        (false, _) => misfit_in(given.data_type(), wanted.data_type()),
-        _ => {
-            Some(format!(": {} instead of {}", brief(given.data_type()), brief(wanted.data_type())))
+    match wanted.is_nullable() && !given.data_type().equals_datatype(wanted.data_type()) {
+        false if wanted.is_nullable() => None,
+        false => misfit_in(given.data_type(), wanted.data_type()),
+        true => {
+            let both = [given, wanted].map(|one| brief(one.data_type()).to_string());
+            Some(format!(": a pointer to {} instead of {}", both[0], both[1]))
         }
     }
 }

@@ -8,6 +8,7 @@ use arrow_schema::{DataType, Field};
 use nyssa_root::arrow::Number;
 use nyssa_root::compression::Compression;
 use nyssa_root::error::{Error, Kind, Result, ResultExt};
+use nyssa_root::streamer::ObjectLayout;
 
 use super::form::{BranchForm, Content, LeafForm};
 use super::options::BranchSettings;
@@ -224,14 +225,25 @@ impl<'t> Planner<'t> {
                 _ => DataType::Null,
             },
             ClassShape::Record(members) => {
-                let field = |(name, shape): &(String, ClassShape)| {
-                    Field::new(name, self.data_type(shape), false)
+                let field = |(name, shape): &(String, ClassShape)| match self.layout(shape) {
+                    // What is behind a pointer may be missing.
+                    Some(layout) => layout.arrow_field(name),
+                    None => Field::new(name, self.data_type(shape), false),
                 };
                 DataType::Struct(members.iter().map(field).collect())
             }
             ClassShape::Items(_, item) => {
                 DataType::LargeList(Arc::new(Field::new("item", self.data_type(item), false)))
             }
+        }
+    }
+
+    /// Returns the layout of the values of a branch that ROOT's streamer writes.
+    fn layout(&self, shape: &ClassShape) -> Option<&ObjectLayout> {
+        let ClassShape::Value(at) = shape else { return None };
+        match &self.forms.get(*at)?.as_ref()?.content {
+            Content::Objects(layout) => Some(layout),
+            _ => None,
         }
     }
 
