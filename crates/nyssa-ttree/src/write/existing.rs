@@ -10,9 +10,11 @@ use nyssa_root::compression::Compression;
 use nyssa_root::error::{Error, Kind, Result, ResultExt};
 use nyssa_root::streamer::ObjectLayout;
 
+use super::element::ElementForm;
 use super::form::{BranchForm, Content, LeafForm};
+use super::kept::KeptBranch;
 use super::options::BranchSettings;
-use super::plan::{ClassColumn, Plan, Shape};
+use super::shape::{ClassColumn, Plan, Shape};
 use super::tree_columns::leaf_type;
 use super::unroll::ClassShape;
 use super::vector::VectorForm;
@@ -52,15 +54,27 @@ pub(super) fn plan(
     Ok((plan, settings, refused))
 }
 
-/// Returns the forms of a branch and of those below it, in their order, and how a column fills them.
+/// Returns the forms of a branch that another tree had and of those below it, numbered from `first`, and how a column fills
+/// them.
 ///
 /// # Errors
 /// `Unsupported` with the branch that cannot be filled.
-pub(super) fn top(branch: &Branch, stored: &[StoredBranch]) -> Result<(Vec<BranchForm>, Shape)> {
+pub(super) fn kept(kept: &KeptBranch, first: usize) -> Result<(Vec<BranchForm>, Shape)> {
+    let (branch, stored) = kept.branch();
     let mut planner = Planner::new(std::slice::from_ref(branch), stored)?;
     let shape = planner.top(branch).in_field(&branch.path)?;
     let forms = planner.finish().map_err(|(_, error)| error)?;
-    Ok((forms, shape))
+    let form = |(form, element): (BranchForm, &ElementForm)| {
+        let moved = |at: Option<usize>| at.map(|at| at + first);
+        let (mother, length) = (moved(element.mother), moved(element.length));
+        BranchForm {
+            counter: moved(form.counter),
+            element: Some(Box::new(ElementForm { mother, length, ..element.clone() })),
+            ..form
+        }
+    };
+    let forms = forms.into_iter().zip(kept.elements()).map(form).collect();
+    Ok((forms, shape.moved(first)))
 }
 
 /// Returns the compression of the new baskets of a branch.
