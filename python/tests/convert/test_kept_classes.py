@@ -54,6 +54,20 @@ def test_branches_come_back(
     assert dict(found.differences) == {}
 
 
+def test_bytes(files: dict[int, Path], tmp_path: Path) -> None:
+    """The baskets of whole objects have the bytes that ROOT wrote.
+
+    They have the checksums of the pairs of maps, which differ by the containers inside.
+    """
+    ntuple, back = tmp_path / "ntuple.root", tmp_path / "back.root"
+    nyssa.convert(files[0], ntuple, "t", carry=False)
+    nyssa.convert(ntuple, back, "t", to="ttree", carry=False)
+    with uproot.open(files[0])["t"] as old, uproot.open(back)["t"] as new:
+        for name in ("map", "other_map", "counted.", "texts.", "list.", "numbers", "olds", "first"):
+            was, now = (bytes(one[name].basket(0).data) for one in (old, new))
+            assert now == was, name
+
+
 def test_a_level_that_is_asked_for(files: dict[int, Path], tmp_path: Path, root: Root) -> None:
     """With a split level of the user, the objects are split in this way instead."""
     ntuple, back = tmp_path / "ntuple.root", tmp_path / "back.root"

@@ -16,6 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -150,14 +151,18 @@ _REASONS = {
     "ROOT": "ROOT does not read the tree, or what comes back",
     "by code of its own": "classes whose bytes only their code knows",
     "streamed objects": "other streamed objects",
-    "members are branches now|into other branches|, and is a": "objects whose branches are not known",
+    "members are branches now|into other branches|, and is a": "objects of unknown branches",
     "another file|not complete|entries of the tree": "branches whose entries are not all there",
 }
 
 
 def _reason(one: Compared) -> str:
     """Return the reason why a tree is refused or differs, for the table."""
-    texts = [one.refused] if one.refused else [*one.notes, *sum(one.differences.values(), [])]
+    texts = (
+        [one.refused]
+        if one.refused
+        else [*one.notes, *chain.from_iterable(one.differences.values())]
+    )
     for pattern, reason in _REASONS.items():
         if any(re.search(pattern, text) for text in texts):
             return reason

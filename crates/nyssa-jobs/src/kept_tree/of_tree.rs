@@ -8,7 +8,7 @@ use nyssa_root::rootfile::{KeyEntry, RootFile};
 use nyssa_root::streamer::StreamerList;
 use nyssa_root::type_name::normalize;
 use nyssa_ttree::stored::{Beside, BranchBeside, PlainObject};
-use nyssa_ttree::write::classes_in;
+use nyssa_ttree::write::{classes_in, form_of};
 use nyssa_ttree::{Branch, Leaf, Tree};
 
 use super::{BranchFacts, KeptTree, LeafFacts, TreeFacts};
@@ -30,7 +30,7 @@ impl Taken {
     /// # Errors
     /// Returns an error if the tree is damaged or cannot be read.
     pub(crate) fn of(file: &RootFile, key: &KeyEntry, tree: &Tree, entries: u64) -> Result<Self> {
-        let mut beside = Beside::read(file, key)?;
+        let mut beside = Beside::read(file, key, form_of)?;
         let mut notes = std::mem::take(&mut beside.refused);
         if beside.index.is_some() && entries != tree.entries {
             beside.index = None;

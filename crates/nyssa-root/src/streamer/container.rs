@@ -121,7 +121,7 @@ mod tests {
                 Some(Item::Map(
                     Box::new(Item::Text),
                     Box::new(Item::Sequence(float())),
-                    "pair<std::string,std::vector<float>>".to_owned(),
+                    "std::pair<std::string,std::vector<float>>".to_owned(),
                 )),
             ),
             ("set<TObject*>", Some(Item::Sequence(Box::new(Item::Pointer("TObject".to_owned()))))),
@@ -133,7 +133,7 @@ mod tests {
             ("bitset<8>", Some(Item::Bitset(8))),
             (
                 "pair<float,float>",
-                Some(Item::Pair(float(), float(), "pair<float,float>".to_owned())),
+                Some(Item::Pair(float(), float(), "std::pair<float,float>".to_owned())),
             ),
             (
                 "vector<array<int,3> >",

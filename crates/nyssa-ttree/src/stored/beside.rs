@@ -8,12 +8,14 @@ use nyssa_root::streamer::values::{EditedObject, Value, View};
 use nyssa_root::streamer::{Draft, StreamerInfos};
 
 use crate::model::{Alias, FriendElement, Index};
-use crate::write::kept::form_of;
 
 /// The base class of all objects in lists.
 const OBJECT: &str = "TObject";
 /// The mark of a class that is named for the first time, before its name.
 const NEW_CLASS: [u8; 4] = [0xFF; 4];
+
+/// Makes the form of a branch of a class: [`crate::write::form_of`].
+pub type FormOf = fn(View<'_>) -> Result<PlainObject>;
 
 /// The facts about a top-level branch, apart from its values.
 #[derive(Debug, Default)]
@@ -61,21 +63,21 @@ pub struct PlainObject {
 }
 
 impl Beside {
-    /// Reads the parts of the tree of a key.
+    /// Reads the parts of the tree of a key. `form_of` makes the forms of branches of classes.
     ///
     /// # Errors
     /// `NotFound`, `Unsupported` or `OutOfSpecification` if the tree cannot be read.
-    pub fn read(file: &RootFile, key: &KeyEntry) -> Result<Self> {
+    pub fn read(file: &RootFile, key: &KeyEntry, form_of: FormOf) -> Result<Self> {
         let infos = file.streamer_infos()?;
         let payload = file.metadata(key)?;
         let object = EditedObject::read_in_place(infos.complete(), &key.class, payload, key.keylen);
         object
-            .and_then(|object| Self::of(&object, &infos))
+            .and_then(|object| Self::of(&object, &infos, form_of))
             .in_file(file.name())
             .in_object(&key.path)
     }
 
-    fn of(object: &EditedObject, infos: &StreamerInfos) -> Result<Self> {
+    fn of(object: &EditedObject, infos: &StreamerInfos, form_of: FormOf) -> Result<Self> {
         let tree = object.object().root();
         let number = |name: &str| tree.get(name).and_then(Value::as_i64);
         let mut this = Self {

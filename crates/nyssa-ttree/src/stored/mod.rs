@@ -12,7 +12,7 @@ mod references;
 mod tree;
 
 pub(crate) use beside::drafts;
-pub use beside::{Beside, BranchBeside, PlainObject};
+pub use beside::{Beside, BranchBeside, FormOf, PlainObject};
 pub use clusters::ClusterRuns;
 pub use grown::{BranchGrowth, Growth, NewBranches, add_bytes};
 pub(crate) use index::check as check_index;

@@ -12,7 +12,7 @@ use super::columns::{self, BranchValues, Values};
 use super::form::Content;
 use super::numbers::at_entry;
 use super::options::{BranchSettings, TreeWriteOptions};
-use super::plan::Plan;
+use super::shape::Plan;
 use super::start::describe;
 use super::writer::TreeWriter;
 

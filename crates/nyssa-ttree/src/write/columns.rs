@@ -14,7 +14,7 @@ use nyssa_root::error::{Error, Result, ResultExt};
 use super::conform;
 use super::form::{BranchForm, Content, LeafForm};
 use super::numbers;
-use super::plan::{Plan, Shape};
+use super::shape::{Plan, Shape};
 use super::unroll::ClassShape;
 use super::vector::{Item, Items, VectorForm, Vectors};
 

@@ -8,10 +8,13 @@ use arrow_schema::{DataType, Field};
 use nyssa_root::arrow::Number;
 use nyssa_root::compression::Compression;
 use nyssa_root::error::{Error, Kind, Result, ResultExt};
+use nyssa_root::streamer::ObjectLayout;
 
+use super::element::ElementForm;
 use super::form::{BranchForm, Content, LeafForm};
+use super::kept::KeptBranch;
 use super::options::BranchSettings;
-use super::plan::{ClassColumn, Plan, Shape};
+use super::shape::{ClassColumn, Plan, Shape};
 use super::tree_columns::leaf_type;
 use super::unroll::ClassShape;
 use super::vector::VectorForm;
@@ -51,15 +54,27 @@ pub(super) fn plan(
     Ok((plan, settings, refused))
 }
 
-/// Returns the forms of a branch and of the branches below it, in their order, and how a column fills them.
+/// Returns the forms of a branch that another tree had and of the branches below it, numbered from `first`, and how a column
+/// fills them.
 ///
 /// # Errors
 /// `Unsupported` with the branch that cannot be filled.
-pub(super) fn top(branch: &Branch, stored: &[StoredBranch]) -> Result<(Vec<BranchForm>, Shape)> {
+pub(super) fn plan_kept(kept: &KeptBranch, first: usize) -> Result<(Vec<BranchForm>, Shape)> {
+    let (branch, stored) = kept.branch();
     let mut planner = Planner::new(std::slice::from_ref(branch), stored)?;
     let shape = planner.top(branch).in_field(&branch.path)?;
     let forms = planner.finish().map_err(|(_, error)| error)?;
-    Ok((forms, shape))
+    let form = |(form, element): (BranchForm, &ElementForm)| {
+        let moved = |at: Option<usize>| at.map(|at| at + first);
+        let (mother, length) = (moved(element.mother), moved(element.length));
+        BranchForm {
+            counter: moved(form.counter),
+            element: Some(Box::new(ElementForm { mother, length, ..element.clone() })),
+            ..form
+        }
+    };
+    let forms = forms.into_iter().zip(kept.elements()).map(form).collect();
+    Ok((forms, shape.moved(first)))
 }
 
 /// Returns the compression of the new baskets of a branch.
@@ -224,8 +239,10 @@ impl<'t> Planner<'t> {
                 _ => DataType::Null,
             },
             ClassShape::Record(members) => {
-                let field = |(name, shape): &(String, ClassShape)| {
-                    Field::new(name, self.data_type(shape), self.is_nullable(shape))
+                let field = |(name, shape): &(String, ClassShape)| match self.layout(shape) {
+                    // An object behind a pointer may be missing.
+                    Some(layout) => layout.arrow_field(name),
+                    None => Field::new(name, self.data_type(shape), false),
                 };
                 DataType::Struct(members.iter().map(field).collect())
             }
@@ -235,12 +252,12 @@ impl<'t> Planner<'t> {
         }
     }
 
-    /// Returns whether the values of a branch are pointers, which may be null.
-    fn is_nullable(&self, shape: &ClassShape) -> bool {
-        let ClassShape::Value(at) = shape else { return false };
-        match self.forms[*at].as_ref().map(|form| &form.content) {
-            Some(Content::Objects(layout)) => layout.arrow_field("").is_nullable(),
-            _ => false,
+    /// Returns the layout of the values of a branch that ROOT's streamer writes.
+    fn layout(&self, shape: &ClassShape) -> Option<&ObjectLayout> {
+        let ClassShape::Value(at) = shape else { return None };
+        match &self.forms.get(*at)?.as_ref()?.content {
+            Content::Objects(layout) => Some(layout),
+            _ => None,
         }
     }
 

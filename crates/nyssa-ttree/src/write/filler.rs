@@ -19,7 +19,7 @@ use super::codecs::Codecs;
 use super::columns::{self, BranchValues, Values};
 use super::in_order::{self, Compressing, Done, Full};
 use super::options::{AutoFlush, BranchSettings};
-use super::plan::Plan;
+use super::shape::Plan;
 use super::target::{BasketTarget, BranchState};
 use super::workers::Workers;
 use crate::heuristics::write;

@@ -8,25 +8,18 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use nyssa_root::compression::Compression;
 use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::streamer::StreamerInfos;
 use nyssa_root::streamer::values::{ObjectId, Value, View};
-use nyssa_root::streamer::{Draft, StreamerInfos};
 
 use super::element::{ElementForm, ElementKind, LeafElement, OBJECTS};
-use super::existing;
-use super::form::{BranchForm, Content};
-use super::metadata;
-use super::plan::Shape;
-use super::stored_branch::StoredBranch;
-use super::target::BranchState;
 use crate::model::{Branch, read_branch};
-use crate::stored::{self, NO_REFERENCES, PlainObject, branches_of};
+use crate::stored::{NO_REFERENCES, PlainObject, StoredBranch, branches_of};
 
 /// The class of the branches whose form is kept.
 const CLASS: &str = "TBranchElement";
 /// The class of the object with the branch, so that the branches below can refer to it.
-const HOLDER: &str = "TObjArray";
+pub(super) const HOLDER: &str = "TObjArray";
 /// The class of their leaves.
 const LEAF: &str = "TLeafElement";
 /// The bits of a branch that are kept: it has objects derived from `TObject` (`TBranch::kBranchObject`), it is a folder
@@ -38,7 +31,7 @@ const BITS: i64 = 1 << 12 | 1 << 14 | OBJECTS | NO_REFERENCES;
 pub struct KeptBranch {
     object: PlainObject,
     branch: Branch,
-    stored: Arc<Vec<stored::StoredBranch>>,
+    stored: Arc<Vec<StoredBranch>>,
     elements: Vec<ElementForm>,
 }
 
@@ -49,7 +42,7 @@ impl PartialEq for KeptBranch {
 }
 
 impl KeptBranch {
-    /// Reads the bytes of a branch that [`form_of`] made. `infos` describe the classes of its objects.
+    /// Reads the bytes of a branch that [`super::form_of`] made. `infos` describe the classes of its objects.
     ///
     /// # Errors
     /// `OutOfSpecification` or `Unsupported` for bytes that are no such branch.
@@ -66,23 +59,14 @@ impl KeptBranch {
         Ok(Self { object, branch, stored: Arc::new(stored), elements })
     }
 
-    /// Returns the forms of the branches, numbered from `first`, and how a column fills them.
-    ///
-    /// # Errors
-    /// `Unsupported` with the branch that nyssa cannot fill.
-    pub(super) fn plan(&self, first: usize) -> Result<(Vec<BranchForm>, Shape)> {
-        let (forms, shape) = existing::top(&self.branch, &self.stored)?;
-        let form = |(form, element): (BranchForm, &ElementForm)| {
-            let moved = |at: Option<usize>| at.map(|at| at + first);
-            let (mother, length) = (moved(element.mother), moved(element.length));
-            BranchForm {
-                counter: moved(form.counter),
-                element: Some(Box::new(ElementForm { mother, length, ..element.clone() })),
-                ..form
-            }
-        };
-        let forms = forms.into_iter().zip(&self.elements).map(form).collect();
-        Ok((forms, shape.moved(first)))
+    /// Returns the branch, without baskets.
+    pub(super) fn branch(&self) -> (&Branch, &[StoredBranch]) {
+        (&self.branch, &self.stored)
+    }
+
+    /// Returns the facts about the branch and the branches below it, apart from their entries.
+    pub(super) fn elements(&self) -> &[ElementForm] {
+        &self.elements
     }
 
     /// Returns the classes that the branches name.
@@ -91,45 +75,14 @@ impl KeptBranch {
     }
 }
 
-/// Returns the form of a branch of a stored tree: a streamed `TObjArray` with the `TBranchElement` without baskets.
-///
-/// # Errors
-/// `Unsupported` with the reason for other branches, and for branches of forms that nyssa does not write.
-pub(crate) fn form_of(branch: View<'_>) -> Result<PlainObject> {
-    let stored = |part: Part| {
-        let form = BranchForm {
-            name: part.name,
-            content: Content::Nothing,
-            counter: part.counter,
-            string_class: None,
-            leaf: None,
-            element: Some(Box::new(part.element)),
-            offsets: None,
-        };
-        StoredBranch {
-            form,
-            title: None,
-            compression: Compression::NONE,
-            keylen: 0,
-            state: BranchState { basket_size: part.basket_size, ..BranchState::default() },
-            places: Vec::new(),
-            tot_bytes: 0,
-            zip_bytes: 0,
-        }
-    };
-    let branches: Vec<_> = parts(branch)?.into_iter().map(stored).collect();
-    let holder = Draft::new(HOLDER).items("items", metadata::empty(&branches));
-    let bytes = holder.serialize(&StreamerInfos::of_trees()?, 0)?.bytes;
-    Ok(PlainObject { class: HOLDER.to_owned(), bytes })
-}
-
 /// A branch, as it is stored.
-struct Part {
-    name: String,
-    basket_size: usize,
-    element: ElementForm,
+pub(super) struct Part {
+    pub name: String,
+    /// The size of its baskets in bytes.
+    pub basket_size: usize,
+    pub element: ElementForm,
     /// The branch that counts its items.
-    counter: Option<usize>,
+    pub counter: Option<usize>,
     /// The branch or the leaf that counts its items, or says how long its array is.
     counted_by: Option<ObjectId>,
     /// The branch and its leaf.
@@ -137,7 +90,7 @@ struct Part {
 }
 
 /// Returns a branch and the branches below it.
-fn parts(branch: View<'_>) -> Result<Vec<Part>> {
+pub(super) fn parts(branch: View<'_>) -> Result<Vec<Part>> {
     let mut parts = Vec::new();
     collect(branch, None, &mut parts)?;
     let ids =

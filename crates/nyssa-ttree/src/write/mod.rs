@@ -42,7 +42,8 @@ mod existing;
 mod filler;
 mod form;
 mod in_order;
-pub(crate) mod kept;
+mod kept;
+mod kept_form;
 mod metadata;
 mod names;
 mod numbers;
@@ -53,6 +54,7 @@ mod parts;
 mod plan;
 mod report;
 mod resume;
+mod shape;
 mod spare;
 mod start;
 mod stored;
@@ -69,6 +71,7 @@ pub use before::EmbeddedBasket;
 pub use declared::column_of;
 pub use described::{Described, classes_in};
 pub use kept::KeptBranch;
+pub use kept_form::form_of;
 pub use names::is_reserved;
 pub use options::{
     AutoFlush, BranchOptions, ColumnOptions, DEFAULT_AUTO_FLUSH, DEFAULT_BASKET_SIZE,

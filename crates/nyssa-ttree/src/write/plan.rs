@@ -20,82 +20,19 @@ use arrow_schema::{DataType, Field, Schema};
 use nyssa_root::arrow::lists::{is_bytes, item_type};
 use nyssa_root::arrow::{Number, STREAMER, brief};
 use nyssa_root::error::{Error, Result, ResultExt};
-use nyssa_root::streamer::{ClassInfo, Declarations, ObjectLayout, StreamerInfos, StreamerList};
+use nyssa_root::streamer::{ClassInfo, Declarations, ObjectLayout, StreamerInfos};
 
 use super::class_members::check_streamed_by_infos;
 use super::conform::{fits, misfit_in};
 use super::declared::narrowed;
+use super::existing;
 use super::form::{BranchForm, Content, LeafForm};
 use super::kept::KeptBranch;
 use super::names;
 use super::options::TreeWriteOptions;
-use super::unroll::{ClassShape, Unrolled, unroll};
+use super::shape::{ClassColumn, Plan, Shape};
+use super::unroll::{Unrolled, unroll};
 use super::vector::{Item, VectorForm};
-
-/// The branches of a tree, and how columns fill them.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Plan {
-    /// The branches. A counter is before its branches.
-    pub branches: Vec<BranchForm>,
-    /// The columns with their shapes.
-    pub columns: Vec<(String, Shape)>,
-    /// The streamer infos of classes that the user defines.
-    pub infos: Vec<ClassInfo>,
-    /// The streamer infos of classes that come from a file.
-    pub lists: StreamerList,
-}
-
-/// The branches that a column fills.
-#[derive(Clone, Debug)]
-pub(super) enum Shape {
-    /// Numbers fill a leaf.
-    Leaf(usize),
-    /// Numbers are the counter of jagged branches.
-    Counter(usize),
-    /// Strings fill a leaf.
-    Text(usize),
-    /// Lists fill a branch of vectors.
-    Vector(usize),
-    /// Members of a record fill separate branches.
-    Record(Vec<(String, Self)>),
-    /// Members of a record fill the leaves of a branch.
-    LeafList(usize, Vec<String>),
-    /// Items of lists fill branches with this counter.
-    List(usize, Box<Self>),
-    /// Objects of a class, or collections of them.
-    Class(ClassColumn),
-}
-
-impl Shape {
-    /// Returns the shape for branches whose numbers are higher by `by`.
-    pub(super) fn moved(self, by: usize) -> Self {
-        match self {
-            Self::Leaf(at) => Self::Leaf(at + by),
-            Self::Counter(at) => Self::Counter(at + by),
-            Self::Text(at) => Self::Text(at + by),
-            Self::Vector(at) => Self::Vector(at + by),
-            Self::Record(members) => {
-                let moved = |(name, shape): (String, Self)| (name, shape.moved(by));
-                Self::Record(members.into_iter().map(moved).collect())
-            }
-            Self::LeafList(at, names) => Self::LeafList(at + by, names),
-            Self::List(at, item) => Self::List(at + by, Box::new(item.moved(by))),
-            Self::Class(class) => {
-                Self::Class(ClassColumn { shape: class.shape.moved(by), ..class })
-            }
-        }
-    }
-}
-
-/// The branches that a column of a class fills.
-#[derive(Clone, Debug)]
-pub(super) struct ClassColumn {
-    /// The type of the values.
-    pub data_type: DataType,
-    /// The type as which they are streamed.
-    pub streamed: DataType,
-    pub shape: ClassShape,
-}
 
 impl Plan {
     /// Makes the branches for `schema`.
@@ -259,7 +196,7 @@ impl<'a> Planner<'a> {
 
     /// Adds the branches that another tree had for the values of a column.
     fn kept(&mut self, field: &Field, kept: &KeptBranch) -> Result<Shape> {
-        let (forms, shape) = kept.plan(self.plan.branches.len())?;
+        let (forms, shape) = existing::plan_kept(kept, self.plan.branches.len())?;
         let top = forms.first().map(|form| &form.content);
         let other = || Some(format!(": {}", brief(field.data_type())));
         let misfit = match (&shape, top) {

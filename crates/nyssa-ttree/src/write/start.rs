@@ -10,7 +10,7 @@ use nyssa_root::streamer::StreamerList;
 use super::filler::Filler;
 use super::names;
 use super::options::{BranchSettings, TreeWriteOptions};
-use super::plan::Plan;
+use super::shape::Plan;
 use super::stored::StoredTree;
 
 /// Starts the tree `path` in `file` for rows with the columns of `schema`.

@@ -11,7 +11,7 @@ use nyssa_root::arrow::lists::lists;
 use nyssa_root::error::{Error, Result, ResultExt};
 
 use super::form::{Content, LeafForm};
-use super::plan::{Plan, Shape};
+use super::shape::{Plan, Shape};
 use super::vector::{Item, VectorForm};
 
 /// The columns of a tree that is written.
