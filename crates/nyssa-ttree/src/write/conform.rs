@@ -44,10 +44,9 @@ pub(super) fn conform(array: &ArrayRef, wanted: &DataType) -> Result<ArrayRef> {
             let first = offsets.get(0);
             let values =
                 member(&values, item).map_err(|error| error.entry_of(|at| offsets.row(at)))?;
-            let item = with_type_of(item, &values);
             let ends: Vec<i64> = (0..offsets.len()).map(|at| offsets.get(at) - first).collect();
             let ends = OffsetBuffer::new(ends.into());
-            made(LargeListArray::try_new(item, ends, values, None))
+            made(LargeListArray::try_new(Arc::clone(item), ends, values, None))
         }
         DataType::FixedSizeList(item, size) => arrays(array, item, *size, wanted),
         DataType::LargeBinary => {
@@ -63,15 +62,11 @@ pub(super) fn conform(array: &ArrayRef, wanted: &DataType) -> Result<ArrayRef> {
     }
 }
 
-/// Returns the values of a member or of items. Missing values are null pointers, if the type has pointers. Pointers that have
-/// their type already pass as they are.
+/// Returns the values of a member or of items. Missing values are null pointers, if the type has pointers.
 fn member(array: &ArrayRef, field: &Field) -> Result<ArrayRef> {
     let wanted = field.data_type();
     if !field.is_nullable() || array.is_empty() {
         return conform(array, wanted);
-    }
-    if array.data_type().equals_datatype(wanted) {
-        return Ok(Arc::clone(array));
     }
     let array = &decoded(array)?;
     if let (Some(given), DataType::Union(classes, _)) = (array.as_union_opt(), wanted) {
@@ -135,7 +130,8 @@ fn of_one_class(
     }
     let others = classes.iter().skip(2).map(|(_, class)| new_empty_array(class.data_type()));
     let none: ArrayRef = Arc::new(NullArray::new(1));
-    union_of(classes, ids, places, [none, objects].into_iter().chain(others).collect())
+    let children = [none, objects].into_iter().chain(others).collect();
+    made(UnionArray::try_new(classes.clone(), ids.into(), Some(places.into()), children))
 }
 
 /// Returns a union of objects of several classes. They are found by their names, or by their order if they have none.
@@ -181,24 +177,7 @@ fn union(given: &UnionArray, classes: &UnionFields) -> Result<ArrayRef> {
     };
     let children = children.into_iter().map(bare).collect::<std::result::Result<_, _>>();
     let children = children.map_err(|error| Error::invalid_argument(error.to_string()))?;
-    union_of(classes, ids, places, children)
-}
-
-/// Returns a union of the objects of `classes`.
-fn union_of(
-    classes: &UnionFields,
-    ids: Vec<i8>,
-    places: Vec<i32>,
-    children: Vec<ArrayRef>,
-) -> Result<ArrayRef> {
-    let typed = classes.iter().zip(&children);
-    let typed = typed.map(|((id, class), child)| (id, with_type_of(class, child))).collect();
-    made(UnionArray::try_new(typed, ids.into(), Some(places.into()), children))
-}
-
-/// Returns a field with the type of its values, which may have other metadata.
-fn with_type_of(field: &Field, values: &ArrayRef) -> Arc<Field> {
-    Arc::new(field.clone().with_data_type(values.data_type().clone()))
+    made(UnionArray::try_new(classes.clone(), ids.into(), Some(places.into()), children))
 }
 
 /// Returns whether values of the type `given` can have the type `wanted`, apart from their range.
@@ -278,8 +257,7 @@ fn record(array: &ArrayRef, fields: &Fields) -> Result<ArrayRef> {
         return Err(Error::invalid_argument(format!("the class has no member {extra:?}"))
             .suggest(extra, known));
     }
-    let fields = fields.iter().zip(&members).map(|(field, values)| with_type_of(field, values));
-    made(StructArray::try_new_with_length(fields.collect(), members, None, array.len()))
+    made(StructArray::try_new_with_length(fields.clone(), members, None, array.len()))
 }
 
 /// Returns arrays of a fixed size, from such arrays or from lists that all have this length.
@@ -298,7 +276,7 @@ fn arrays(array: &ArrayRef, item: &Arc<Field>, size: i32, wanted: &DataType) -> 
         }
     };
     let values = member(&values, item).map_err(|error| error.entry_of(|at| at / length.max(1)))?;
-    made(FixedSizeListArray::try_new(with_type_of(item, &values), size, values, None))
+    made(FixedSizeListArray::try_new(Arc::clone(item), size, values, None))
 }
 
 fn length_error(found: usize, wanted: usize, at: usize) -> Error {
