@@ -152,7 +152,8 @@ _REASONS = {
     "streamer of its own|bytes where|bytes after": "bytes that nyssa does not read",
     "leaf list": "arrays of varying size in leaf lists",
     "of an old form|no members|values are not those of its branch": "classes of another form",
-    "ROOT": "ROOT does not read the tree, or what comes back",
+    "no field is left to convert \\(": "no branches",
+    "ROOT: |ROOT crashed|ROOT took": "ROOT does not read the tree, or what comes back",
 }
 
 
