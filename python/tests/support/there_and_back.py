@@ -131,11 +131,12 @@ def _values(found: Compared, reader: Reader, path: Path, back: Path, scratch: Pa
             found.differences["values"].append(f"{key[1]} [{at}]: {both}")
 
 
-def _of_file(path: Path, tree: Collection[str] = ()) -> list[Compared]:
+def _of_file(path: Path) -> list[Compared]:
     """Compare the trees of a file. Each process has a ROOT and a reader of its own."""
-    tools = _TOOLS or _TOOLS.append((Root(LONGEST), Reader())) or _TOOLS
+    if not _TOOLS:
+        _TOOLS.append((Root(LONGEST), Reader()))
     with tempfile.TemporaryDirectory() as folder:
-        return list(compare(path, *tools[0], Path(folder), tree))
+        return list(compare(path, *_TOOLS[0], Path(folder)))
 
 
 #: The tools of this process.
@@ -143,26 +144,24 @@ _TOOLS: list[tuple[Root, Reader]] = []
 
 #: Why a tree is refused or differs, by what reports say.
 _REASONS = {
-    "refers to objects of other branches": "objects that refer to others (`TRef`)",
-    "which may refer to others": "pointers to objects of unknown classes",
-    "TLeafObject|TBranchObject": "branches of the old kind `TBranchObject`",
-    "no RNTuple type|have no type|may be missing|no column": "values without a type in an RNTuple",
-    "no members|without members": "classes without members",
-    "ROOT": "ROOT does not read the tree, or what comes back",
-    "by code of its own": "classes whose bytes only their code knows",
-    "streamed objects": "other streamed objects",
-    "members are branches now|into other branches|, and is a": "objects of unknown branches",
-    "another file|not complete|entries of the tree": "branches whose entries are not all there",
+    "refers to objects of other branches|fUniqueID': .*fUniqueID'": "objects that refer to others",
+    "array of varying size in the items": "arrays behind pointers in the items of collections",
+    "may stream by code of the class": "`TBranchObject`",
+    "no RNTuple type|have no type|may be missing|no place in the type": "no type in an RNTuple",
+    "it is missing|is no member|entries of the tree": "members whose values are not all there",
+    "streamer of its own|bytes where|bytes after": "bytes that nyssa does not read",
+    "leaf list": "arrays of varying size in leaf lists",
+    "of an old form|no members|values do not fit its branch": "classes of another form",
+    "no field is left to convert \\(": "no branches",
+    "ROOT: |ROOT crashed|ROOT took": "ROOT does not read the tree, or what comes back",
 }
 
 
 def _reason(one: Compared) -> str:
     """Return the reason why a tree is refused or differs, for the table."""
-    texts = (
-        [one.refused]
-        if one.refused
-        else [*one.notes, *chain.from_iterable(one.differences.values())]
-    )
+    texts = [one.refused]
+    if not one.refused:
+        texts = [*one.notes, *chain.from_iterable(one.differences.values())]
     for pattern, reason in _REASONS.items():
         if any(re.search(pattern, text) for text in texts):
             return reason

@@ -82,6 +82,10 @@ pub(super) fn split(plan: &Plan, arrays: &[ArrayRef]) -> Result<Vec<BranchValues
             splitter.check_counter(*branch, array).in_field(name)?;
         }
     }
+    for (at, branch) in plan.branches.iter().enumerate() {
+        let length = branch.element.as_ref().and_then(|element| element.length);
+        length.map_or(Ok(()), |length| splitter.check_length(at, length)).in_field(&branch.name)?;
+    }
     splitter
         .values
         .into_iter()
@@ -262,6 +266,43 @@ impl Splitter<'_> {
             Content::Counter(number) => number,
             _ => Number::Int32,
         }
+    }
+
+    /// Compares the arrays behind the pointers of a branch with the branch that has their lengths. Null pointers are arrays
+    /// without items.
+    fn check_length(&self, branch: usize, length: usize) -> Result<()> {
+        let values = |at: usize| self.values.get(at)?.as_ref().map(|item| &item.values);
+        let (Some(Values::Objects(arrays)), Some(Values::Leaves(given))) =
+            (values(branch), values(length))
+        else {
+            return Err(Error::invalid_argument("the length of its arrays is no number"));
+        };
+        let given = given.first().ok_or_else(|| misfit(arrays))?;
+        let given = numbers::convert(given, Number::Int64)?;
+        let given = given.as_primitive::<arrow_array::types::Int64Type>().values();
+        let (mut inner, mut each) = (Arc::clone(arrays), 1);
+        while let Some((size, items)) = fixed(&inner)? {
+            (inner, each) = (items, each * size);
+        }
+        if inner.is_empty() {
+            return Ok(());
+        }
+        let (offsets, _) = lists(&inner).ok_or_else(|| misfit(&inner))??;
+        let lengths: Vec<usize> = offsets.lengths().collect();
+        for (row, (own, given)) in lengths.chunks(each.max(1)).zip(given).enumerate() {
+            let fits = own.iter().all(|&len| i64::try_from(len) == Ok(*given));
+            if !fits && own.iter().any(|&len| len != 0) {
+                return Err(numbers::at_entry(
+                    Error::invalid_argument(format!(
+                        "an array of {} items, of which the branch {:?} says that they are {given}",
+                        own.iter().max().unwrap_or(&0),
+                        self.form(length).name
+                    )),
+                    row,
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Compares the numbers of a column with the lengths of the lists that it counts.

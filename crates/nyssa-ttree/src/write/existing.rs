@@ -61,7 +61,8 @@ pub(super) fn plan(
 /// `Unsupported` with the branch that cannot be filled.
 pub(super) fn plan_kept(kept: &KeptBranch, first: usize) -> Result<(Vec<BranchForm>, Shape)> {
     let (branch, stored) = kept.branch();
-    let mut planner = Planner::new(std::slice::from_ref(branch), stored)?;
+    let planner = Planner::new(std::slice::from_ref(branch), stored)?;
+    let mut planner = Planner { checks_lengths: true, ..planner };
     let shape = planner.top(branch).in_field(&branch.path)?;
     let forms = planner.finish().map_err(|(_, error)| error)?;
     let form = |(form, element): (BranchForm, &ElementForm)| {
@@ -97,6 +98,8 @@ struct Planner<'t> {
     counters: HashSet<&'t str>,
     /// The forms of the branches that can be filled.
     forms: Vec<Option<BranchForm>>,
+    /// Whether arrays are compared with the branch that has their length. An array needs its element for this.
+    checks_lengths: bool,
 }
 
 impl<'t> Planner<'t> {
@@ -114,6 +117,7 @@ impl<'t> Planner<'t> {
             counters: counters.map(|source| source.branch.as_str()).collect(),
             forms: vec![None; branches.len()],
             branches,
+            checks_lengths: false,
         })
     }
 
@@ -210,10 +214,10 @@ impl<'t> Planner<'t> {
             Stored::Streamed(Streamed { named: true, .. }) => {
                 return Err(refused_as("its objects are of several classes"));
             }
-            Stored::Streamed(Streamed { lengths: Some(_), counter: Some(_), .. }) => {
-                return Err(refused_as(
-                    "it is an array of varying size in the items of a collection",
-                ));
+            Stored::Streamed(Streamed { lengths: Some(_), .. })
+                if counter.is_some() || !self.checks_lengths =>
+            {
+                return Err(refused_as("it is an array whose length is in another branch"));
             }
             Stored::Streamed(streamed) => {
                 if let Some(reason) = streamed.layout.not_in_baskets() {

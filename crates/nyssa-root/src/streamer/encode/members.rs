@@ -116,7 +116,7 @@ impl<'n> Encoder<'n> {
         Ok(())
     }
 
-    /// Writes the arrays behind a pointer of one object, of any length.
+    /// Writes the arrays behind a pointer of one object. The caller compares them with the branch of their length.
     pub(super) fn counted_alone(
         &mut self,
         counted: &'n Counted,
