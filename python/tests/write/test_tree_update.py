@@ -319,7 +319,8 @@ def test_killed_at_each_write(tmp_path: Path, root: Root) -> None:
             lengths.append(len(found))
     assert bytes(state) == new
     assert lengths == [95] * (len(lengths) - 1) + [155]
-    assert len(lengths) >= 4
+    # The data, whole or half of it, and the header with the directory.
+    assert len(lengths) >= 3
     # A file that was left with unused bytes can be updated as usual.
     Path(path).write_bytes(old + new[len(old) :])
     with nyssa.update(path) as file:
