@@ -206,8 +206,7 @@ def test_values_that_a_leaf_cannot_keep(ntuples: Path, tmp_path: Path) -> None:
     """Numbers that a Float16_t would change are refused, not changed."""
     with nyssa.open(ntuples / "na.root")["Events"] as ntuple:
         rows = ntuple.attribute_sets["nyssa_ttree"].attributes().to_list()
-    # The forms of the other branches are bytes, which awkward does not take as text.
-    rows = [{**row, "data": ""} for row in rows if row["kind"] in ("version", "branch")]
+    rows = [row for row in rows if row["kind"] == "version" or row["name"] == "h16"]
     path = tmp_path / "other.root"
     _with_set(path, rows, {"h16": ak.values_astype([1 / 3, 0.5], "float32")})
     with pytest.raises(nyssa.ArgumentError, match="of a TLeafF16 would store 0.333"):

@@ -78,8 +78,6 @@ impl KeptBranch {
 /// A branch, as it is stored.
 pub(super) struct Part {
     pub name: String,
-    /// The size of its baskets in bytes.
-    pub basket_size: usize,
     pub element: ElementForm,
     /// The branch that counts its items.
     pub counter: Option<usize>,
@@ -164,9 +162,8 @@ fn part(view: View<'_>, mother: Option<usize>) -> Result<Part> {
         has_offsets: number("fEntryOffsetLen") != 0,
         leaf: leaf.map(leaf_element).transpose()?,
     };
-    let basket_size = usize::try_from(number("fBasketSize")).unwrap_or(0);
     let name = view.str("fName")?.to_owned();
-    Ok(Part { name, basket_size, element, counter: None, counted_by, ids })
+    Ok(Part { name, element, counter: None, counted_by, ids })
 }
 
 fn leaf_element(leaf: View<'_>) -> Result<LeafElement> {

@@ -32,7 +32,8 @@ pub fn form_of(branch: View<'_>) -> Result<PlainObject> {
             title: None,
             compression: Compression::NONE,
             keylen: 0,
-            state: BranchState { basket_size: part.basket_size, ..BranchState::default() },
+            // The sizes of baskets differ from file to file.
+            state: BranchState::default(),
             places: Vec::new(),
             tot_bytes: 0,
             zip_bytes: 0,
