@@ -99,7 +99,7 @@ fn flame_graph(root: &Flame) -> String {
     );
     let scale = if root.seconds > 0.0 { WIDTH / root.seconds } else { 0.0 };
     draw(&mut svg, &root.inside, 0.0, 0.0, scale);
-    svg + "</svg>\n<p class=\"note\">The width of a stage is its time with that of the stages below it.</p>\n"
+    svg + "</svg>\n<p class=\"note\">The width of a stage is its time, including the stages below it.</p>\n"
 }
 
 /// Returns the number of stages that are inside each other.
