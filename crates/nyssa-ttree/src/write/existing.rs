@@ -340,7 +340,7 @@ fn leaf_form(name: &str, number: Number, dimensions: &[u64]) -> LeafForm {
 fn refused_as(reason: &str) -> Error {
     Error::unsupported(format!(
         "no entries can be added to this branch: {reason}. All branches of the tree must be numbers, fixed or jagged \
-         arrays of numbers, leaf lists, strings, std::vector, or objects of classes without pointers; branches can be \
-         added to the tree all the same"
+         arrays of numbers, leaf lists, strings, std::vector, or objects whose members and pointers nyssa writes; branches \
+         can be added to the tree all the same"
     ))
 }
