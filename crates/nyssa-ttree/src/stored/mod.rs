@@ -17,4 +17,5 @@ pub use clusters::ClusterRuns;
 pub use grown::{BranchGrowth, Growth, NewBranches, add_bytes};
 pub(crate) use index::check as check_index;
 pub use references::References;
+pub(crate) use references::renumber;
 pub use tree::{Counted, StoredBranch, StoredTree};
