@@ -43,7 +43,7 @@ pub fn renumbered(
     (processes, path): (&Renumbering, &str),
     memory: &PackingMemory,
 ) -> Result<MovedBasket> {
-    if processes.concerns(raw) {
+    if processes.concerns(path, raw) {
         let (opened, has_changed) = sealed(raw, basket, (processes, path))?;
         if has_changed {
             return opened.compressed(compression, memory);
@@ -79,7 +79,7 @@ fn sealed<'a>(
     (processes, path): (&Renumbering, &str),
 ) -> Result<(Plain<'a>, bool)> {
     let expected = Expected::of(basket);
-    let (mut head, payload, objlen) = match &basket.embedded {
+    let (mut head, payload, mut objlen) = match &basket.embedded {
         Some(streamed) => {
             let MovedBasket { head, payload, objlen } = MovedBasket::embedded(streamed, &expected)?;
             (head, Cow::Owned(payload), objlen)
@@ -91,11 +91,16 @@ fn sealed<'a>(
     };
     let mut payload = plain(payload, objlen)?;
     let mut has_changed = false;
-    if processes.concerns(&head) {
-        let header = Header::read(&mut Cursor::new(&head, 0))?;
-        has_changed = processes.change(path, basket, (&header, payload.to_mut()))?;
-        if has_changed {
+    if processes.concerns(path, &head) {
+        let mut cursor = Cursor::new(&head, 0);
+        let header = Header::read(&mut cursor)?;
+        let end = cursor.position();
+        if let Some(new) = processes.change(path, basket, (&header, &payload))? {
+            has_changed = true;
             without_process_offset(&mut head)?;
+            Header::set_last(head.get_mut(..end).unwrap_or_default(), new.last)?;
+            objlen = new.payload.len() as u64;
+            payload = Cow::Owned(new.payload);
         }
     }
     Ok((Plain { head, payload, objlen }, has_changed))
