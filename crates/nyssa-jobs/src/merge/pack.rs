@@ -11,7 +11,7 @@ use nyssa_root::streamer::ProcessNumbers;
 use nyssa_ttree::stored::{BranchGrowth, Growth, StoredTree};
 
 use super::input_file::InputFile;
-use super::trees::of_input;
+use super::processes::of_input;
 use crate::heuristics::tree;
 use crate::job::trees::{
     Clusters, Copy, Entries, Fate, Flush, Joined, Wanted, Work, basket_bytes, groups,

@@ -17,6 +17,7 @@ use nyssa_ttree::stored::{Growth, StoredTree};
 use super::input_file::InputFile;
 use super::pack::{Parts, WithMemory, pack};
 use super::plan::{Plan, lacking};
+use super::processes::of_input;
 use super::report::MergedTreeReport;
 use super::tree_parts::TreeParts;
 use super::unify::listed;
@@ -258,11 +259,6 @@ impl MergedTree {
         }
         Ok(growth)
     }
-}
-
-/// Returns the new numbers of the processes of an input.
-pub(super) fn of_input(numbers: &[ProcessNumbers], input: usize) -> ProcessNumbers {
-    numbers.get(input).cloned().unwrap_or_default()
 }
 
 /// The trees of the inputs that became one tree of the output, for their comparison.

@@ -7,7 +7,7 @@ use nyssa_root::cursor::Cursor;
 use nyssa_root::error::{Error, Result};
 use nyssa_root::guard::to_usize;
 
-use super::reseal::plain;
+use super::plain::plain;
 use crate::model::Basket;
 use crate::read::basket::{Contents, Opened};
 use crate::read::basket_header::{Expected, Header};

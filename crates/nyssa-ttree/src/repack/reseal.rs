@@ -3,12 +3,13 @@
 
 use std::borrow::Cow;
 
-use nyssa_root::compression::{Compression, decompress_to_vec};
+use nyssa_root::compression::Compression;
 use nyssa_root::cursor::Cursor;
 use nyssa_root::error::Result;
 use nyssa_root::rootfile::writer::without_process_offset;
 
 use super::packer::PackingMemory;
+use super::plain::plain;
 use crate::model::Basket;
 use crate::read::basket_header::Header;
 use crate::read::{Expected, MovedBasket, Renumbering};
@@ -104,13 +105,4 @@ fn sealed<'a>(
         }
     }
     Ok((Plain { head, payload, objlen }, has_changed))
-}
-
-/// Returns a payload of `objlen` bytes without its compression.
-pub(super) fn plain(payload: Cow<'_, [u8]>, objlen: u64) -> Result<Cow<'_, [u8]>> {
-    let size = usize::try_from(objlen).unwrap_or(usize::MAX);
-    Ok(match payload.len() == size {
-        true => payload,
-        false => Cow::Owned(decompress_to_vec(&payload, size, "the basket")?),
-    })
 }
