@@ -265,7 +265,7 @@ def _present(
 def _guessed(arrays: Arrays, values: list[Any], name: str, form: Form | None = None) -> Form:
     """Return a Form for Python objects.
 
-    It is that of `form`. Without one, it is strings, or what awkward makes of the objects.
+    It is `form` if there is one. Otherwise it is strings, or what awkward makes of the objects.
     """
     if form is not None:
         return from_objects.form(arrays, values, form, name)

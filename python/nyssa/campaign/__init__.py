@@ -112,7 +112,7 @@ class Campaign:
         if _core.shown(place) != place:
             raise ArgumentError(
                 "the journal of a campaign has the names of its outputs, and no secrets: give "
-                f"those of {_core.shown(place)} by the environment, not in the URL"
+                f"the credentials of {_core.shown(place)} by the environment, not in the URL"
             )
         self.journal = journal_of(place, journal)
         known = self._entries()

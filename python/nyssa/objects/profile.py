@@ -54,8 +54,8 @@ class Profile(Histogram):
         """Return the errors, as ``TProfile::GetBinError`` does.
 
         `error_mode` is ``""`` for the error of the mean, ``"s"`` for the spread, ``"i"`` for the
-        error of the mean of integers, and ``"g"`` for that of values with an error of 1 each; that
-        of the profile itself is its property `error_mode`. 0 where there are no entries.
+        error of the mean of integers, and ``"g"`` for the error of values with an error of 1 each.
+        The property `error_mode` has the mode of the profile itself. 0 where there are no entries.
 
         Raises
         ------

@@ -79,7 +79,7 @@ class Dataset(Reading, Closable):
         Raises
         ------
         nyssa.ArgumentError
-            (a `ValueError`) for a wrong `step_size`, and the errors of `arrays`.
+            (a `ValueError`) for a wrong `step_size`; also the errors that `arrays` lists.
         """
         start, stop = entry_range(entry_start, entry_stop, self.num_entries)
         size = size_of(step_size)

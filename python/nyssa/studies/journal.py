@@ -36,7 +36,7 @@ class Round:
     error: str | None = None
     """The reason why the round failed."""
     verified: str = ""
-    """How the values of this combination were compared with those of the input."""
+    """How the values of this combination and of the input were compared."""
     adler32: str | None = None
     """The checksum of the output."""
     entries: int = 0

@@ -531,6 +531,46 @@ def test_the_table_of_references(root: Root, tmp_path: Path) -> None:
     other.close()
 
 
+def test_tables_of_references_of_several_processes(root: Root, tmp_path: Path) -> None:
+    """Each process has one number in the table of the output."""
+    paths, output = [tmp_path / f"{number}.root" for number in range(3)], tmp_path / "out.root"
+    for number, path in enumerate(paths):
+        process = Root()
+        rare(process, f'nyssa_rare_refs("{path}", {90 * number}, 99)')
+        process.close()
+    names = [f"{'a' if x % 3 else 'b'}{x}.{x % 2}" for x in range(270)]
+
+    def found(path: Path) -> list[str]:
+        return rare(root, f'nyssa_rare_refs_read("{path}")').split(";")[:-1]
+
+    options: dict[str, Any]
+    for options in ({}, {"compression": "lzma:2"}, {"basket_size": 700, "auto_flush": 50}):
+        nyssa.merge(paths, output, force=True, verify=True, **options)
+        assert found(output) == names
+        # The second table names three processes, and the first of them is not in the first table.
+        again = tmp_path / "again.root"
+        nyssa.merge([paths[1], output, paths[0]], again, force=True, **options)
+        assert found(again) == [*names[90:180], *names, *names[:90]]
+        guids = as_listed(root, again)
+        assert len(guids) == len(set(guids)) == 3
+    nyssa.rewrite(output, again, basket_size=5000, entry_start=80, entry_stop=200, force=True)
+    assert found(again) == names[80:200]
+
+
+def as_listed(root: Root, path: Path) -> list[str]:
+    """Return the processes in the table of the references."""
+    code = """
+    struct NyssaTable : TRefTable { using TRefTable::fProcessGUIDs; };
+    std::string nyssa_guids_read(TString path) {
+       TFile f(path); std::string all;
+       auto table = f.Get<TTree>("t")->GetBranchRef()->GetRefTable();
+       for (auto& one : static_cast<NyssaTable*>(table)->fProcessGUIDs) all += one + ";";
+       return all;
+    }"""
+    root.call("cpp", f"#ifndef NYSSA_GUIDS\n#define NYSSA_GUIDS\n{code}\n#endif", "")
+    return rare(root, f'nyssa_guids_read("{path}")').split(";")[:-1]
+
+
 def test_tables_of_references_that_differ(root: Root, tmp_path: Path) -> None:
     """They number branches in the order in which these were filled, and cannot be joined."""
     code = """
@@ -552,7 +592,7 @@ def test_tables_of_references_that_differ(root: Root, tmp_path: Path) -> None:
     for number, path in enumerate(paths):
         root.call("cpp", "", f'nyssa_rare_order("{path}", {number})')
     nyssa.merge([paths[0], paths[0]], tmp_path / "same.root")
-    with pytest.raises(errors.UnsupportedError, match="numbers branches or processes in another"):
+    with pytest.raises(errors.UnsupportedError, match="numbers branches in another"):
         nyssa.merge(paths, tmp_path / "out.root")
 
 

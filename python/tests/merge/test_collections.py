@@ -291,7 +291,7 @@ def test_members_of_other_types_are_named(tmp_path: Path, root: Root) -> None:
         with pytest.raises(errors.ArgumentError) as refused:
             nyssa.merge([paths[0], path], merged, force=True, **options)
         assert str(refused.value) == (
-            "the field differs from that of earlier inputs: its type is std::uint64_t, not "
+            "the field differs from earlier inputs: its type is std::uint64_t, not "
             "std::int32_t, and no type holds both: rewrite an input without it, then merge with "
             f"union or filter (file {path}, field run)"
         )

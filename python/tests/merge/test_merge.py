@@ -485,7 +485,7 @@ def test_attribute_sets(tmp_path: Path, root: Root) -> None:
         writer = file.mkrntuple("Events", {"x": "int64"})
         writer.extend({"x": np.arange(3)})
         writer.attribute_set("meta", {"run": "float64"}).add(0, 1, {"run": 1.5})
-    with pytest.raises(errors.ArgumentError, match="other attributes than that of an earlier"):
+    with pytest.raises(errors.ArgumentError, match="other attributes than the set of an earlier"):
         nyssa.merge(paths, tmp_path / "no.root")
 
 

@@ -280,8 +280,8 @@ def test_other_branches_are_refused(tmp_path: Path, root: Root) -> None:
     assert not merged.exists()
 
 
-def test_references_of_several_processes_are_refused(tmp_path: Path, root: Root) -> None:
-    """A reference holds the number of a process, which has another meaning in other files."""
+def test_references_of_several_processes(tmp_path: Path, root: Root) -> None:
+    """A reference holds the number of a process, which becomes that in the output."""
     paths = [str(tmp_path / f"{number}.root") for number in range(3)]
     other = Root()
     for path, process in zip(paths, [root, root, other], strict=True):
@@ -292,9 +292,12 @@ def test_references_of_several_processes_are_refused(tmp_path: Path, root: Root)
     with uproot.open(merged) as file, uproot.open(paths[0]) as first:
         assert file["Events"].num_entries == 20
         assert file["ProcessID0"].member("fTitle") == first["ProcessID0"].member("fTitle")
-    with pytest.raises(errors.UnsupportedError, match="another process than the files") as no:
-        nyssa.merge([paths[0], paths[2]], merged, force=True)
-    assert "2.root" in str(no.value)
+        assert "ProcessID1" not in file
+    nyssa.merge([paths[0], paths[2]], merged, force=True)
+    with uproot.open(merged) as file, uproot.open(paths[2]) as second:
+        assert file["ProcessID1"].member("fTitle") == second["ProcessID0"].member("fTitle")
+    numbers = [one.tolist()["fPID"] for one in nyssa.open(merged)["Events"].arrays()["ref"]]
+    assert numbers == [0] * 10 + [1] * 10
 
 
 def test_damaged_inputs(tmp_path: Path, root: Root) -> None:

@@ -114,7 +114,8 @@ def test_cpu_time_of_children(tmp_path: Path) -> None:
     # The kernel counts in ticks of 10 ms; both numbers of two processes are rounded down.
     assert largest["utime"] + largest["stime"] == pytest.approx(expected, abs=0.06)
     assert largest["utime"] + largest["stime"] >= 0.55
-    assert largest["wtime"] == pytest.approx(seconds, abs=0.1)
+    # On a machine with much to do, the monitor begins late.
+    assert 0.5 * seconds < largest["wtime"] < seconds + 0.1
 
 
 _MEMORY = """

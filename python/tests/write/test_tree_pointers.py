@@ -261,7 +261,7 @@ def test_merged_branches_state_that_they_have_objects(tmp_path: Path, root: Root
     """ROOT forgets the classes of an entry only if the branch states that entries have some."""
     classes = {"Deep": {"d": "int"}, "Owner": {"p": "Deep*"}}
     paths = [tmp_path / name for name in ("null.root", "objects.root")]
-    rows = [[[{"p": None}]] * 3, [[{"p": {"d": i}}] * 2 for i in range(4)]]
+    rows: list[list[Any]] = [[[{"p": None}]] * 3, [[{"p": {"d": i}}] * 2 for i in range(4)]]
     for path, data in zip(paths, rows, strict=True):
         with nyssa.recreate(path) as file:
             file.mktree("t", {"v": "std::vector<Owner>"}, classes=classes).extend({"v": data})

@@ -31,7 +31,7 @@ use crate::output::names;
     nyssa rewrite run2.root out.root --basket-size 64kB --auto-flush 30MB --compression zlib:6\n\n\
     A cut consists of numbers, fields (jets.pt), + - * / % **, < <= > >= == !=, && || ! (or & | ~ between brackets, \
     as in Python), items (pt[0], pt[-1]), selected items (pt[eta < 2.4]), the functions of lists min max sum any all \
-    count len, and those of numbers: abs sqrt exp log sin cos and the others of NumPy, min(x, y), max(x, y), \
+    count len, and functions of numbers: abs sqrt exp log sin cos and the others of NumPy, min(x, y), max(x, y), \
     where(condition, x, y). Operators on a list act on each of its items; a comparison with an item that does not \
     exist is false."
 )]

@@ -60,7 +60,7 @@ mod tests {
         let place = Location::parse("https://me:p%40ss@host:8443//a/b.root?sig=x#y").unwrap();
         assert_eq!(place.url.as_str(), "https://host:8443//a/b.root?sig=x");
         assert_eq!(place.name, "https://host:8443//a/b.root?...");
-        // The expected text is that of `printf 'me:p@ss' | base64`.
+        // The expected text is the output of `printf 'me:p@ss' | base64`.
         assert_eq!(place.basic.as_deref(), Some("Basic bWU6cEBzcw=="));
         assert!(place.is_presigned());
         let place = Location::parse("http://host/a b.root?X-Amz-Date=1").unwrap();

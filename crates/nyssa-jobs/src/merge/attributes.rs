@@ -89,7 +89,7 @@ impl Set {
     fn add(&mut self, source: &Reader, range: &Range<u64>, context: &Context) -> Result<()> {
         if attributes(source)? != self.attributes {
             return Err(Error::invalid_argument(
-                "the set has other attributes than that of an earlier input",
+                "the set has other attributes than the set of an earlier input",
             ));
         }
         let quiet = context.quiet();

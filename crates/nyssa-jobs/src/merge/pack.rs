@@ -11,7 +11,7 @@ use nyssa_root::streamer::ProcessNumbers;
 use nyssa_ttree::stored::{BranchGrowth, Growth, StoredTree};
 
 use super::input_file::InputFile;
-use super::trees::of_input;
+use super::processes::of_input;
 use crate::heuristics::tree;
 use crate::job::trees::{
     Clusters, Copy, Entries, Fate, Flush, Joined, Wanted, Work, basket_bytes, groups,
@@ -27,6 +27,8 @@ pub(super) struct Parts<'a> {
     pub first: &'a StoredTree,
     /// The keys of all trees, with the numbers of their inputs.
     pub parts: &'a [(usize, KeyEntry)],
+    /// The numbers of the processes in the table of references of each tree, in the table of the output.
+    pub tables: &'a [Vec<usize>],
     /// The number of entries of all trees.
     pub entries: u64,
 }
@@ -38,7 +40,7 @@ pub(super) struct Parts<'a> {
 /// `Unsupported` with the branch whose entries cannot be taken apart, and if the output describes a class with other
 /// members; `Cancelled`; an error if an input is damaged or cannot be read, or the output cannot be written.
 pub(super) fn pack(
-    Parts { first, parts, entries }: Parts<'_>,
+    Parts { first, parts, tables, entries }: Parts<'_>,
     path: &str,
     (files, numbers): (&[InputFile], &[ProcessNumbers]),
     ((wanted, memory), keeps): (WithMemory<'_>, bool),
@@ -53,12 +55,12 @@ pub(super) fn pack(
     let mut growth = Growth::default();
     let packing = Packing { path, fates: &fates, clusters: clusters.as_ref(), memory };
     let mut batch = Batch::default();
-    for (number, key) in parts {
+    for ((number, key), table) in parts.iter().zip(tables) {
         copy.check()?;
         let Some(input) = files.get(*number) else { continue };
         let file = input.open()?;
         let joined = StoredTree::read(&file, key).and_then(|mut tree| {
-            tree.processes.set(of_input(numbers, *number));
+            tree.processes.set(of_input(numbers, *number), table.clone());
             copy.output().file.require_same_classes(&*file.streamer_infos()?, tree.classes())?;
             tree.branches.iter().try_for_each(|branch| tree.reach(branch))?;
             Ok((first.matching(&tree, "an input before")?, tree))

@@ -103,6 +103,11 @@ impl Processes {
     }
 }
 
+/// Returns the new numbers of the processes of an input.
+pub(super) fn of_input(numbers: &[ProcessNumbers], input: usize) -> ProcessNumbers {
+    numbers.get(input).cloned().unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use nyssa_root::cursor::Cursor;

@@ -172,7 +172,7 @@ impl Gatherer<'_> {
 
     fn differs(&self, shape: usize, id: FieldId, how: impl std::fmt::Display) -> Error {
         let path = self.all_inputs.shapes[shape].schema.shown_path(id);
-        let message = format!("the field differs from that of earlier inputs: {how}");
+        let message = format!("the field differs from earlier inputs: {how}");
         let error = Error::invalid_argument(message).at(|place| place.field = Some(path));
         error.at(|place| place.file = Some(self.all_inputs.name_of(shape).to_owned()))
     }

@@ -17,6 +17,7 @@ use nyssa_ttree::stored::{Growth, StoredTree};
 use super::input_file::InputFile;
 use super::pack::{Parts, WithMemory, pack};
 use super::plan::{Plan, lacking};
+use super::processes::of_input;
 use super::report::MergedTreeReport;
 use super::tree_parts::TreeParts;
 use super::unify::listed;
@@ -39,6 +40,8 @@ struct MergedTree {
     first: StoredTree,
     /// The keys of all trees, with the numbers of their inputs.
     parts: Vec<(usize, KeyEntry)>,
+    /// The numbers of the processes in the table of references of each tree, in the table of the output.
+    tables: Vec<Vec<usize>>,
     /// The numbers of the inputs whose tree has neither branches nor entries.
     void: Vec<usize>,
     /// The number of entries of all trees.
@@ -73,6 +76,7 @@ impl MergedTrees {
                 let matching = merged.first.matching(&tree, first);
                 matching.in_file(file.name()).in_object(&key.path)?;
                 merged.beside.compare(&tree, file.name());
+                merged.tables.push(merged.first.join_processes(&tree));
                 merged.parts.push((number, key));
                 merged.bytes += bytes;
                 merged.entries += entries;
@@ -85,7 +89,8 @@ impl MergedTrees {
                 let path = key.path.clone();
                 let parts = vec![(number, key)];
                 let beside = TreeParts::of(&tree, file.name());
-                let tree = MergedTree { first: tree, parts, void, entries, bytes, beside };
+                let tables = vec![Vec::new()];
+                let tree = MergedTree { first: tree, parts, tables, void, entries, bytes, beside };
                 self.0.insert(path, tree);
             }
         }
@@ -194,13 +199,13 @@ impl MergedTree {
         copy: &mut Copy<'_>,
     ) -> Result<MergedTreeReport> {
         if let Some((number, _)) = self.parts.first() {
-            self.first.processes.set(of_input(numbers, *number));
+            self.first.processes.set(of_input(numbers, *number), Vec::new());
         }
         let inputs = (files, numbers);
         let growth = match wanted {
             Some(wanted) => {
-                let Self { first, parts, entries, .. } = &self;
-                let parts = Parts { first, parts, entries: *entries };
+                let Self { first, parts, tables, entries, .. } = &self;
+                let parts = Parts { first, parts, tables, entries: *entries };
                 pack(parts, path, inputs, (wanted, keeps), copy)?
             }
             None => self.copy_baskets(path, inputs, copy)?,
@@ -234,7 +239,7 @@ impl MergedTree {
         copy: &mut Copy<'_>,
     ) -> Result<Growth> {
         let mut growth = Growth::default();
-        for (index, (number, key)) in self.parts.iter().enumerate() {
+        for (index, ((number, key), table)) in self.parts.iter().zip(&self.tables).enumerate() {
             copy.check()?;
             let Some(input) = files.get(*number) else { continue };
             let file = input.open()?;
@@ -242,7 +247,7 @@ impl MergedTree {
                 0 => None,
                 _ => {
                     let mut tree = StoredTree::read(&file, key)?;
-                    tree.processes.set(of_input(numbers, *number));
+                    tree.processes.set(of_input(numbers, *number), table.clone());
                     Some(tree)
                 }
             };
@@ -254,11 +259,6 @@ impl MergedTree {
         }
         Ok(growth)
     }
-}
-
-/// Returns the new numbers of the processes of an input.
-pub(super) fn of_input(numbers: &[ProcessNumbers], input: usize) -> ProcessNumbers {
-    numbers.get(input).cloned().unwrap_or_default()
 }
 
 /// The trees of the inputs that became one tree of the output, for their comparison.

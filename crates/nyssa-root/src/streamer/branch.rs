@@ -16,7 +16,7 @@ use super::encode::Entries;
 use super::leaf::LeafNumbers;
 use super::leaf_list::LeafList;
 use super::node::Node;
-use super::processes::ProcessPlaces;
+use super::process_places::ProcessPlaces;
 use super::{ObjectLayout, Origin, encode, number};
 use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;

@@ -60,6 +60,7 @@ mod leaf_list;
 mod node;
 mod number;
 mod object;
+mod process_places;
 mod processes;
 mod reference_places;
 mod shape;

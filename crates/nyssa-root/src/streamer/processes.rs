@@ -75,24 +75,6 @@ pub fn process_path(number: u16) -> String {
     format!("{NAME}{number}")
 }
 
-/// Where the entries of a basket state the numbers of processes.
-#[derive(Debug, Default)]
-pub(super) struct ProcessPlaces {
-    /// The byte where the entry starts that is decoded.
-    pub start: usize,
-    /// The bytes where numbers are.
-    pub found: Vec<usize>,
-    /// Whether bytes were not decoded, which may have more.
-    pub hidden: bool,
-}
-
-impl ProcessPlaces {
-    /// Adds a byte of the entry.
-    pub(super) fn add(&mut self, at: usize) {
-        self.found.push(self.start + at);
-    }
-}
-
 /// Returns whether an object has references, or is referred to. An object that cannot be read counts as such.
 ///
 /// # Errors

@@ -348,9 +348,15 @@ impl Opened {
         Self { header, payload }
     }
 
-    /// Returns the header, and the payload to change.
-    pub(crate) fn parts(&mut self) -> (&Header, &mut [u8]) {
-        (&self.header, &mut self.payload)
+    /// Returns the header and the payload.
+    pub(crate) fn parts(&self) -> (&Header, &[u8]) {
+        (&self.header, &self.payload)
+    }
+
+    /// Sets another payload, whose data end at `last`.
+    pub(crate) fn set_payload(&mut self, payload: Vec<u8>, last: usize) {
+        self.header.last = last;
+        self.payload = payload;
     }
 
     /// Returns the number of bytes in memory.

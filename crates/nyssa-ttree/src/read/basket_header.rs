@@ -162,6 +162,19 @@ impl Header {
         Ok(())
     }
 
+    /// Sets the end of the data in the bytes of a key with a header, which end with this number and the flag.
+    ///
+    /// # Errors
+    /// `LimitExceeded` for a basket of more than 2 GiB.
+    pub(crate) fn set_last(head: &mut [u8], last: usize) -> Result<()> {
+        let last = i32::try_from(last).map_err(|_| Error::limit("a basket of 2 GiB"))?;
+        let start = head.len().checked_sub(5);
+        let place = start.and_then(|start| head.get_mut(start..start + 4));
+        let place = place.ok_or_else(|| Error::out_of_spec("the key of a basket is too short"))?;
+        place.copy_from_slice(&last.to_be_bytes());
+        Ok(())
+    }
+
     /// Returns whether ROOT writes this flag. A basket in its tree may have the form of a basket in the file.
     pub(super) fn has_known_flag(&self, is_embedded: bool) -> bool {
         match self.flag.checked_sub(FLAG_GENERATED) {

@@ -25,5 +25,6 @@ pub use basket_header::Expected;
 pub use moved::MovedBasket;
 pub use options::{DEFAULT_FETCH_BYTES, TTreeReadOptions};
 pub use reader::Reader;
+pub(crate) use renumbering::Renumbered;
 pub use renumbering::Renumbering;
 pub use verify::verify;

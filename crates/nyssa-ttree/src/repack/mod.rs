@@ -12,6 +12,7 @@
 
 mod opened;
 mod packer;
+mod plain;
 mod references;
 mod reseal;
 

@@ -7,11 +7,11 @@ use nyssa_root::cursor::Cursor;
 use nyssa_root::error::{Error, Result};
 use nyssa_root::guard::to_usize;
 
-use super::reseal::plain;
+use super::plain::plain;
 use crate::model::Basket;
 use crate::read::basket::{Contents, Opened};
 use crate::read::basket_header::{Expected, Header};
-use crate::read::{MovedBasket, Renumbering};
+use crate::read::{MovedBasket, Renumbered, Renumbering};
 
 /// A decompressed basket.
 pub struct OpenedBasket {
@@ -47,13 +47,13 @@ impl OpenedBasket {
     /// of a process that the file does not have.
     pub fn renumber(&mut self, processes: &Renumbering, path: &str, basket: &Basket) -> Result<()> {
         match &mut self.bytes {
-            Bytes::OfFile(opened) => processes.change_opened(path, basket, opened).map(drop),
-            Bytes::OfTree(streamed) if processes.concerns(streamed) => {
+            Bytes::OfFile(opened) => renumber(opened, processes, path, basket),
+            Bytes::OfTree(streamed) if processes.concerns(path, streamed) => {
                 let MovedBasket { head, payload, objlen } =
                     MovedBasket::embedded(streamed, &self.expected)?;
                 let header = Header::read(&mut Cursor::new(&head, 0))?;
                 let mut opened = Opened::of(header, plain(payload.into(), objlen)?.into_owned());
-                processes.change_opened(path, basket, &mut opened)?;
+                renumber(&mut opened, processes, path, basket)?;
                 self.bytes = Bytes::OfFile(opened);
                 Ok(())
             }
@@ -110,4 +110,17 @@ impl OpenedBasket {
             Bytes::OfTree(raw) => Contents::open_embedded(raw, &self.expected, scratch),
         }
     }
+}
+
+/// Gives the processes of a basket in a file new numbers.
+fn renumber(
+    opened: &mut Opened,
+    processes: &Renumbering,
+    path: &str,
+    basket: &Basket,
+) -> Result<()> {
+    if let Some(Renumbered { payload, last }) = processes.change(path, basket, opened.parts())? {
+        opened.set_payload(payload, last);
+    }
+    Ok(())
 }

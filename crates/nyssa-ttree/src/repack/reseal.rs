@@ -3,12 +3,13 @@
 
 use std::borrow::Cow;
 
-use nyssa_root::compression::{Compression, decompress_to_vec};
+use nyssa_root::compression::Compression;
 use nyssa_root::cursor::Cursor;
 use nyssa_root::error::Result;
 use nyssa_root::rootfile::writer::without_process_offset;
 
 use super::packer::PackingMemory;
+use super::plain::plain;
 use crate::model::Basket;
 use crate::read::basket_header::Header;
 use crate::read::{Expected, MovedBasket, Renumbering};
@@ -43,7 +44,7 @@ pub fn renumbered(
     (processes, path): (&Renumbering, &str),
     memory: &PackingMemory,
 ) -> Result<MovedBasket> {
-    if processes.concerns(raw) {
+    if processes.concerns(path, raw) {
         let (opened, has_changed) = sealed(raw, basket, (processes, path))?;
         if has_changed {
             return opened.compressed(compression, memory);
@@ -79,7 +80,7 @@ fn sealed<'a>(
     (processes, path): (&Renumbering, &str),
 ) -> Result<(Plain<'a>, bool)> {
     let expected = Expected::of(basket);
-    let (mut head, payload, objlen) = match &basket.embedded {
+    let (mut head, payload, mut objlen) = match &basket.embedded {
         Some(streamed) => {
             let MovedBasket { head, payload, objlen } = MovedBasket::embedded(streamed, &expected)?;
             (head, Cow::Owned(payload), objlen)
@@ -91,21 +92,17 @@ fn sealed<'a>(
     };
     let mut payload = plain(payload, objlen)?;
     let mut has_changed = false;
-    if processes.concerns(&head) {
-        let header = Header::read(&mut Cursor::new(&head, 0))?;
-        has_changed = processes.change(path, basket, (&header, payload.to_mut()))?;
-        if has_changed {
+    if processes.concerns(path, &head) {
+        let mut cursor = Cursor::new(&head, 0);
+        let header = Header::read(&mut cursor)?;
+        let end = cursor.position();
+        if let Some(new) = processes.change(path, basket, (&header, &payload))? {
+            has_changed = true;
             without_process_offset(&mut head)?;
+            Header::set_last(head.get_mut(..end).unwrap_or_default(), new.last)?;
+            objlen = new.payload.len() as u64;
+            payload = Cow::Owned(new.payload);
         }
     }
     Ok((Plain { head, payload, objlen }, has_changed))
-}
-
-/// Returns a payload of `objlen` bytes without its compression.
-pub(super) fn plain(payload: Cow<'_, [u8]>, objlen: u64) -> Result<Cow<'_, [u8]>> {
-    let size = usize::try_from(objlen).unwrap_or(usize::MAX);
-    Ok(match payload.len() == size {
-        true => payload,
-        false => Cow::Owned(decompress_to_vec(&payload, size, "the basket")?),
-    })
 }

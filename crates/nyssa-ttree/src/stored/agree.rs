@@ -26,7 +26,7 @@ impl StoredTree {
         match (&self.references, &other.references) {
             (Some(own), Some(theirs)) if !own.agrees_with(theirs) => {
                 return Err(Error::unsupported(format!(
-                    "its table of references between objects (TBranchRef) numbers branches or processes in another way than \
+                    "its table of references between objects (TBranchRef) numbers branches in another way than \
                      {whose}: copy the entries of both with ROOT (TChain::CloneTree without \"fast\")"
                 )));
             }
@@ -38,6 +38,17 @@ impl StoredTree {
                 Err(Error::invalid_argument(format!("branch {} is not in {whose}", new.path)))
             }
             None => Ok(matching),
+        }
+    }
+}
+
+impl StoredTree {
+    /// Adds the processes in the table of the references of another tree, whose entries come to this tree. Returns the numbers
+    /// that they have here.
+    pub fn join_processes(&mut self, other: &Self) -> Vec<usize> {
+        match (&mut self.references, &other.references) {
+            (Some(own), Some(theirs)) => own.join(theirs),
+            _ => Vec::new(),
         }
     }
 }

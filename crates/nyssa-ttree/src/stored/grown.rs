@@ -165,9 +165,13 @@ impl StoredTree {
             object.set_text(root, "fName", name);
         }
         remove(&branches, &growth.branches, &mut object)?;
-        let table = references.and_then(|references| growth.branches.get(references.branch));
-        if table.is_some_and(|table| table.is_left_out) {
-            object.set_bytes(root, "fBranchRef", vec![0; 4]);
+        if let Some(references) = references {
+            match growth.branches.get(references.branch) {
+                Some(table) if table.is_left_out => {
+                    object.set_bytes(root, "fBranchRef", vec![0; 4]);
+                }
+                _ => references.write(&mut object)?,
+            }
         }
         let changed = branches.iter().zip(&growth.branches);
         for (branch, growth) in changed.filter(|(_, growth)| !growth.is_left_out) {

@@ -17,6 +17,7 @@ pub use clusters::ClusterRuns;
 pub use grown::{BranchGrowth, Growth, NewBranches, add_bytes};
 pub(crate) use index::check as check_index;
 pub use references::References;
+pub(crate) use references::renumber;
 pub(crate) use tree::branches_of;
 pub use tree::{Counted, StoredBranch, StoredTree};
 

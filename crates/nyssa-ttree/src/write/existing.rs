@@ -383,8 +383,8 @@ fn cannot_add(error: Error) -> Error {
     error.map_message(|reason| {
         format!(
             "no entries can be added to this branch: {reason}. All branches of the tree must be numbers, fixed or jagged \
-             arrays of numbers, leaf lists, strings, std::vector, or objects of classes; branches can be \
-             added to the tree all the same"
+             arrays of numbers, leaf lists, strings, std::vector, or objects whose members and pointers nyssa writes; \
+             branches can be added to the tree all the same"
         )
     })
 }

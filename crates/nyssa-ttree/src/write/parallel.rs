@@ -152,7 +152,7 @@ impl FillContext {
     /// Ends the context and drops the entries of the open cluster. Returns their number.
     ///
     /// # Errors
-    /// `InvalidArgument` after an error.
+    /// The reason of an earlier error.
     pub fn discard(mut self) -> Result<u64> {
         let lost = self.filler.open_entries();
         self.begin()?;

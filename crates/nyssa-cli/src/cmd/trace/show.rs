@@ -29,7 +29,7 @@ pub struct Show {
     /// Also write a page with drawings, which any browser shows without a network
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Also draw the same as an image, such as FILE.png or FILE.pdf (with the Python package and matplotlib)
+    /// Also draw these plots as an image, such as FILE.png or FILE.pdf (with the Python package and matplotlib)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 }

@@ -119,7 +119,7 @@ fn over_option(curve: &Curve, (name, quantity, shown): &Quantity) -> Plot {
         _ => size(value),
     };
     let ends =
-        [points.first(), points.last()].map(|item| item.map_or(0, |one| one.value)).map(text);
+        [points.first(), points.last()].map(|point| point.map_or(0, |point| point.value)).map(text);
     let drawn = points.iter().enumerate().map(|(index, one)| Point {
         class: if one.recommended { "best" } else { "pareto" },
         x: places.place(index as f64, ACROSS),

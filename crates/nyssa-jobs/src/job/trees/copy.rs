@@ -145,7 +145,7 @@ impl<'a> Copy<'a> {
             for (&(own, number, basket), raw) in moving.iter().zip(bytes) {
                 let from = &tree.branches[matching[own]];
                 let path = &from.path;
-                let written = match tree.processes.concerns(raw) {
+                let written = match tree.processes.concerns(path, raw) {
                     true => {
                         let (processes, own) = ((&tree.processes, &**path), self.compression);
                         let compression = stored_compression(from).unwrap_or(own);

@@ -63,7 +63,7 @@ impl Axis {
         let limits = |axis: &Self| format!("{} bins from {} to {}", axis.bins, axis.low, axis.high);
         if self.bins != other.bins || !near(self.low, other.low) || !near(self.high, other.high) {
             return Err(refused(&format!(
-                "its {name} axis has {}, that of the inputs before {}",
+                "its {name} axis has {}, the axis of earlier inputs {}",
                 limits(other),
                 limits(self)
             )));

@@ -74,7 +74,7 @@ fn problem(view: View<'_>) -> Option<&'static str> {
         Some(Value::Numbers(Numbers::Float64(buffer))) => buffer.first().copied().unwrap_or(0.0),
         _ => 0.0,
     };
-    (buffer != 0.0).then_some("it, or that of an input before, has entries in its buffer")
+    (buffer != 0.0).then_some("it, or the histogram of an earlier input, has entries in its buffer")
 }
 
 fn axes(view: View<'_>) -> Result<Vec<Axis>> {

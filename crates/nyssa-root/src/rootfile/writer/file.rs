@@ -105,7 +105,7 @@ impl RootFileWriter {
     /// # Errors
     /// The reason of an earlier error.
     pub(crate) fn check(&self) -> Result<()> {
-        self.out.check()
+        self.out.check().map_err(|error| self.blame(error))
     }
 
     /// Returns the options of the file.

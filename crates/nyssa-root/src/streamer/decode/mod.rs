@@ -29,7 +29,7 @@ use members::Rows;
 use super::column::{ColumnBuilder, mismatch};
 use super::compile::ClassVersion;
 use super::node::{Node, Pair};
-use super::processes::ProcessPlaces;
+use super::process_places::ProcessPlaces;
 use super::reference_places::ReferencePlaces;
 use super::{Origin, number};
 use crate::arrow::Number;
