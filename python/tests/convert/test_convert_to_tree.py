@@ -500,7 +500,13 @@ def test_digests_and_reports(tmp_path: Path) -> None:
     assert threads.read_bytes() == path.read_bytes()
 
 
-def test_projections_become_aliases(tmp_path: Path, root: Root) -> None:
+@pytest.mark.parametrize(
+    ("open_classes", "keys", "shown"),
+    [(False, ["x", "Jet", "Jet/Jet.pt"], "Jet.pt"), (True, ["x", "nJet", "Jet_pt"], "Jet_pt")],
+)
+def test_projections_become_aliases(
+    tmp_path: Path, root: Root, open_classes: bool, keys: list[str], shown: str
+) -> None:
     """A projected field of a field that has a branch is an alias: no data are written twice."""
     source, path = tmp_path / "in.root", tmp_path / "out.root"
     with nyssa.recreate(source) as file:
@@ -511,11 +517,11 @@ def test_projections_become_aliases(tmp_path: Path, root: Root) -> None:
             projections={"also": "x", "Pt": "Jet.pt"},
             classes={"Jet": {"pt": "float"}},
         ).extend({"x": np.arange(2.0), "Jet": ak.Array([[{"pt": 1.0}, {"pt": 2.0}], []])})
-    report = nyssa.convert(source, path, to="ttree", verify=True)
+    report = nyssa.convert(source, path, to="ttree", verify=True, open_classes=open_classes)
     assert "also is an alias of the branch x, as both have the same data" in report["notes"]
-    assert uproot.open(path)["Events"].keys() == ["x", "nJet", "Jet_pt"]
+    assert uproot.open(path)["Events"].keys() == keys
     aliases = root.call("tree_description", str(path), "Events")["aliases"]
-    assert aliases == {"also": "x", "Pt": "Jet_pt"}
+    assert aliases == {"also": "x", "Pt": shown}
     assert root.call("drawn", str(path), "Events", "Pt") == [1.0, 2.0]
 
 

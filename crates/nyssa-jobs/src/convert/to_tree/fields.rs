@@ -225,7 +225,7 @@ fn is_list(field: &Field) -> bool {
 }
 
 /// Returns whether a name is the name of a base class (specification, "User-defined classes").
-fn is_base(name: &str) -> bool {
+pub(super) fn is_base(name: &str) -> bool {
     name.starts_with(":_")
 }
 

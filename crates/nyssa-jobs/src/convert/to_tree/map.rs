@@ -15,12 +15,12 @@ use std::collections::{HashMap, HashSet};
 use arrow_schema::{Field, Schema};
 use nyssa_data::dataset::{Dataset, Filter, check_patterns};
 use nyssa_rntuple::read::Reader;
-use nyssa_rntuple::schema::{self, FieldId, is_cardinality};
+use nyssa_rntuple::schema::{self, FieldId, Structure, is_cardinality};
 use nyssa_root::arrow::lists::item_type;
 use nyssa_root::error::{Error, Result};
 use nyssa_ttree::write::{ColumnOptions, TreeWriteOptions, branches_of};
 
-use super::fields::{FieldChain, Fields, is_backing};
+use super::fields::{FieldChain, Fields, is_backing, is_base};
 use super::restored::RestoredClasses;
 use crate::convert::options::InputOptions;
 use crate::convert::report::Skipped;
@@ -180,10 +180,7 @@ impl Mapper<'_> {
             .collect();
         let (own, projected): (Vec<_>, Vec<_>) =
             chains.into_iter().partition(|chain| self.top(chain).source.is_none());
-        let branches: HashMap<FieldId, String> = own
-            .iter()
-            .filter_map(|chain| Some((*chain.ids.last()?, chain.branch.clone())))
-            .collect();
+        let branches = own.iter().flat_map(|chain| self.named(chain)).collect();
         for chain in own.iter().chain(&projected) {
             if let Some(found) = damaged.iter().find(|item| item.branch == chain.path) {
                 self.map.skipped.push(found.clone());
@@ -219,17 +216,19 @@ impl Mapper<'_> {
         &mut self,
         chain: &FieldChain,
         sizes: &HashMap<FieldId, String>,
-        branches: &HashMap<FieldId, String>,
+        branches: &HashMap<FieldId, (String, String)>,
     ) -> Option<String> {
         if let Some(reason) = &chain.refused {
             return Some(reason.clone());
         }
         let id = *chain.ids.last()?;
-        if let Some(branch) = self.shown(chain).iter().find_map(|source| branches.get(source))
+        // The innermost field is the member that a projection shows.
+        let shown = self.shown(chain);
+        if let Some((branch, name)) = shown.iter().rev().find_map(|source| branches.get(source))
             && self.taken.contains_key(branch)
         {
-            if *branch != chain.branch {
-                self.map.aliases.push((chain.branch.clone(), branch.clone()));
+            if *name != chain.branch {
+                self.map.aliases.push((chain.branch.clone(), name.clone()));
             }
             return None;
         }
@@ -298,18 +297,42 @@ impl Mapper<'_> {
         ColumnOptions { counter, vector, title, class: own.class, ..options }
     }
 
+    /// Returns the branch of each field of a column, and the name of the values in an expression.
+    fn named(&self, chain: &FieldChain) -> Vec<(FieldId, (String, String))> {
+        let schema = self.fields.schema;
+        let mut open: Vec<(FieldId, String)> =
+            chain.ids.last().map(|&id| (id, chain.branch.clone())).into_iter().collect();
+        let mut found = Vec::new();
+        while let Some((id, name)) = open.pop() {
+            let field = schema.field(id);
+            let is_record = field.structure == Structure::Record;
+            let below = |&child: &FieldId| {
+                let own = &schema.field(child).name;
+                let dot = if name.ends_with('.') { "" } else { "." };
+                match is_record && !is_base(own) {
+                    true => (child, format!("{name}{dot}{own}")),
+                    false => (child, name.clone()),
+                }
+            };
+            if chain.class.is_some() {
+                open.extend(field.children.iter().map(below));
+            }
+            found.push((id, (chain.branch.clone(), name)));
+        }
+        found
+    }
+
     /// Returns the fields that a projected field and its items show.
     fn shown(&self, chain: &FieldChain) -> Vec<FieldId> {
         let schema = self.fields.schema;
-        let field = self.top(chain);
+        let mut field = self.top(chain);
         if chain.ids.len() != 1 || is_cardinality(&field.type_name) {
             return Vec::new();
         }
         let mut sources: Vec<_> = field.source.into_iter().collect();
-        let mut children = field.children.as_slice();
-        while let &[child] = children {
-            sources.extend(schema.field(child).source);
-            children = &schema.field(child).children;
+        while let (false, &[child]) = (field.structure == Structure::Record, &field.children[..]) {
+            field = schema.field(child);
+            sources.extend(field.source);
         }
         sources
     }
