@@ -463,3 +463,40 @@ def test_members_that_cannot_be_written(tmp_path: Path, member: str, message: st
     ):
         file.mktree("t", {"x": "Class"}, classes=classes)
     assert "field member" in str(error.value)
+
+
+_REFERENCES = """
+namespace refpointers {
+struct Inner { int i = 0; TRef r; };
+struct Outer { Inner *p = nullptr; int after = 0; };
+}
+void refpointers_fill(const char *path) {
+   refpointers::Outer object, *outer = &object;
+   TFile file(path, "recreate");
+   for (auto name : {"null", "objects"}) {
+      TTree tree(name, "");
+      tree.Branch("o.", &outer, 32000, 0);
+      tree.Fill();
+      tree.Write();
+      outer->p = new refpointers::Inner;
+   }
+}
+"""
+
+
+def test_objects_with_references_are_refused_when_they_are_met(tmp_path: Path, root: Root) -> None:
+    """Null pointers to a class with a TRef are added, and its objects are refused."""
+    path, header = tmp_path / "tree.root", tmp_path / "references.hxx"
+    classes, function = _REFERENCES.split("}\nvoid")
+    header.write_text(f"#pragma once\n#include <TRef.h>\n{classes}}}")
+    root.call("dictionaries", ["refpointers::Inner", "refpointers::Outer"], [str(header)])
+    root.call("cpp", f"void{function}", f'refpointers_fill("{path}")')
+    null, objects = (nyssa.open(f"{path}:{name}").arrays() for name in ("null", "objects"))
+    with nyssa.update(path) as file:
+        file["null"].extend(null)
+    before = path.read_bytes()
+    message = "refers to objects of other branches, in refpointers::Inner::r"
+    with pytest.raises(nyssa.UnsupportedError, match=message), nyssa.update(path) as file:
+        file["null"].extend(objects)
+    assert path.read_bytes()[: len(before)] == before
+    assert nyssa.open(f"{path}:null").arrays().to_list() == null.to_list() * 2
