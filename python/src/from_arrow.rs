@@ -2,19 +2,13 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::LargeBinaryBuilder;
-use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
-use arrow_array::{
-    Array, ArrayReader, ArrayRef, FixedSizeListArray, LargeBinaryArray, LargeListArray,
-    StructArray, make_array,
-};
-use arrow_buffer::OffsetBuffer;
+use arrow_array::{Array, ArrayReader, ArrayRef, make_array};
 use arrow_data::ArrayData;
 use arrow_data::transform::MutableArrayData;
-use arrow_schema::{ArrowError, DataType, Field};
-use nyssa_root::arrow::STRING;
+use arrow_schema::{DataType, Field};
+use nyssa_root::arrow::{normal_field, normalise};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
@@ -72,93 +66,4 @@ pub fn concatenate(arrays: &[ArrayRef], data_type: &DataType) -> PyResult<ArrayR
         all.try_extend(index, 0, part.len()).map_err(arrow_error)?;
     }
     Ok(make_array(all.freeze()))
-}
-
-/// Returns the field of what [`normalise`] returns.
-fn normal_field(original: &Field) -> Field {
-    let string = || {
-        Field::new(original.name(), DataType::LargeBinary, original.is_nullable())
-            .with_metadata([(STRING.0.to_owned(), STRING.1.to_owned())])
-    };
-    let child = |field: &Arc<Field>| Arc::new(normal_field(field));
-    let data_type = match original.data_type() {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => return string(),
-        DataType::BinaryView => DataType::LargeBinary,
-        DataType::LargeList(item) => DataType::LargeList(child(item)),
-        DataType::List(item) => DataType::LargeList(child(item)),
-        DataType::FixedSizeList(item, size) => DataType::FixedSizeList(child(item), *size),
-        DataType::Struct(fields) => DataType::Struct(fields.iter().map(child).collect()),
-        other => other.clone(),
-    };
-    original.clone().with_data_type(data_type)
-}
-
-/// Returns the same values in the types that nyssa writes: 64-bit offsets, strings as marked bytes, no views.
-fn normalise(array: &ArrayRef, original: &Field) -> Result<(ArrayRef, Field), ArrowError> {
-    let field = normal_field(original);
-    Ok((rebuild(array, &field)?, field))
-}
-
-fn rebuild(array: &ArrayRef, field: &Field) -> Result<ArrayRef, ArrowError> {
-    let wide = |offsets: &OffsetBuffer<i32>| {
-        OffsetBuffer::new(offsets.iter().map(|&offset| i64::from(offset)).collect())
-    };
-    let large = |offsets, values, nulls| -> Result<ArrayRef, ArrowError> {
-        Ok(Arc::new(LargeBinaryArray::try_new(offsets, values, nulls)?))
-    };
-    match (array.data_type(), field.data_type()) {
-        (DataType::Utf8, _) => {
-            let (offsets, values, nulls) = array.as_string::<i32>().clone().into_parts();
-            large(wide(&offsets), values, nulls)
-        }
-        (DataType::LargeUtf8, _) => {
-            let (offsets, values, nulls) = array.as_string::<i64>().clone().into_parts();
-            large(offsets, values, nulls)
-        }
-        (DataType::Utf8View, _) => {
-            let mut builder = LargeBinaryBuilder::new();
-            array.as_string_view().iter().for_each(|text| builder.append_option(text));
-            Ok(Arc::new(builder.finish()))
-        }
-        (DataType::BinaryView, _) => {
-            let mut builder = LargeBinaryBuilder::new();
-            array.as_binary_view().iter().for_each(|bytes| builder.append_option(bytes));
-            Ok(Arc::new(builder.finish()))
-        }
-        (DataType::List(_), DataType::LargeList(item)) => {
-            let (_, offsets, values, nulls) = array.as_list::<i32>().clone().into_parts();
-            let values = rebuild(&values, item)?;
-            Ok(Arc::new(LargeListArray::try_new(Arc::clone(item), wide(&offsets), values, nulls)?))
-        }
-        (DataType::LargeList(_), DataType::LargeList(item)) => {
-            let (_, offsets, values, nulls) = array.as_list::<i64>().clone().into_parts();
-            let values = rebuild(&values, item)?;
-            Ok(Arc::new(LargeListArray::try_new(Arc::clone(item), offsets, values, nulls)?))
-        }
-        (DataType::FixedSizeList(..), DataType::FixedSizeList(item, size)) => {
-            let list = array.as_fixed_size_list();
-            let values = rebuild(list.values(), item)?;
-            let nulls = list.nulls().cloned();
-            let item = Arc::clone(item);
-            Ok(Arc::new(FixedSizeListArray::try_new_with_length(
-                item,
-                *size,
-                values,
-                nulls,
-                list.len(),
-            )?))
-        }
-        (DataType::Struct(_), DataType::Struct(fields)) => {
-            let record = array.as_struct();
-            let columns = fields
-                .iter()
-                .zip(record.columns())
-                .map(|(field, column)| rebuild(column, field))
-                .collect::<Result<Vec<_>, _>>()?;
-            let nulls = record.nulls().cloned();
-            let fields = fields.clone();
-            Ok(Arc::new(StructArray::try_new_with_length(fields, columns, nulls, record.len())?))
-        }
-        _ => Ok(Arc::clone(array)),
-    }
 }

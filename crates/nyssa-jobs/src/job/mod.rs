@@ -26,6 +26,8 @@ pub(crate) mod report;
 pub(crate) mod run;
 mod storage;
 pub(crate) mod trees;
+#[cfg(feature = "cli")]
+pub mod words;
 
 pub use entry_range::EntryRange;
 pub use identity::{MadeOf, identity};
