@@ -325,7 +325,8 @@ pub unsafe extern "C" fn nyssa_writer_table(
             unsafe { add_fields(&mut builder, schema, &defined) }?;
             options.streamer_infos = defined.streamer_infos;
             let (file, context) = (&state.file, state.context.clone());
-            let table = Table::create(file, path, builder.finish(), options.clone(), &context)?;
+            let (schema, classes) = (builder.finish(), &defined.classes);
+            let table = Table::create(file, path, schema, classes, options.clone(), &context)?;
             let table = OpenTable::new(table, options, order, context)?;
             state.tables.push(Arc::clone(&table));
             Ok(handle::open(table))

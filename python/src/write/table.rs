@@ -66,7 +66,7 @@ impl State {
                  classes={\"Hit\": {\":streamed\": \"a file that has them.root\"}}",
             ));
         }
-        let table = Table::create(&self.file, name, schema, options, &self.context)?;
+        let table = Table::create(&self.file, name, schema, classes, options, &self.context)?;
         let fields = row_fields(table.schema());
         self.tables.push(table);
         Ok(fields)

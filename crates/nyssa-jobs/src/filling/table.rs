@@ -22,7 +22,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Starts the RNTuple `name`.
+    /// Starts the RNTuple `name`, whose types may use `classes`. These are described in the file as ROOT does it.
     ///
     /// # Errors
     /// `InvalidArgument` for options, names or a schema that cannot be written, and when the file already has that
@@ -30,10 +30,12 @@ impl Table {
     pub fn create(
         file: &SharedFile,
         name: &str,
-        schema: Schema,
-        options: RNTupleWriteOptions,
+        mut schema: Schema,
+        classes: &Classes,
+        mut options: RNTupleWriteOptions,
         context: &Context,
     ) -> Result<Self> {
+        options.class_infos = write::describe_classes(&mut schema, classes)?;
         let writer = TableWriter::with_schema(file, name, schema, options, context)?;
         Ok(Self::over(name, writer))
     }

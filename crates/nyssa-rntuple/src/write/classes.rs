@@ -1,12 +1,12 @@
-//! Adds the streamer infos of streamed classes to an RNTuple that is written.
+//! Adds the streamer infos of classes to an RNTuple that is written.
 
 use nyssa_root::error::{Error, Result, ResultExt};
-use nyssa_root::streamer::ObjectLayout;
 use nyssa_root::streamer::info::{ClassInfo, StreamerInfos, StreamerList};
+use nyssa_root::streamer::{Declarations, ObjectLayout};
 use nyssa_root::type_name;
 
 use crate::format::ExtraType;
-use crate::schema::{Schema, Structure};
+use crate::schema::{Classes, Definition, Schema, Structure};
 
 /// The class version that ROOT gives all standard containers.
 const CONTAINERS: u32 = 6;
@@ -37,6 +37,26 @@ pub(super) fn describe(schema: &mut Schema, infos: &StreamerList) -> Result<Extr
         (field.type_version, field.type_checksum) = (version, checksum);
     }
     Ok(extra)
+}
+
+/// Gives the fields of classes of the user the checksums that ROOT computes, where no other is stated. Returns the streamer
+/// infos of these classes, which ROOT writes to the list of the file. A class that they cannot describe, such as one with a
+/// member of type `ROOT::RVec`, has neither: readers do not need them.
+///
+/// # Errors
+/// `LimitExceeded` for names that are too long for streamer infos.
+pub fn describe_classes(schema: &mut Schema, classes: &Classes) -> Result<StreamerList> {
+    let mut declared = Declarations::of_fields(classes);
+    let is_class = |name: &str| matches!(classes.get(name), Some(Definition::Class { .. }));
+    for field in schema.fields.iter().filter(|field| is_class(&field.type_name)) {
+        let _described = declared.declare(&field.type_name).is_ok();
+    }
+    let infos = declared.infos();
+    for field in schema.fields.iter_mut().filter(|field| is_class(&field.type_name)) {
+        let info = infos.class(&field.type_name, None);
+        field.type_checksum = field.type_checksum.or(info.map(|info| info.checksum));
+    }
+    StreamerList::of_classes(infos.classes())
 }
 
 fn newest<'a>(infos: &'a StreamerInfos, class: &str) -> Option<&'a ClassInfo> {

@@ -33,6 +33,7 @@ mod writer;
 pub use crate::choose::{ColumnReport, Encodings, FieldOptions};
 pub use attributes::AttributeSetWriter;
 pub use blob::{reserve_blob, write_blob};
+pub use classes::describe_classes;
 pub use estimate::{MemoryEstimate, estimate};
 pub use finished_set::FinishedSet;
 pub use limits::{MAX_REMEMBERED_PAGES, MIN_CLUSTER, MIN_CLUSTER_OF_COLUMN, MIN_MEMORY};

@@ -95,6 +95,8 @@ pub struct RNTupleWriteOptions {
     pub max_key_size: u64,
     /// The streamer infos of streamed classes, for the extra type information and for the list of the file.
     pub streamer_infos: StreamerList,
+    /// The streamer infos of other classes, for the list of the file only; see [`super::describe_classes`].
+    pub class_infos: StreamerList,
     /// The description of the RNTuple in free text.
     pub description: String,
     /// The name of the program that writes. The header records it.
@@ -122,6 +124,7 @@ impl Default for RNTupleWriteOptions {
             clusters_per_group: DEFAULT_CLUSTERS_PER_GROUP,
             max_key_size: DEFAULT_MAX_KEY_SIZE,
             streamer_infos: StreamerList::default(),
+            class_infos: StreamerList::default(),
             description: String::new(),
             writer: concat!("nyssa ", env!("CARGO_PKG_VERSION")).to_owned(),
         }

@@ -154,6 +154,9 @@ impl Writer {
         if described {
             file.add_streamer_infos(infos)?;
         }
+        if !options.class_infos.is_empty() {
+            file.add_streamer_infos(&options.class_infos)?;
+        }
         Ok(Self {
             file: file.clone(),
             owns_file: false,

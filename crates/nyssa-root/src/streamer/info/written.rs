@@ -19,6 +19,7 @@ const INFO_VERSION: u16 = 9;
 const ARRAY_VERSION: u16 = 3;
 const ELEMENT_VERSION: u16 = 4;
 const BASIC_TYPE_VERSION: u16 = 2;
+const POINTER_VERSION: u16 = 1;
 const BASE_VERSION: u16 = 3;
 const CONTAINER_VERSION: u16 = 3;
 const STRING_VERSION: u16 = 2;
@@ -32,8 +33,12 @@ const MAX_DIMENSIONS: usize = 5;
 const STRING_KIND: i32 = 365;
 /// The number of items that are no numbers (`TVirtualStreamerInfo::kObject`).
 const CLASS_ITEMS: i32 = 61;
+/// The type code of items that are pointers to objects of classes.
+const POINTER_ITEMS: i32 = 63;
+/// The number of `std::bitset` among the containers.
+const BITSET_KIND: i32 = 8;
 /// The numbers of standard containers (`ROOT::ESTLType`).
-const KINDS: [(&str, i32); 13] = [
+const KINDS: [(&str, i32); 14] = [
     ("vector", 1),
     ("list", 2),
     ("deque", 3),
@@ -41,6 +46,7 @@ const KINDS: [(&str, i32); 13] = [
     ("multimap", 5),
     ("set", 6),
     ("multiset", 7),
+    ("bitset", BITSET_KIND),
     ("forward_list", 9),
     ("unordered_set", 10),
     ("unordered_multiset", 11),
@@ -142,6 +148,10 @@ fn element(element: &Element) -> Result<Part> {
             out.extend_from_slice(&BASIC_TYPE_VERSION.to_be_bytes());
             put_element(&mut out, element)?;
         }
+        "TStreamerObjectAnyPointer" => {
+            out.extend_from_slice(&POINTER_VERSION.to_be_bytes());
+            put_element(&mut out, element)?;
+        }
         "TStreamerSTL" => put_container(&mut out, element)?,
         "TStreamerSTLstring" => {
             out.extend_from_slice(&STRING_VERSION.to_be_bytes());
@@ -178,6 +188,9 @@ fn put_container(out: &mut Vec<u8>, element: &Element) -> Result<()> {
     })?;
     let item = item.strip_suffix('>').unwrap_or(item).trim();
     let item = match Basic::code_of(if item == "signed char" { "char" } else { item }) {
+        _ if element.item_code != 0 => element.item_code,
+        _ if kind == BITSET_KIND => 0,
+        _ if item.ends_with('*') => POINTER_ITEMS,
         Some(code) => code,
         None if kind == STRING_KIND => STRING_KIND,
         None => CLASS_ITEMS,
