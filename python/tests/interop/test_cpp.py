@@ -56,13 +56,15 @@ def test_objects_are_read_back(program: Path, written: Path) -> None:
 def test_all_classes_of_the_interface_work(program: Path, tmp_path: Path) -> None:
     _run(program, "use", tmp_path)
     events = uproot.open(tmp_path / "merged.root")["Events"]
-    assert list(events["n"].array()[:31]) == list(range(31))
+    numbers = events["n"].array()[:31].tolist()
+    assert numbers[:10] + numbers[30:] == [*range(10), 30]
+    assert sorted(numbers[10:30]) == list(range(10, 30))
     assert events["tracks"].array()[2].tolist() == [{"z": 0.0}, {"z": 1.0}]
 
 
 def test_root_reads_the_objects(of_root: tuple[str, Path], written: Path, root: Root) -> None:
     library, _ = of_root
-    assert root.call("wrong_in_root", library, str(written)) == -1
+    assert root.call("wrong_in_root", library, str(written)) == ""
 
 
 def test_objects_of_root_are_read(of_root: tuple[str, Path], program: Path) -> None:

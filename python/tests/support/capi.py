@@ -70,6 +70,6 @@ def dictionary(folder: Path) -> Path:
     _run(rootcling, "-f", source, f"-I{SOURCES}", *headers, env=environment, cwd=folder)
     places = [f"-I{home / 'include'}", f"-I{SOURCES}", f"-L{home / 'lib'}"]
     files = [source, SOURCES / "by_root.cpp"]
-    links = ["-lCore", "-lROOTNTuple"]
+    links = ["-lCore", "-lROOTNTuple", f"-Wl,-rpath,{home / 'lib'}"]
     _run("g++", "-std=c++17", "-fPIC", "-shared", *places, *files, "-o", made, *links)
     return made

@@ -18,9 +18,9 @@ def write_by_root(library: str, path: str) -> None:
     _load(library).write_by_root(path)
 
 
-def wrong_in_root(library: str, path: str) -> int:
-    """Return the first entry that ROOT reads with wrong values, or -1."""
-    return int(_load(library).wrong_in_root(path))
+def wrong_in_root(library: str, path: str) -> str:
+    """Return the first entry and member that ROOT reads with a wrong value, or nothing."""
+    return str(_load(library).wrong_in_root(path))
 
 
 def class_infos(library: str, path: str) -> dict[str, tuple[Any, ...]]:

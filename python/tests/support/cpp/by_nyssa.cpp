@@ -72,13 +72,14 @@ void read(const std::string &path) {
       event::Jet expected, found;
       event::fill(expected, i);
       one.read(entry, found);
-      EXPECT(event::same(found, expected));
+      const std::string wrong = event::difference(found, expected);
+      expect(wrong.empty(), wrong.c_str(), __LINE__);
       const auto jets = list[entry];
       EXPECT(static_cast<int>(jets.size()) == event::count(i));
       for (int k = 0; k < event::count(i); ++k) {
         event::Jet inner;
         event::fill(inner, i + k);
-        EXPECT(event::same(jets[static_cast<std::size_t>(k)], inner));
+        EXPECT(event::difference(jets[static_cast<std::size_t>(k)], inner).empty());
       }
     }
   }

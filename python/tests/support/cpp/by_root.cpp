@@ -21,22 +21,25 @@ void write_by_root(const char *path) {
   }
 }
 
-int wrong_in_root(const char *path) {
+std::string wrong_in_root(const char *path) {
   auto reader = ROOT::RNTupleReader::Open("Events", path);
   auto one = reader->GetView<event::Jet>("jet");
   auto list = reader->GetView<std::vector<event::Jet>>("jets");
-  for (int i = 0; i < event::entries; ++i) {
+  auto wrong = [](int entry, const event::Jet &found, int number) -> std::string {
     event::Jet expected;
-    event::fill(expected, i);
+    event::fill(expected, number);
+    const std::string member = event::difference(found, expected);
+    return member.empty() ? "" : std::to_string(entry) + " " + member;
+  };
+  for (int i = 0; i < event::entries; ++i) {
+    std::string found = wrong(i, one(i), i);
     const auto &jets = list(i);
-    if (!event::same(one(i), expected) || int(jets.size()) != event::count(i))
-      return i;
-    for (int k = 0; k < event::count(i); ++k) {
-      event::Jet expected;
-      event::fill(expected, i + k);
-      if (!event::same(jets[k], expected))
-        return i;
-    }
+    if (int(jets.size()) != event::count(i))
+      return std::to_string(i) + " jets";
+    for (int k = 0; k < event::count(i); ++k)
+      found += wrong(i, jets[k], i + k);
+    if (!found.empty())
+      return found;
   }
-  return reader->GetNEntries() == event::entries ? -1 : event::entries;
+  return reader->GetNEntries() == event::entries ? "" : "number of entries";
 }

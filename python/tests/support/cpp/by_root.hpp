@@ -6,5 +6,5 @@
 
 // Writes the entries.
 void write_by_root(const char *path);
-// Reads the entries, and returns the first one that has wrong values, or -1.
-int wrong_in_root(const char *path);
+// Reads the entries, and returns the first one that has a wrong value, and the member; an empty text if all are right.
+std::string wrong_in_root(const char *path);

@@ -272,7 +272,7 @@ fn of_fields(
         _ => {
             let size = all.iter().map(|one| one.layout.size).max().unwrap_or(0);
             let align = all.iter().map(|one| one.layout.align).max().unwrap_or(1);
-            layout.add(Layout::of(size, align), 1);
+            layout.add(Layout::of(size, align).padded(), 1);
             // The number of the alternative, or whether there is a value.
             layout.add(Layout::of(1, 1), 1);
         }
