@@ -5,8 +5,6 @@ use std::ffi::{CString, c_char};
 use nyssa_root::{Error, Kind};
 use serde_json::json;
 
-use crate::texts::c_string;
-
 /// What became of a call. `NYSSA_OK` is 0, all other values are errors. New values may be added.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,4 +121,9 @@ pub unsafe extern "C" fn nyssa_error_free(error: *mut nyssa_error) {
         // SAFETY: the error was made by `Box::into_raw` in `call`, and the caller promises that it is not freed.
         drop(unsafe { Box::from_raw(error) });
     }
+}
+
+/// Returns a text for C. A zero in it, which C cannot have, becomes a question mark.
+pub(crate) fn c_string(text: &str) -> CString {
+    CString::new(text.replace('\0', "?")).unwrap_or_default()
 }

@@ -6,6 +6,7 @@ use nyssa_root::{Error, Result};
 use serde::Serialize;
 
 use crate::call::not_null;
+use crate::error::c_string;
 
 /// The version of the interface: of the functions and their meaning. A program that was built with the number N in its
 /// header works with each library of the number N. See `nyssa_abi_version`.
@@ -38,11 +39,6 @@ pub unsafe extern "C" fn nyssa_text_free(text: *mut c_char) {
         // SAFETY: the text was made by `CString::into_raw`, and the caller promises that it is not freed.
         drop(unsafe { CString::from_raw(text) });
     }
-}
-
-/// Returns a text for C. A zero in it, which C cannot have, becomes a question mark.
-pub(crate) fn c_string(text: &str) -> CString {
-    CString::new(text.replace('\0', "?")).unwrap_or_default()
 }
 
 /// Returns a report as JSON, which belongs to the caller.

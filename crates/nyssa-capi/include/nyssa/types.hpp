@@ -350,13 +350,13 @@ template <class T> struct Field<std::vector<T>> : detail::ListOf<T> {
 };
 
 // Sets and maps.
-#define NYSSA_SET_(container)                                                                                                  \
-  template <class T, class... Rest> struct Field<std::container<T, Rest...>> : detail::ListOf<T> {       \
-    static std::string type() { return "std::" #container "<" + Field<T>::type() + ">"; }                                      \
-    static void bind(detail::View &view) { detail::ListOf<T>::bind(view, type()); }                \
-    static void read(const detail::View &view, int64_t at, std::container<T, Rest...> &out) {                                  \
+#define NYSSA_SET_(container)                                                                                            \
+  template <class T, class... Rest> struct Field<std::container<T, Rest...>> : detail::ListOf<T> {                       \
+    static std::string type() { return "std::" #container "<" + Field<T>::type() + ">"; }                                \
+    static void bind(detail::View &view) { detail::ListOf<T>::bind(view, type()); }                                      \
+    static void read(const detail::View &view, int64_t at, std::container<T, Rest...> &out) {                            \
       out.clear();                                                                                                       \
-      auto [start, stop] = detail::ListOf<T>::range(view, at);                                     \
+      auto [start, stop] = detail::ListOf<T>::range(view, at);                                                           \
       for (; start < stop; ++start) {                                                                                    \
         T one{};                                                                                                         \
         Field<T>::read(view.children[0], start, one);                                                                    \
@@ -364,16 +364,16 @@ template <class T> struct Field<std::vector<T>> : detail::ListOf<T> {
       }                                                                                                                  \
     }                                                                                                                    \
   };
-#define NYSSA_MAP_(container)                                                                                                  \
+#define NYSSA_MAP_(container)                                                                                            \
   template <class K, class V, class... Rest>                                                                             \
-  struct Field<std::container<K, V, Rest...>> : detail::ListOf<std::pair<const K, V>> {               \
-    static std::string type() { return "std::" #container "<" + Field<K>::type() + "," + Field<V>::type() + ">"; }             \
+  struct Field<std::container<K, V, Rest...>> : detail::ListOf<std::pair<const K, V>> {                                  \
+    static std::string type() { return "std::" #container "<" + Field<K>::type() + "," + Field<V>::type() + ">"; }       \
     static void bind(detail::View &view) {                                                                               \
-      detail::ListOf<std::pair<const K, V>>::bind(view, type());                                \
+      detail::ListOf<std::pair<const K, V>>::bind(view, type());                                                         \
     }                                                                                                                    \
-    static void read(const detail::View &view, int64_t at, std::container<K, V, Rest...> &out) {                               \
+    static void read(const detail::View &view, int64_t at, std::container<K, V, Rest...> &out) {                         \
       out.clear();                                                                                                       \
-      auto [start, stop] = detail::ListOf<std::pair<const K, V>>::range(view, at);              \
+      auto [start, stop] = detail::ListOf<std::pair<const K, V>>::range(view, at);                                       \
       for (; start < stop; ++start) {                                                                                    \
         std::pair<K, V> one{};                                                                                           \
         Field<std::pair<K, V>>::read(view.children[0], start, one);                                                      \
