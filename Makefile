@@ -87,6 +87,8 @@ agc: build $(VENV)/.installed-agc
 		--histograms ../build/agc/histograms.root --plots ../build/agc/plots --note "toys, not physics"
 
 test: test-rust test-python
+# The tests in Rust have just built the library for C, with the features of all tests.
+test: export NYSSA_CAPI_LIBRARY = $(shell ls $(abspath $(TARGET))/debug/deps/libnyssa_capi.so 2> /dev/null)
 
 # Tests that need the folder of test data are ignored where it is absent, and those with real XRootD servers where
 # these are not installed.

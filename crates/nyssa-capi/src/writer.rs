@@ -508,8 +508,8 @@ pub unsafe extern "C" fn nyssa_table_add_fields(
         // SAFETY: as above.
         let defined = Defined::parse(unsafe { text_or_none(definitions, "the definitions") }?)?;
         let values = match array {
-            // SAFETY: as above.
             Some(array) => {
+                // SAFETY: as above.
                 let columns = unsafe { columns_in(array, schema, &defined.arrow_fields()?) };
                 Some(arrays(columns?))
             }

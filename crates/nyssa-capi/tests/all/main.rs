@@ -1,5 +1,7 @@
 //! Uses the C interface as C does, and checks the header.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests, where this is how to fail")]
+
 mod bad_use;
 mod header;
 mod support;
