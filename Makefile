@@ -16,7 +16,7 @@ DATA := $(wildcard $(or $(NYSSA_TEST_DATA),../shared/data))
 XROOTD := $(shell command -v xrootd)
 PYTEST := $(BIN)/python -m pytest -q -rs -n auto --maxprocesses 8 --dist loadfile --randomly-seed $(SEED)
 
-.PHONY: help build demo test test-rust test-python test-data test-xrootd test-xrootd-client test-dask test-coffea agc lint format fuzz bench bench-remote bench-cache bench-cold bench-agc bench-storage bench-studies atlas-bench clean
+.PHONY: help build demo demo-cpp install test test-rust test-python test-data test-xrootd test-xrootd-client test-dask test-coffea agc lint format fuzz bench bench-remote bench-cache bench-cold bench-agc bench-storage bench-studies atlas-bench clean
 
 help:
 	@echo "make demo [INPUT=file.root]   build, convert a TTree, verify, read back, plot"
@@ -24,6 +24,8 @@ help:
 	@echo "make test                     Rust and Python tests, with ROOT, uproot and awkward as oracles"
 	@echo "make test-coffea              nyssa.coffea against coffea with uproot (a gigabyte of packages)"
 	@echo "make lint                     rustfmt, clippy, ruff, mypy"
+	@echo "make install [PREFIX=/usr/local]  the library for C and C++, with pkg-config and CMake files"
+	@echo "make demo-cpp                 build and run the examples in C++"
 	@echo "make fuzz [SECONDS=20]        every parser against damaged input, guided by coverage"
 	@echo "make bench [ENTRIES=300000]   nyssa against ROOT and uproot, in one run"
 	@echo "make bench-remote [ROUNDS=3]  the same over XRootD, with latency (needs the program xrootd)"
@@ -60,6 +62,22 @@ build: $(VENV)/.installed-build
 demo: build $(VENV)/.installed-demo
 	$(BIN)/python examples/demo.py $(if $(INPUT),"$(INPUT)")
 
+# The library for C and C++.
+PREFIX ?= /usr/local
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+install:
+	cargo rustc --quiet --release --package nyssa-capi --crate-type cdylib
+	cargo rustc --quiet --release --package nyssa-capi --crate-type staticlib
+	crates/nyssa-capi/install "$(PREFIX)" $(TARGET)/release/libnyssa_capi.so $(TARGET)/release/libnyssa_capi.a
+
+demo-cpp:
+	cargo build --quiet --package nyssa-capi
+	crates/nyssa-capi/install build/cpp/prefix $(TARGET)/debug/libnyssa_capi.so
+	cmake -S examples/cpp -B build/cpp -DCMAKE_PREFIX_PATH=$(CURDIR)/build/cpp/prefix > /dev/null
+	cmake --build build/cpp > /dev/null
+	build/cpp/write build/cpp/events.root
+	build/cpp/read build/cpp/events.root
+
 # The working folder is `examples`, so that Python finds the package `agc`.
 AGC := cd examples && ../$(BIN)/python -m
 agc: build $(VENV)/.installed-agc
@@ -69,6 +87,8 @@ agc: build $(VENV)/.installed-agc
 		--histograms ../build/agc/histograms.root --plots ../build/agc/plots --note "toys, not physics"
 
 test: test-rust test-python
+# The tests in Rust have just built the library for C, with the features of all tests.
+test: export NYSSA_CAPI_LIBRARY = $(shell ls $(abspath $(TARGET))/debug/deps/libnyssa_capi.so 2> /dev/null)
 
 # Tests that need the folder of test data are ignored where it is absent, and those with real XRootD servers where
 # these are not installed.

@@ -3,12 +3,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::cast::AsArray;
-use arrow_array::{
-    Array as _, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchOptions, new_empty_array,
-};
+use arrow_array::{Array as _, ArrayRef, RecordBatch, RecordBatchIterator, new_empty_array};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use nyssa_rntuple::schema::FieldType;
-use nyssa_root::arrow::export_field;
+use nyssa_root::arrow::{export_batch, export_field, export_schema};
 use nyssa_root::{Error, Kind};
 use nyssa_ttree::write::column_of;
 use pyo3::prelude::*;
@@ -265,21 +263,22 @@ impl Table {
     }
 }
 
-/// Returns the schema that other Arrow libraries see.
-pub fn export_schema(schema: &Schema) -> Schema {
-    Schema::new(schema.fields().iter().map(|field| export_field(field)).collect::<Vec<_>>())
-}
-
 /// Returns `array` of `field` as other Arrow libraries take it.
 fn export(array: &ArrayRef, field: &Field) -> nyssa_root::Result<ArrayRef> {
-    nyssa_root::arrow::export(array, field).map_err(|error| match error.kind() {
-        Kind::InvalidArgument => Error::invalid_argument(format!(
+    nyssa_root::arrow::export(array, field).map_err(advised)
+}
+
+/// Adds to the error of an export what helps in Python.
+fn advised(error: Error) -> Error {
+    let field = error.place().field.clone();
+    match (error.kind(), field) {
+        (Kind::InvalidArgument, Some(field)) => Error::invalid_argument(format!(
             "{} has {}; read it with library=\"np\" or \"ak\"",
-            field.name(),
+            field,
             error.message()
         )),
         _ => error,
-    })
+    }
 }
 
 /// Returns a batch of the `exported` form of `schema`.
@@ -289,14 +288,5 @@ pub fn batch(
     rows: usize,
     exported: &SchemaRef,
 ) -> nyssa_root::Result<RecordBatch> {
-    let columns = schema
-        .fields()
-        .iter()
-        .zip(arrays)
-        .map(|(field, array)| export(array, field))
-        .collect::<nyssa_root::Result<Vec<_>>>()?;
-    let options = RecordBatchOptions::new().with_row_count(Some(rows));
-    RecordBatch::try_new_with_options(Arc::clone(exported), columns, &options).map_err(|error| {
-        Error::invalid_argument("columns of one table differ in length").with_source(error)
-    })
+    export_batch(schema, arrays, rows, exported).map_err(advised)
 }

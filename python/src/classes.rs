@@ -10,8 +10,8 @@
 use std::path::PathBuf;
 
 use nyssa_rntuple::format::{CONTENT_STREAMER_INFO, ExtraType};
-use nyssa_rntuple::schema::{Class, Classes, Definition};
-use nyssa_root::Error;
+use nyssa_rntuple::schema::{Classes, Definition};
+use nyssa_root::definitions::Entry;
 use nyssa_root::rootfile::RootFile;
 use nyssa_root::streamer::StreamerList;
 use pyo3::prelude::*;
@@ -19,8 +19,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors;
 
-/// The key of the entry that says where the streamer infos of a class are.
-const STREAMED: &str = ":streamed";
+const STREAMED: &str = Definition::STREAMED;
 
 /// Returns the definitions in `given`.
 pub fn classes(given: &Bound<'_, PyDict>) -> PyResult<Classes> {
@@ -59,38 +58,18 @@ fn list_of(path: PathBuf) -> nyssa_root::Result<StreamerList> {
 }
 
 fn definition(name: &str, entries: &Bound<'_, PyDict>) -> PyResult<Definition> {
-    let refuse =
-        |message: String| Err(errors::to_python(entries.py(), &Error::invalid_argument(message)));
-    for (key, kind) in [(":enum", true), (":items", false)] {
-        let Some(of) = entries.get_item(key)? else { continue };
-        if entries.len() > 1 {
-            return refuse(format!("{name}: {key:?} must be the only entry"));
-        }
-        let of = of.extract()?;
-        return Ok(if kind { Definition::Enum(of) } else { Definition::Collection(of) });
-    }
-    if entries.contains(STREAMED)? {
-        if entries.len() > 1 {
-            return refuse(format!("{name}: {STREAMED:?} must be the only entry"));
-        }
-        return Ok(Definition::Streamed);
-    }
-    let (mut bases, mut members) = (Vec::new(), Vec::new());
-    let (mut version, mut checksum) = (Class::NO_VERSION, None);
-    for (key, value) in entries.iter() {
+    let entry = |(key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         let key: String = key.extract()?;
-        match key.as_str() {
-            ":bases" => bases = value.extract()?,
-            ":version" => version = value.extract()?,
-            ":checksum" => checksum = Some(value.extract()?),
-            other if other.starts_with(':') => {
-                return refuse(format!(
-                    "{name}: {other:?} is none of \":bases\", \":version\", \":checksum\", \
-                     \":enum\", \":items\" and \":streamed\""
-                ));
-            }
-            _ => members.push((key, value.extract()?)),
-        }
-    }
-    Ok(Definition::Class { bases, members, version, checksum })
+        let value = match key.as_str() {
+            STREAMED => Entry::Other,
+            ":bases" => Entry::Texts(value.extract()?),
+            ":version" | ":checksum" => Entry::Number(value.extract()?),
+            ":enum" | ":items" => Entry::Text(value.extract()?),
+            other if other.starts_with(':') => Entry::Other,
+            _ => Entry::Text(value.extract()?),
+        };
+        Ok((key, value))
+    };
+    let given = entries.iter().map(entry).collect::<PyResult<Vec<_>>>()?;
+    Definition::of_entries(name, given).map_err(|error| errors::to_python(entries.py(), &error))
 }

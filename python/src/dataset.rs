@@ -5,19 +5,20 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, FieldRef, Schema, SchemaRef};
-use nyssa_data::dataset::steps::{Part, StepSize, Steps, partitions};
+use nyssa_data::dataset::steps::{Batches, MakeBatch, StepSize, partitions};
 use nyssa_data::dataset::{AnyDataset, ColumnInfo, Format, LeftOut, ReadableColumns, fields};
 use nyssa_rntuple::read::Reader;
+use nyssa_root::arrow::export_schema;
 use nyssa_root::{Context, Error};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use rayon::prelude::*;
 
-use crate::array::{Array, batch, export_schema};
+use crate::array::{Array, batch};
 use crate::capsule;
 use crate::column_form::Forms;
 use crate::errors;
-use crate::job::{self, Job};
+use crate::job::Job;
 use crate::observe;
 use crate::step_size::{bools, step_size};
 
@@ -338,27 +339,11 @@ impl Dataset {
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let raise = |error: Error| errors::to_python(py, &error);
-        let schema = Schema::new(fields(self.0.as_ref(), &names).map_err(raise)?);
-        let context = job::context(threads).map_err(raise)?;
-        let exported = Arc::new(export_schema(&schema));
-        let part = Part {
-            dataset: Arc::clone(&self.0),
-            entries: start..stop,
-            origin: 0,
-            file: self.0.file().into(),
-            shown: None,
-        };
-        let parts = move |number: usize, _: &[LeftOut], _: &Context| {
-            Ok((number == 0).then(|| part.clone()))
-        };
-        let shown = Arc::clone(&exported);
-        let finish = move |_: &[FieldRef], arrays: Vec<ArrayRef>, rows: u64, _: &Context| {
-            let rows = nyssa_root::guard::to_usize(rows, "a number of entries")?;
-            batch(&schema, &arrays, rows, &shown).map(|batch| (batch, 0))
-        };
-        let (parts, finish) = (Arc::new(parts), Arc::new(finish));
-        let steps = Steps::new(parts, names, false, StepSize::Cluster, finish, Arc::default());
-        let reader = ClusterReader { steps: Some(steps), exported, context };
+        let context = Context::kept(threads).map_err(raise)?;
+        let (size, form) = (StepSize::Cluster, (export_schema as fn(&_) -> _, batch as MakeBatch));
+        let batches =
+            Batches::new(&self.0, names, start..stop, size, form, context).map_err(raise)?;
+        let reader = ClusterReader { exported: batches.schema(), batches: Some(batches) };
         capsule::stream(py, Box::new(reader))
     }
 
@@ -395,19 +380,13 @@ pub fn columns(
 /// A reader that reads one cluster while the consumer works on the previous cluster.
 struct ClusterReader {
     /// The batches; `None` after the stream is dropped.
-    steps: Option<Steps<RecordBatch>>,
+    batches: Option<Batches>,
     exported: SchemaRef,
-    context: Context,
 }
 
 impl ClusterReader {
     fn read(&mut self) -> nyssa_root::Result<Option<RecordBatch>> {
-        let Some(steps) = &mut self.steps else { return Ok(None) };
-        let step = steps.next(&self.context)?;
-        if step.is_some() {
-            steps.prepare(&self.context)?;
-        }
-        Ok(step.map(|step| step.data))
+        self.batches.as_mut().map_or(Ok(None), Batches::next_batch)
     }
 }
 
@@ -433,7 +412,7 @@ impl RecordBatchReader for ClusterReader {
 impl Drop for ClusterReader {
     fn drop(&mut self) {
         // As above: the thread that reads ahead may be waiting for the GIL.
-        let steps = self.steps.take();
-        let _ = catch_unwind(AssertUnwindSafe(|| Python::attach(|py| py.detach(|| drop(steps)))));
+        let batches = self.batches.take();
+        let _ = catch_unwind(AssertUnwindSafe(|| Python::attach(|py| py.detach(|| drop(batches)))));
     }
 }

@@ -1,68 +1,22 @@
 //! Lets several threads fill an RNTuple or a TTree, and estimates the memory that an RNTuple needs.
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, PoisonError};
 
 use arrow_array::ArrayRef;
+use nyssa_jobs::filling::{Fill, Slot};
 use nyssa_rntuple::choose::RequestedType;
 use nyssa_rntuple::encoding::Precision;
 use nyssa_rntuple::schema::{Classes, SchemaBuilder};
 use nyssa_rntuple::write;
-use nyssa_root::{Error, Result};
+use nyssa_root::{Context, Error, Result};
 use pyo3::prelude::*;
 
 use crate::array::Array;
 use crate::errors;
-use crate::job::{self, Job};
-use crate::new_fields::add_fields;
+use crate::job::Job;
 use crate::options::WriteOptions;
 use crate::process::Process;
-
-/// A fill context of an RNTuple or of a TTree.
-pub trait Fill: Send {
-    /// Appends rows.
-    fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()>;
-    /// Ends the cluster.
-    fn flush(&mut self) -> Result<()>;
-    /// Returns the time that the context waited for others.
-    fn stalled(&self) -> Duration;
-    /// Commits the remaining entries.
-    fn finish(self: Box<Self>) -> Result<()>;
-    /// Discards the entries that are in no cluster yet, and returns their number.
-    fn discard(self: Box<Self>) -> Result<u64>;
-}
-
-macro_rules! fill {
-    ($($type:ty),*) => {$(
-        impl Fill for $type {
-            fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()> {
-                self.extend(arrays)
-            }
-
-            fn flush(&mut self) -> Result<()> {
-                self.flush()
-            }
-
-            fn stalled(&self) -> Duration {
-                self.stalled()
-            }
-
-            fn finish(self: Box<Self>) -> Result<()> {
-                (*self).finish()
-            }
-
-            fn discard(self: Box<Self>) -> Result<u64> {
-                (*self).discard()
-            }
-        }
-    )*};
-}
-
-fill!(nyssa_rntuple::write::FillContext, nyssa_ttree::write::FillContext);
-
-/// A fill context, which its file shares. It is `None` after the context is finished.
-pub type Slot = Arc<Mutex<Option<Box<dyn Fill>>>>;
 
 /// A writer that takes the entries of one thread.
 #[pyclass(frozen, module = "nyssa._core")]
@@ -160,12 +114,12 @@ pub fn estimate_write_memory(
     options: WriteOptions,
 ) -> PyResult<String> {
     let raise = |error: Error| errors::to_python(py, &error);
-    let threads = job::context(options.threads).map_err(raise)?.threads();
+    let threads = Context::kept(options.threads).map_err(raise)?.threads();
     let options = options.parse().map_err(raise)?;
     let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
     let estimate = || {
         let mut builder = SchemaBuilder::new(options.compression);
-        add_fields(&mut builder, &fields, &Classes::default())?;
+        builder.arrow_fields(&fields, &Classes::default())?;
         let estimate = write::estimate(&builder.finish(), &options, options.contexts, threads)?;
         serde_json::to_string(&estimate)
             .map_err(|error| Error::invalid_argument("cannot print").with_source(error))

@@ -5,11 +5,10 @@
 //! progress callback, so that workers never touch Python.
 
 use std::any::Any;
-use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use nyssa_root::error::{Error, Kind};
@@ -23,12 +22,6 @@ const POLL: Duration = Duration::from_millis(20);
 
 /// The time that an interrupted job gets to end, if nothing is left behind when it goes on.
 const GRACE: Duration = Duration::from_millis(60);
-
-/// The pools of threads of each number of threads and each process. (A fork does not have the threads of its
-/// parent.)
-static CONTEXTS: LazyLock<Mutex<Contexts>> = LazyLock::new(Mutex::default);
-
-type Contexts = HashMap<(u32, Option<usize>), Vec<Context>>;
 
 /// The settings of a run of a job: its threads, its progress, and its end when the user interrupts it.
 #[derive(Default)]
@@ -73,7 +66,7 @@ impl<'py> Job<'py> {
         // The user has been told of an interruption of earlier work with this flag.
         let was_interrupted = cancel.load(Ordering::Relaxed);
         let counts = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
-        let context = context(self.threads)
+        let context = Context::kept(self.threads)
             .map_err(|error| errors::to_python(py, &error))?
             .with_cancel(Arc::clone(&cancel))
             .with_progress({
@@ -141,21 +134,6 @@ fn wait<T: Send>(
     limit: Duration,
 ) -> std::result::Result<Outcome<T>, RecvTimeoutError> {
     py.detach(move || receiver.recv_timeout(limit))
-}
-
-/// Returns a context with `threads`, which are kept for later calls.
-///
-/// Jobs with a number of threads have so many of their own, so that jobs of several Python threads run at the same
-/// time. Jobs with the default share the threads, which are as many as there are cores.
-pub fn context(threads: Option<usize>) -> Result<Context> {
-    let mut contexts = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
-    let kept = contexts.entry((std::process::id(), threads)).or_default();
-    if let Some(context) = kept.iter().find(|item| threads.is_none() || !item.is_shared()) {
-        return Ok(context.clone());
-    }
-    let context = Context::new(threads)?;
-    kept.push(context.clone());
-    Ok(context)
 }
 
 fn panic_message(panic: &(dyn Any + Send)) -> &str {

@@ -1,9 +1,9 @@
 //! Reads the keywords of jobs. Python makes the words of the command line of them, which are parsed by the same
 //! declaration.
 
-use clap::{Args, Command};
-use nyssa_jobs::job::EntryRange;
-use nyssa_root::{Error, Result};
+use clap::Args;
+use nyssa_jobs::job::{EntryRange, words};
+use nyssa_root::Result;
 use pyo3::prelude::*;
 
 /// The keywords of a job, from a `nyssa.jobs.job.Keywords`.
@@ -22,23 +22,12 @@ impl Keywords {
     /// # Errors
     /// `InvalidArgument` with the reason of the first value that is not allowed.
     pub fn parse<T: Args>(&self) -> Result<T> {
-        let command = T::augment_args(Command::new("nyssa").no_binary_name(true));
-        let matches = command.try_get_matches_from(&self.words);
-        matches.and_then(|matches| T::from_arg_matches(&matches)).map_err(|error| refusal(&error))
+        words::parse(&self.words)
     }
 
     /// Returns the names of the keywords that options `T` do not have.
     pub fn unknown<T: Args>(&self) -> Vec<String> {
-        let command = T::augment_args(Command::new("nyssa"));
-        let known: Vec<&str> =
-            command.get_arguments().filter_map(|argument| argument.get_long()).collect();
-        let name = |word: &String| {
-            let name = word.trim_start_matches("--").split('=').next().unwrap_or_default();
-            (!known.contains(&name)).then(|| name.replace('-', "_"))
-        };
-        let mut unknown: Vec<String> = self.words.iter().filter_map(name).collect();
-        unknown.dedup();
-        unknown
+        words::unknown::<T>(&self.words)
     }
 
     /// Returns the range of entries in a dataset of `total` entries, if one is given. As in Python, negative numbers
@@ -60,18 +49,5 @@ impl Keywords {
     /// Returns whether a range of entries is given.
     pub fn has_entries(&self) -> bool {
         self.entry_start.is_some() || self.entry_stop.is_some()
-    }
-}
-
-/// Returns the reason why a word is refused: the error of its value, as the core gives it.
-fn refusal(error: &clap::Error) -> Error {
-    let source = std::error::Error::source(error);
-    match source.and_then(|source| source.downcast_ref::<Error>()) {
-        Some(error) => Error::new(error.kind(), error.to_string()),
-        None => {
-            let text = error.to_string();
-            let first = text.lines().next().unwrap_or_default();
-            Error::invalid_argument(first.trim_start_matches("error: "))
-        }
     }
 }

@@ -1,8 +1,9 @@
 //! Reads options that come from Python as dataclasses. An option that is `None` keeps its default.
 
-use nyssa_jobs::job::{OutputOptions, StorageOptions};
-use nyssa_rntuple::write::{FieldOptions, Order, RNTupleWriteOptions, default_memory};
-use nyssa_root::{Error, Result};
+use nyssa_jobs::filling::FillOptions;
+use nyssa_jobs::job::StorageOptions;
+use nyssa_rntuple::write::{FieldOptions, Order, RNTupleWriteOptions};
+use nyssa_root::Result;
 use pyo3::prelude::*;
 
 /// Returns a number of bytes, at most as many as memory can have.
@@ -54,50 +55,28 @@ impl WriteOptions {
 
     /// Returns the same in the types of the core.
     pub fn parse(self) -> Result<RNTupleWriteOptions> {
-        // The floats of Python are doubles, and so are the floats of NumPy by default.
-        let mut options =
-            RNTupleWriteOptions { round_doubles: true, ..RNTupleWriteOptions::default() };
-        if let Some(profile) = &self.profile
-            && nyssa_io::kind(profile)?.is_none()
-        {
-            return Err(Error::not_found(format!("there is no profile {profile}")));
-        }
-        let mut output = OutputOptions {
+        let options = FillOptions {
             compression: self.compression.map(|text| text.parse()).transpose()?,
             effort: self.effort.map(|text| text.parse()).transpose()?,
-            ..OutputOptions::default()
+            storage: StorageOptions {
+                encoding: self.encoding.map(|text| text.parse()).transpose()?,
+                profile: self.profile,
+                cluster_size: self.cluster_size,
+                page_size: self.page_size,
+                ..StorageOptions::default()
+            },
+            max_unzipped_cluster_size: self.max_unzipped_cluster_size,
+            initial_page_size: self.initial_page_size,
+            page_buffer_budget: self.page_buffer_budget,
+            buffered: self.buffered,
+            checksums: self.checksums,
+            same_page_merging: self.same_page_merging,
+            memory: self.memory,
+            fill_contexts: self.fill_contexts,
+            fill_order: None,
         };
-        let mut storage = StorageOptions {
-            encoding: self.encoding.map(|text| text.parse()).transpose()?,
-            profile: self.profile,
-            cluster_size: self.cluster_size,
-            page_size: self.page_size,
-            ..StorageOptions::default()
-        };
-        storage.settle(&mut output)?;
-        options.compression = output.compression();
-        options.effort = output.effort();
-        options.encodings = storage.encoding.unwrap_or_default();
-        options.approx_zipped_cluster = storage.cluster_size();
-        // The defaults of ROOT have the same ratio.
-        options.max_unzipped_cluster =
-            options.max_unzipped_cluster.max(storage.cluster_size().saturating_mul(10));
-        options.max_unzipped_page = storage.page_size();
-        options.initial_unzipped_page = options.initial_unzipped_page.min(storage.page_size());
-        if let Some(bytes) = self.max_unzipped_cluster_size {
-            options.max_unzipped_cluster = bytes;
-        }
-        if let Some(bytes) = self.initial_page_size {
-            options.initial_unzipped_page = memory(bytes);
-        }
-        options.page_buffer_budget = self.page_buffer_budget;
-        options.buffered = self.buffered.unwrap_or(options.buffered);
-        options.checksums = self.checksums.unwrap_or(options.checksums);
-        options.same_page_merging = self.same_page_merging.unwrap_or(options.same_page_merging);
-        let default = default_memory(options.approx_zipped_cluster);
-        options.memory = self.memory.unwrap_or(default);
-        options.fields = by_field(self.field_options.unwrap_or_default())?;
-        options.contexts = self.fill_contexts;
-        Ok(options)
+        let options = options.write_options(by_field(self.field_options.unwrap_or_default())?)?;
+        // The floats of Python are doubles, and so are the floats of NumPy by default.
+        Ok(RNTupleWriteOptions { round_doubles: true, ..options })
     }
 }

@@ -15,7 +15,7 @@ use crate::array::Array;
 use crate::chain::{GivenOptions, chain_options, ruled_links};
 use crate::dataset::{Dataset, columns, forms};
 use crate::errors;
-use crate::job::{self, Job};
+use crate::job::Job;
 use crate::query::Query;
 use crate::step_size::{bools, step_size};
 
@@ -66,7 +66,7 @@ impl Steps {
         objects: u64,
     ) -> PyResult<Self> {
         // A wrong number of threads is an error now.
-        job::context(threads).map_err(|error| errors::to_python(py, &error))?;
+        Context::kept(threads).map_err(|error| errors::to_python(py, &error))?;
         let size = step_size(entries, memory);
         let dataset = Arc::new(Whole { dataset: dataset.inner(), without: Mutex::default() });
         let (links, options) = match (links, options) {
@@ -126,7 +126,7 @@ impl Steps {
     /// Begins to read the step after the last one that `next` has returned.
     fn prepare(&self, py: Python<'_>) -> PyResult<()> {
         let raise = |error| errors::to_python(py, &error);
-        let context = job::context(self.threads).map_err(raise)?;
+        let context = Context::kept(self.threads).map_err(raise)?;
         // Another thread that has the lock may be waiting for Python.
         let prepared = py.detach(|| {
             let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);

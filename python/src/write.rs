@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
 use arrow_schema::{Field, FieldRef, Schema};
+use nyssa_jobs::filling::Table;
 use nyssa_jobs::update::Update;
 use nyssa_rntuple::write::{Order, RNTupleWriteOptions, SharedFile};
 use nyssa_root::effort::Effort;
@@ -17,7 +18,6 @@ use nyssa_ttree::write::TreeWriteOptions;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use self::table::Table;
 use self::tree::Tree;
 use crate::array::Array;
 use crate::bridge::PythonUpload;
@@ -141,7 +141,7 @@ impl Writer {
     /// Goes on with the RNTuple `name` of an existing file. Returns the fields that rows have, and the number of
     /// entries.
     fn append(&self, py: Python<'_>, name: String) -> PyResult<(Fields, u64)> {
-        self.run(py, move |state| state.append(name))
+        self.run(py, move |state| state.append(&name))
     }
 
     /// Goes on with the TTree `name` of an existing file. Returns its columns without entries, the number of entries,
@@ -180,7 +180,7 @@ impl Writer {
             let mut options =
                 RNTupleWriteOptions { description, streamer_infos, ..state.options.clone() };
             options.fields.extend(by_field(own)?);
-            state.new_table(name, &fields, &classes, projections, options)
+            state.new_table(&name, &fields, &classes, projections, options)
         })
     }
 
@@ -193,7 +193,7 @@ impl Writer {
         columns: Vec<PyRef<'_, Array>>,
     ) -> PyResult<Vec<Array>> {
         let given = given(&columns);
-        self.run(py, move |state| state.table(&name)?.in_order(&given))
+        self.run(py, move |state| table::in_order(state.table(&name)?, &given))
     }
 
     /// Appends entries to the RNTuple `name`, given by its columns in their order.
@@ -223,7 +223,7 @@ impl Writer {
         filled: bool,
     ) -> PyResult<Fields> {
         let (fields, arrays) = (fields(&columns), arrays(&columns));
-        self.run(py, move |state| state.table(&name)?.add_fields(&fields, &arrays, filled))
+        self.run(py, move |state| table::add_fields(state.table(&name)?, &fields, &arrays, filled))
     }
 
     /// Begins the attribute set `set` of the RNTuple `name` with the types of `columns`, whose
@@ -236,7 +236,7 @@ impl Writer {
         columns: Vec<PyRef<'_, Array>>,
     ) -> PyResult<()> {
         let schema = Schema::new(fields(&columns));
-        self.run(py, move |state| state.new_set(&name, set, &schema))
+        self.run(py, move |state| state.new_set(&name, &set, &schema))
     }
 
     /// Appends ranges of entries, given by their first entries and numbers of entries, and their

@@ -5,6 +5,7 @@
 //! ```text
 //! tune                                   describes files and datasets, and tries how they are stored best
 //! update | merge | convert | rewrite     jobs: files to files
+//! filling                                RNTuples and TTrees that callers fill
 //! job                                    what jobs share: their steps
 //! kept_tree                              what an RNTuple keeps of its TTree
 //! verify                                 is everything in a file sound?
@@ -17,6 +18,7 @@
 
 pub mod compare;
 pub mod convert;
+pub mod filling;
 mod heuristics;
 pub mod job;
 pub mod kept_tree;

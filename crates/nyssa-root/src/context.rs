@@ -1,7 +1,8 @@
 //! Gives every long job its threads, a flag that stops it, and a callback that reports progress.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use nyssa_io::Stop;
 use nyssa_io::fetch::AHEAD_BYTES;
@@ -14,6 +15,12 @@ pub const THREADS_VARIABLE: &str = "NYSSA_NUM_THREADS";
 
 /// The maximum number of threads. No machine needs more, and many more would use all its memory.
 pub const MAX_THREADS: usize = 1024;
+
+/// The kept pools of threads of each number of threads and each process. (A fork does not have the threads of its
+/// parent.)
+static KEPT: LazyLock<Mutex<Kept>> = LazyLock::new(Mutex::default);
+
+type Kept = HashMap<(u32, Option<usize>), Vec<Context>>;
 
 /// A callback that gets (bytes or entries done, total). Any thread may call it.
 pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
@@ -72,6 +79,24 @@ impl Context {
             page_pool: None,
             fetch_bytes: None,
         })
+    }
+
+    /// Returns a context with `threads` workers, as [`Context::new`] does. The threads are kept for later calls.
+    ///
+    /// Contexts with a number of threads have so many of their own as long as they live, so that several jobs run at the
+    /// same time. Contexts with the default share the threads.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for numbers of threads that [`Context::new`] refuses.
+    pub fn kept(threads: Option<usize>) -> Result<Self> {
+        let mut contexts = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = contexts.entry((std::process::id(), threads)).or_default();
+        if let Some(context) = kept.iter().find(|item| threads.is_none() || !item.is_shared()) {
+            return Ok(context.clone());
+        }
+        let context = Self::new(threads)?;
+        kept.push(context.clone());
+        Ok(context)
     }
 
     /// Sets another stop flag. Setting the flag to true stops the work.

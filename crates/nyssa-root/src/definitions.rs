@@ -31,6 +31,70 @@ pub enum Definition {
     Streamed,
 }
 
+/// A value of an entry of a definition, as dicts of Python and objects of JSON have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A text.
+    Text(String),
+    /// Several texts.
+    Texts(Vec<String>),
+    /// A number.
+    Number(u32),
+    /// Another value, which only `":streamed"` may have.
+    Other,
+}
+
+impl Definition {
+    /// The key of the entry that says where the streamer infos of a class are.
+    pub const STREAMED: &str = ":streamed";
+
+    /// Makes the definition of a name from entries:
+    ///
+    /// | entry | meaning |
+    /// |---|---|
+    /// | `"pt": "float"` | a member; their order is the order of the class |
+    /// | `":bases": ["Base"]`, `":version": 2`, `":checksum": 7` | more of a class |
+    /// | `":enum": "short"` | an enum |
+    /// | `":items": "float"` | a class that ROOT knows as a collection |
+    /// | `":streamed": …` | a class whose objects are bytes |
+    ///
+    /// # Errors
+    /// `InvalidArgument` for other keys, and for values of a wrong type.
+    pub fn of_entries(name: &str, entries: Vec<(String, Entry)>) -> Result<Self> {
+        let refuse = |message: String| Error::invalid_argument(format!("{name}: {message}"));
+        let alone = |key: &str| match entries.len() {
+            1 => Ok(()),
+            _ => Err(refuse(format!("{key:?} must be the only entry"))),
+        };
+        let (mut bases, mut members) = (Vec::new(), Vec::new());
+        let (mut version, mut checksum) = (NO_VERSION, None);
+        for (key, value) in &entries {
+            match (key.as_str(), value) {
+                (":enum", Entry::Text(of)) => return alone(key).map(|()| Self::Enum(of.clone())),
+                (":items", Entry::Text(of)) => {
+                    return alone(key).map(|()| Self::Collection(of.clone()));
+                }
+                (Self::STREAMED, _) => return alone(key).map(|()| Self::Streamed),
+                (":bases", Entry::Texts(names)) => bases.clone_from(names),
+                (":version", Entry::Number(number)) => version = *number,
+                (":checksum", Entry::Number(number)) => checksum = Some(*number),
+                (":enum" | ":items" | ":bases" | ":version" | ":checksum", _) => {
+                    return Err(refuse(format!("{key:?} has a value of a wrong type")));
+                }
+                (other, _) if other.starts_with(':') => {
+                    return Err(refuse(format!(
+                        "{other:?} is none of \":bases\", \":version\", \":checksum\", \":enum\", \":items\" and \
+                         \":streamed\""
+                    )));
+                }
+                (_, Entry::Text(type_name)) => members.push((key.clone(), type_name.clone())),
+                _ => return Err(refuse(format!("the type of {key:?} is no text"))),
+            }
+        }
+        Ok(Self::Class { bases, members, version, checksum })
+    }
+}
+
 /// The definitions by normalised name.
 #[derive(Clone, Debug, Default)]
 pub struct Definitions(BTreeMap<String, Definition>);

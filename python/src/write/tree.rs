@@ -2,12 +2,12 @@
 
 use arrow_array::ArrayRef;
 use arrow_schema::{Field, Schema};
+use nyssa_jobs::filling::Rows;
 use nyssa_root::{Error, Result};
 use nyssa_ttree::write::{TreeColumns, TreeWriteOptions, TreeWriter};
 
 use super::{Given, State, given_column};
 use crate::array::Array;
-use crate::rows::Rows;
 
 /// A TTree that is being written.
 pub(super) struct Tree {

@@ -35,6 +35,11 @@ from support.root_container import (  # noqa: F401 (called by name)
     write_datasets,
     write_odd_names,
 )
+from support.root_cpp import (  # noqa: F401 (called by name)
+    class_infos,
+    write_by_root,
+    wrong_in_root,
+)
 from support.root_objects import (  # noqa: F401 (called by name)
     as_json,
     drawn_objects,

@@ -28,6 +28,8 @@ pub(crate) mod run;
 pub(crate) mod stopped;
 mod storage;
 pub(crate) mod trees;
+#[cfg(feature = "cli")]
+pub mod words;
 
 pub use entry_range::EntryRange;
 pub use identity::{MadeOf, identity};

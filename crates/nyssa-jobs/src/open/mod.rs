@@ -4,6 +4,7 @@ mod datasets;
 mod files;
 mod friends;
 mod opened;
+mod options;
 mod path;
 mod relations;
 
@@ -20,6 +21,7 @@ pub use datasets::Datasets;
 pub use files::{files, matching_files};
 pub use friends::open_with_friends;
 pub use opened::{Opened, path_of};
+pub use options::GivenOpenOptions;
 pub(crate) use path::join;
 pub use path::split_path;
 pub use relations::relations;

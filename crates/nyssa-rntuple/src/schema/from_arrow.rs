@@ -18,7 +18,7 @@
 //! The metadata `nyssa:type` give another C++ type for these values, for example `std::set<float>` or a class `Jet`.
 //! A type name that does not fit the Arrow type is ignored.
 
-use arrow_schema::{DataType, Field as ArrowField, Schema as ArrowSchema};
+use arrow_schema::{DataType, Field as ArrowField, FieldRef, Schema as ArrowSchema};
 use nyssa_root::arrow::{Date, Number, STREAMER, STRING, brief};
 use nyssa_root::compression::Compression;
 use nyssa_root::error::{Error, Result, ResultExt};
@@ -330,5 +330,19 @@ impl Schema {
             builder.field(None, field.name(), &field_type)?;
         }
         Ok(builder.finish())
+    }
+}
+
+impl SchemaBuilder {
+    /// Adds fields with the types of Arrow fields, which may use `classes`. Nullable fields become optional.
+    ///
+    /// # Errors
+    /// `Unsupported` for Arrow types that have no C++ type; `InvalidArgument` for a name that is not allowed or
+    /// already taken.
+    pub fn arrow_fields(&mut self, fields: &[FieldRef], classes: &Classes) -> Result<()> {
+        fields.iter().try_for_each(|field| {
+            let field_type = FieldType::from_arrow_with(field, classes, Nullable::Optional)?;
+            self.field(None, field.name(), &field_type).map(drop)
+        })
     }
 }

@@ -41,8 +41,22 @@ pub(super) fn describe(schema: &mut Schema, infos: &StreamerList) -> Result<Extr
     Ok(extra)
 }
 
+/// Gives the fields of classes that users define the checksums that ROOT computes, where no other is stated. A class that
+/// streamer infos cannot describe has none, such as a class with a member of type `ROOT::RVec`: readers do not need it.
+pub(super) fn give_checksums(schema: &mut Schema, given: &Definitions) {
+    let is_given = |field: &Field| field.is_class() && given.get(&field.type_name).is_some();
+    if !schema.fields.iter().any(is_given) {
+        return;
+    }
+    let infos = infos_of_fields(schema, given);
+    for field in schema.fields.iter_mut().filter(|field| is_given(field)) {
+        let info = infos.class(&field.type_name, None);
+        field.type_checksum = field.type_checksum.or(info.map(|info| info.checksum));
+    }
+}
+
 /// Adds streamer infos of the classes of fields to the list of the file, as ROOT does, if it has none of them. They
-/// are made of the `given` definitions, and otherwise of the fields. A class that ROOT cannot stream gets none.
+/// are made of the `given` definitions, and otherwise of the fields. A class that they cannot describe gets none.
 ///
 /// # Errors
 /// An error if the file is finished, or its list is damaged.
@@ -61,19 +75,24 @@ pub(super) fn describe_fields(
     if classes.iter().all(|name| is_known(name)) {
         return Ok(());
     }
-    let definitions = definitions(schema, given);
-    let mut declared = Declarations::new(&definitions);
-    for field in schema.fields.iter().filter(|field| field.is_class()) {
-        // The errors are about types that ROOT does not stream.
-        let _not_streamed = declared.declare(&field.type_name);
-    }
-    let infos = declared.infos();
+    let infos = infos_of_fields(schema, given);
     let is_new = |info: &&ClassInfo| {
         let name = type_name::normalize(&info.name);
         !is_known(&name) && classes.contains(name.as_str())
     };
     let new: Vec<ClassInfo> = infos.classes().iter().filter(is_new).cloned().collect();
     file.add_streamer_infos(&StreamerList::of_classes(&new)?)
+}
+
+/// Returns the streamer infos of the classes of fields.
+fn infos_of_fields(schema: &Schema, given: &Definitions) -> StreamerInfos {
+    let definitions = definitions(schema, given);
+    let mut declared = Declarations::of_fields(&definitions);
+    for field in schema.fields.iter().filter(|field| field.is_class()) {
+        // The errors are about types that streamer infos cannot describe.
+        let _not_described = declared.declare(&field.type_name);
+    }
+    declared.infos()
 }
 
 /// Returns the classes, enums and collections of a schema: as they are `given`, or else as the fields show them.

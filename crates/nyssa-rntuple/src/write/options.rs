@@ -95,8 +95,9 @@ pub struct RNTupleWriteOptions {
     pub max_key_size: u64,
     /// The streamer infos of streamed classes, for the extra type information and for the list of the file.
     pub streamer_infos: StreamerList,
-    /// The classes of fields as users define them, for the list of streamer infos of the file. Other classes are described
-    /// as their fields show them, where an array of C++ is a `std::array`.
+    /// The classes of fields as users define them. Their fields get the checksums that ROOT computes, and the list of the
+    /// file their streamer infos. Other classes are described as their fields show them, where an array of C++ is a
+    /// `std::array`, and keep their checksums.
     pub classes: Classes,
     /// The description of the RNTuple in free text.
     pub description: String,

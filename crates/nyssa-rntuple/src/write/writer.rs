@@ -141,6 +141,7 @@ impl Writer {
     ) -> Result<Self> {
         options.validate()?;
         check_schema(&schema)?;
+        classes::give_checksums(&mut schema, &options.classes);
         let infos = &options.streamer_infos;
         let described = schema.has_streamed_objects() && !infos.is_empty();
         let extra_types = match described {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, FixedSizeListArray, LargeListArray, LargeStringArray, StructArray, UnionArray,
-    cast::AsArray, types::UInt32Type,
+    Array, ArrayRef, FixedSizeListArray, LargeListArray, LargeStringArray, RecordBatch,
+    RecordBatchOptions, StructArray, UnionArray, cast::AsArray, types::UInt32Type,
 };
-use arrow_schema::{DataType, Field, FieldRef, Fields, TimeUnit, UnionFields};
+use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit, UnionFields};
 
 use super::date::timestamps;
 use super::{Date, STRING};
@@ -39,6 +39,29 @@ pub fn export_field(field: &Field) -> Field {
     let mut metadata = field.metadata().clone();
     metadata.retain(|key, value| key != STRING.0 || value != STRING.1);
     Field::new(field.name(), data_type, field.is_nullable() || date).with_metadata(metadata)
+}
+
+/// Returns the schema that other Arrow libraries see.
+pub fn export_schema(schema: &Schema) -> Schema {
+    Schema::new(schema.fields().iter().map(|field| export_field(field)).collect::<Vec<_>>())
+}
+
+/// Returns a batch of `rows` rows of the `exported` form of `schema`.
+///
+/// # Errors
+/// `InvalidArgument` with the field whose bytes are not UTF-8, and for columns that differ in length.
+pub fn export_batch(
+    schema: &Schema,
+    arrays: &[ArrayRef],
+    rows: usize,
+    exported: &SchemaRef,
+) -> Result<RecordBatch> {
+    let columns = schema.fields().iter().zip(arrays);
+    let columns = columns.map(|(field, array)| export(array, field)).collect::<Result<Vec<_>>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    RecordBatch::try_new_with_options(Arc::clone(exported), columns, &options).map_err(|error| {
+        Error::invalid_argument("columns of one table differ in length").with_source(error)
+    })
 }
 
 fn export_union_fields(members: &UnionFields) -> UnionFields {

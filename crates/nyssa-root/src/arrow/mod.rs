@@ -24,18 +24,22 @@ use arrow_schema::{DataType, Field};
 
 mod bits;
 mod brief;
+mod children;
 mod cut;
 mod date;
 mod export;
 pub mod gather;
+mod import;
 pub mod lists;
 mod number;
 
 pub use bits::bytes_of_bits;
 pub use brief::{brief, shortened};
+pub use children::{children, with_children};
 pub use cut::{Cutter, memory};
 pub use date::{Date, date_seconds};
-pub use export::{export, export_field, is_string};
+pub use export::{export, export_batch, export_field, export_schema, is_string};
+pub use import::{normal_field, normalise};
 pub use number::Number;
 pub use number::{
     Native, each_number, numbers_enum, numbers_of, with_integer, with_integer_type, with_number,

@@ -4,6 +4,7 @@
 //! is memory to keep it. Small steps are cut out of larger windows, and a window is read at once.
 
 mod ahead;
+mod batches;
 mod large_entries;
 mod next_part;
 mod partition;
@@ -21,6 +22,7 @@ use arrow_array::ArrayRef;
 use arrow_schema::FieldRef;
 
 use self::ahead::Ahead;
+pub use self::batches::{Batches, MakeBatch};
 use self::next_part::{FirstWindow, NextParts};
 pub use self::partition::partitions;
 pub use self::size::StepSize;

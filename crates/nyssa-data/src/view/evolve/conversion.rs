@@ -7,9 +7,10 @@ use arrow_array::{Array, ArrayRef, LargeListArray, make_array};
 use arrow_buffer::OffsetBuffer;
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field};
+use nyssa_root::arrow::{children, with_children};
 use nyssa_root::error::{Error, Result};
 
-use super::{children, default_array, numbers, with_children};
+use super::{default_array, numbers};
 
 /// The conversion of arrays of one type to another. [`super::evolve`] makes it.
 #[derive(Clone, Debug, PartialEq)]

@@ -18,7 +18,6 @@ mod aliases;
 mod common;
 mod conversion;
 mod default;
-mod nested;
 mod numbers;
 #[cfg(test)]
 mod tests;
@@ -34,7 +33,6 @@ pub use common::common;
 pub use conversion::Conversion;
 use conversion::Step;
 pub use default::default_array;
-pub use nested::{children, with_children};
 
 /// The largest depth of nested types that can be converted.
 const MAX_DEPTH: usize = 200;

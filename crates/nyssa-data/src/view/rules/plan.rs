@@ -6,11 +6,12 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, StructArray, UInt64Array, new_empty_array};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType, Field, Fields};
+use nyssa_root::arrow::{children, with_children};
 use nyssa_root::error::{Error, Result, ResultExt};
 
 use super::ReadRule;
 use crate::dataset::CppType;
-use crate::view::evolve::{EvolutionOptions, Missing, children, evolve, with_children};
+use crate::view::evolve::{EvolutionOptions, Missing, evolve};
 
 /// The largest depth of nested fields that is searched.
 const MAX_DEPTH: usize = 200;

@@ -8,6 +8,8 @@ pub(super) struct Declared {
     /// The type, if ROOT counts another than it stores: a `std::array` or a `std::unique_ptr`.
     pub counted: Option<String>,
     pub is_enum: bool,
+    /// Whether the streamer info does not have the element.
+    pub is_hidden: bool,
 }
 
 /// The checksum of a pair that ROOT makes up because it needs the items of a map whose pair the interpreter does not
@@ -28,7 +30,7 @@ pub(super) fn is_known_pair(first: &str, second: &str) -> bool {
 /// Returns the checksum of a class with these elements.
 pub(super) fn of_class(name: &str, elements: &[Declared]) -> u32 {
     let mut sum = text(0, name);
-    for Declared { element, counted, is_enum } in elements {
+    for Declared { element, counted, is_enum, .. } in elements {
         // ROOT marks an enum before its name.
         sum = if *is_enum { next(sum, 1) } else { sum };
         sum = text(sum, &element.name);
@@ -37,7 +39,7 @@ pub(super) fn of_class(name: &str, elements: &[Declared]) -> u32 {
             sum = next(sum, base as u32);
             continue;
         }
-        // ROOT counts the type of a `std::array`, and not its sizes.
+        // ROOT counts this type, and not the sizes of a `std::array`.
         sum = match counted {
             Some(counted) => text(sum, counted),
             None => {

@@ -34,6 +34,10 @@ const INT: i32 = 3;
 /// The types of the numbers of enums that fit an `Int_t`.
 const ENUMS: [&str; 7] =
     ["char", "signed char", "unsigned char", "short", "unsigned short", "int", "unsigned int"];
+/// The size of an `Int_t` in bytes.
+const ENUM_SIZE: i32 = 4;
+/// The size of a `std::vector<bool>` in memory in bytes.
+const VECTOR_OF_BITS: usize = 40;
 /// The size of a `std::string` in memory in bytes.
 const TEXT_SIZE: usize = 32;
 /// The alignment of containers and strings in memory in bytes.
@@ -50,10 +54,13 @@ pub(super) struct Layout {
 pub(super) struct Stored {
     /// ROOT's name.
     pub type_name: String,
-    /// The name that checksums count, if it is another: that of a `std::unique_ptr`.
+    /// The name that checksums count, if it is another: `byte` for a `std::byte`, `unique_ptr<Hit,default_delete<Hit> >` for a
+    /// pointer.
     counted: Option<String>,
     pub layout: Layout,
     kind: Kind,
+    /// The type code of the integer of an enum, or of the enums in a container. It is 0 for other types.
+    enum_code: i32,
 }
 
 /// The kinds of types.
@@ -70,11 +77,13 @@ enum Kind {
     Pointer,
     /// An enum, which ROOT streams as an `Int_t`.
     Enum,
+    /// A pointer to a value that is no object. The streamer info has no element of it.
+    Hidden,
 }
 
 impl Stored {
-    fn new(type_name: &str, layout: Layout, kind: Kind) -> Self {
-        Self { type_name: type_name.to_owned(), counted: None, layout, kind }
+    fn new(type_name: impl Into<String>, layout: Layout, kind: Kind) -> Self {
+        Self { type_name: type_name.into(), counted: None, layout, kind, enum_code: 0 }
     }
 
     /// Returns the reason why a branch of its own cannot have the type.
@@ -88,7 +97,7 @@ impl Stored {
 
     /// Returns the name that checksums count.
     fn counted(&self) -> &str {
-        self.counted.as_ref().unwrap_or(&self.type_name)
+        self.counted.as_deref().unwrap_or(&self.type_name)
     }
 
     /// Returns whether the values are of an enum.
@@ -151,14 +160,29 @@ pub(super) fn stored(declarations: &mut Declarations<'_>, text: &str) -> Result<
         let layout = Layout::of(TEXT_SIZE, POINTER);
         return Ok(Stored::new("string", layout, Kind::Text));
     }
+    if declarations.of_fields && normal == "std::byte" {
+        let counted = Some("byte".to_owned());
+        return Ok(Stored { counted, ..Stored::new(normal, Layout::of(1, 1), Kind::Enum) });
+    }
     if normal.starts_with("std::") {
         return template(declarations, text);
     }
+    if declarations.of_fields
+        && let Some(Definition::Collection(_) | Definition::Streamed) =
+            declarations.definitions.get(&normal)
+    {
+        // The size of the object is not known, and ROOT does not need it.
+        return Ok(Stored::new(normal, Layout::of(POINTER, POINTER), Kind::Object));
+    }
     if let Some(Definition::Enum(underlying)) = declarations.definitions.get(&normal) {
         return match fundamental(underlying) {
-            Some(known) if ENUMS.contains(&known) => {
-                let layout = declarations.stored(known)?.layout;
-                Ok(Stored::new(&normal, layout, Kind::Enum))
+            Some(known) if declarations.of_fields || ENUMS.contains(&known) => {
+                let number = declarations.stored(known)?;
+                let enum_code = match number.kind {
+                    Kind::Number(code) => code,
+                    _ => 0,
+                };
+                Ok(Stored { enum_code, ..Stored::new(normal, number.layout, Kind::Enum) })
             }
             _ => Err(Error::unsupported(format!(
                 "{normal}: ROOT leaves members of an enum of the type {underlying} out of trees, since it streams enums as \
@@ -167,7 +191,7 @@ pub(super) fn stored(declarations: &mut Declarations<'_>, text: &str) -> Result<
         };
     }
     let layout = declarations.class(&normal)?;
-    Ok(Stored::new(&normal, layout, Kind::Object))
+    Ok(Stored::new(normal, layout, Kind::Object))
 }
 
 /// Returns how a pointer to a type is stored.
@@ -178,13 +202,19 @@ fn pointer(declarations: &mut Declarations<'_>, text: &str, pointee: &str) -> Re
         None => ("", bare),
     };
     let object = declarations.stored(bare)?;
-    if !matches!(object.kind, Kind::Object) {
-        return Err(Error::unsupported(format!(
-            "{text}: nyssa streams pointers to objects of classes in trees: declare it as {bare:?}"
-        )));
-    }
-    let type_name = format!("{mark}{}*", object.type_name);
-    Ok(Stored::new(&type_name, Layout::of(POINTER, POINTER), Kind::Pointer))
+    let kind = match object.kind {
+        Kind::Object => Kind::Pointer,
+        _ if declarations.of_fields => Kind::Hidden,
+        _ => {
+            return Err(Error::unsupported(format!(
+                "{text}: nyssa streams pointers to objects of classes in trees: declare it as {bare:?}"
+            )));
+        }
+    };
+    let named = |name: &String| format!("{mark}{name}*");
+    let counted = object.counted.as_ref().map(named);
+    let stored = Stored::new(named(&object.type_name), Layout::of(POINTER, POINTER), kind);
+    Ok(Stored { counted, ..stored })
 }
 
 /// Returns how a standard container, a pair, a pointer or a set of bits is stored.
@@ -193,7 +223,8 @@ fn template(declarations: &mut Declarations<'_>, text: &str) -> Result<Stored> {
     match (template.as_str(), &arguments[..]) {
         ("unique_ptr", [pointee]) => {
             let stored = pointer(declarations, text, pointee)?;
-            let object = stored.type_name.trim_end_matches('*').to_owned();
+            let object = stored.counted();
+            let object = object.strip_suffix('*').unwrap_or(object).to_owned();
             let deleter = spelling::joined("default_delete", std::slice::from_ref(&object));
             let counted = Some(spelling::joined(&template, &[object, deleter]));
             return Ok(Stored { counted, ..stored });
@@ -202,7 +233,10 @@ fn template(declarations: &mut Declarations<'_>, text: &str) -> Result<Stored> {
             let bits = dimension(bits)?;
             let words = usize::try_from(bits).unwrap_or(0).div_ceil(64);
             let layout = Layout::of(words * size_of::<u64>(), size_of::<u64>());
-            return Ok(Stored::new(&format!("bitset<{bits}>"), layout, Kind::Container(None)));
+            return Ok(Stored::new(format!("bitset<{bits}>"), layout, Kind::Container(None)));
+        }
+        ("optional" | "variant" | "tuple" | "atomic", _) if declarations.of_fields => {
+            return of_fields(declarations, &template, &arguments);
         }
         ("optional" | "variant", _) => return Err(no_streamer(text, &template)),
         _ => {}
@@ -216,34 +250,30 @@ fn template(declarations: &mut Declarations<'_>, text: &str) -> Result<Stored> {
     if arguments.len() != expected {
         return Err(Error::invalid_argument(format!("{text}: wrong template arguments")));
     }
-    let all = arguments
-        .iter()
-        .map(|argument| declarations.stored(argument))
-        .collect::<Result<Vec<_>>>()?;
-    if let Some(one) = all.iter().find(|element| element.is_enum()) {
+    let all = stored_all(declarations, &arguments)?;
+    if let Some(one) = all.iter().find(|element| element.is_enum())
+        && !declarations.of_fields
+    {
         return Err(Error::unsupported(format!(
             "{text}: nyssa streams an enum as a member, not in a container or a pair: use \"int\" instead of \
              {}",
             one.type_name
         )));
     }
-    let owns = |one: &Stored| matches!(one.kind, Kind::Pointer) && one.counted.is_some();
-    if expected > 1 && all.iter().any(owns) {
+    let owns = |item: &Stored| matches!(item.kind, Kind::Pointer) && item.counted.is_some();
+    if expected > 1 && all.iter().any(owns) && !declarations.of_fields {
         return Err(Error::unsupported(format!(
             "{text}: nyssa streams a std::unique_ptr as a member or in a sequence, not in a pair or a map: use a pointer"
         )));
     }
     let names: Vec<String> = all.iter().map(|element| element.type_name.clone()).collect();
     let type_name = spelling::joined(&template, &names);
+    let counted = counted(&template, &all);
     let Some(&(_, size, map)) = known else {
         let layout = pair(declarations, &type_name, &all)?;
         declarations.pairs.insert(type_name.clone());
-        return Ok(Stored::new(&type_name, layout, Kind::Object));
+        return Ok(Stored { counted, ..Stored::new(type_name, layout, Kind::Object) });
     };
-    let counted = all.iter().any(|one| one.counted.is_some()).then(|| {
-        let names: Vec<String> = all.iter().map(|one| one.counted().to_owned()).collect();
-        spelling::joined(&template, &names)
-    });
     let class = match &all[..] {
         [item] => matches!(item.kind, Kind::Object).then(|| item.type_name.clone()),
         _ => Some(spelling::joined("pair", &names)),
@@ -251,8 +281,48 @@ fn template(declarations: &mut Declarations<'_>, text: &str) -> Result<Stored> {
     if map && let Some(class) = &class {
         pair(declarations, class, &all)?;
     }
-    let layout = Layout::of(size, POINTER);
-    Ok(Stored { type_name, counted, layout, kind: Kind::Container(class) })
+    let is_bits = declarations.of_fields && type_name == "vector<bool>";
+    let layout = Layout::of(if is_bits { VECTOR_OF_BITS } else { size }, POINTER);
+    let enum_code = all.first().filter(|_| !map).map_or(0, |item| item.enum_code);
+    let stored = Stored::new(type_name, layout, Kind::Container(class));
+    Ok(Stored { counted, enum_code, ..stored })
+}
+
+/// Returns how values of several types are stored.
+fn stored_all(declarations: &mut Declarations<'_>, types: &[String]) -> Result<Vec<Stored>> {
+    types.iter().map(|text| declarations.stored(text)).collect()
+}
+
+/// Returns the name of a template that checksums count, if it is another than the stored name.
+fn counted(template: &str, arguments: &[Stored]) -> Option<String> {
+    let is_other = arguments.iter().any(|argument| argument.counted.is_some());
+    let names: Vec<String> = arguments.iter().map(|argument| argument.counted().into()).collect();
+    is_other.then(|| spelling::joined(template, &names))
+}
+
+/// Returns how a template is stored that fields of RNTuples have and trees have not.
+fn of_fields(
+    declarations: &mut Declarations<'_>,
+    template: &str,
+    arguments: &[String],
+) -> Result<Stored> {
+    let all = stored_all(declarations, arguments)?;
+    let mut layout = Layout::default();
+    match template {
+        // GCC's library has the last member first.
+        "tuple" => all.iter().rev().for_each(|item| layout.add(item.layout, 1)),
+        "atomic" => all.iter().for_each(|item| layout.add(item.layout, 1)),
+        _ => {
+            let size = all.iter().map(|item| item.layout.size).max().unwrap_or(0);
+            let align = all.iter().map(|item| item.layout.align).max().unwrap_or(1);
+            layout.add(Layout::of(size, align).padded(), 1);
+            // The number of the alternative, or whether there is a value.
+            layout.add(Layout::of(1, 1), 1);
+        }
+    }
+    let names: Vec<String> = all.iter().map(|item| item.type_name.clone()).collect();
+    let (name, counted) = (spelling::joined(template, &names), counted(template, &all));
+    Ok(Stored { counted, ..Stored::new(name, layout.padded(), Kind::Object) })
 }
 
 /// Declares a pair, whose members are called `first` and `second`.
@@ -263,7 +333,8 @@ fn pair(declarations: &mut Declarations<'_>, name: &str, parts: &[Stored]) -> Re
     let (mut layout, mut members) = (Layout::default(), Vec::new());
     for (member, part) in ["first", "second"].into_iter().zip(parts) {
         let element = element(member, part, &[]);
-        members.push(Declared { element, counted: part.counted.clone(), is_enum: false });
+        let counted = part.counted.clone();
+        members.push(Declared { element, counted, is_enum: false, is_hidden: false });
         layout.add(part.layout, 1);
     }
     let checksum = checksum::of_class(name, &members);
@@ -294,20 +365,21 @@ pub(super) fn member(
     let stored = declarations.stored(&item)?;
     // ROOT 6.40 writes nothing of an array of enums, takes the pointers in a `std::array` for objects, and refuses arrays of
     // `std::unique_ptr`.
+    let is_array = !sizes.is_empty();
     let is_streamed = match stored.kind {
         Kind::Number(_) | Kind::Object => true,
-        Kind::Pointer => sizes.is_empty() && stored.counted.is_none(),
+        Kind::Pointer => !is_array && stored.counted.is_none(),
         _ => false,
     };
-    if !dimensions.is_empty() && !is_streamed {
+    if !dimensions.is_empty() && !is_streamed && !declarations.of_fields {
         return Err(Error::unsupported(format!(
             "{text}: nyssa streams arrays of numbers and of objects, and arrays of C of pointers: use a std::vector"
         )));
     }
-    let counted = match sizes.is_empty() {
-        true => stored.counted.clone(),
-        false => {
-            let item = stored.type_name.clone();
+    let counted = match is_array {
+        false => stored.counted.clone(),
+        true => {
+            let item = stored.counted().to_owned();
             let sizes = sizes.into_iter().rev();
             Some(sizes.fold(item, |item, size| spelling::joined("array", &[item, size])))
         }
@@ -316,8 +388,16 @@ pub(super) fn member(
     let count = count.ok_or_else(|| Error::limit(format!("the array {text}")))?;
     let mut layout = Layout::default();
     layout.add(stored.layout, usize::try_from(count).unwrap_or(0));
-    let is_enum = stored.is_enum();
-    Ok((Declared { element: element(name, &stored, &dimensions), counted, is_enum }, layout))
+    let (is_enum, is_hidden) = (stored.is_enum(), matches!(stored.kind, Kind::Hidden));
+    let mut element = element(name, &stored, &dimensions);
+    if is_array && matches!(stored.kind, Kind::Container(_)) {
+        // ROOT describes a `std::array` of containers in this way.
+        (element.class, element.code) = ("TStreamerObjectAny".into(), OBJECT + ARRAY);
+    }
+    if declarations.of_fields {
+        element.title.clear();
+    }
+    Ok((Declared { element, counted, is_enum, is_hidden }, layout))
 }
 
 /// Returns the element of a member with a type, in an array of these dimensions.
@@ -326,16 +406,18 @@ fn element(name: &str, stored: &Stored, dimensions: &[i32]) -> Element {
     let (class, code) = match &stored.kind {
         Kind::Number(code) => ("TStreamerBasicType", code + array),
         Kind::Enum => ("TStreamerBasicType", INT + array),
-        Kind::Text => ("TStreamerSTLstring", CONTAINER),
-        Kind::Container(_) => ("TStreamerSTL", CONTAINER),
-        Kind::Object => ("TStreamerObjectAny", OBJECT + array),
+        Kind::Text => ("TStreamerSTLstring", CONTAINER + array),
+        Kind::Container(_) => ("TStreamerSTL", CONTAINER + array),
+        Kind::Object | Kind::Hidden => ("TStreamerObjectAny", OBJECT + array),
+        // ROOT does not mark arrays of pointers.
         Kind::Pointer => ("TStreamerObjectAnyPointer", ANY_POINTER),
     };
-    let count: i32 = dimensions.iter().product();
     let size = match &stored.kind {
-        Kind::Enum => Layout::of(size_of::<i32>(), size_of::<i32>()).size(),
+        // The size of the `Int_t`, whatever the size of the enum is.
+        Kind::Enum => ENUM_SIZE,
         _ => stored.layout.size(),
     };
+    let count: i32 = dimensions.iter().product();
     let length = if dimensions.is_empty() { 0 } else { count };
     let title = match &stored.kind {
         Kind::Container(Some(class)) => format!(" ({class})"),
@@ -344,6 +426,7 @@ fn element(name: &str, stored: &Stored, dimensions: &[i32]) -> Element {
     Element {
         title,
         array_length: length,
+        item_code: if matches!(stored.kind, Kind::Container(_)) { stored.enum_code } else { 0 },
         dimensions: dimensions.to_vec(),
         size: size.saturating_mul(count),
         ..Element::of(class, name, &stored.type_name, code)

@@ -33,12 +33,21 @@ pub struct Declarations<'d> {
     /// The pairs that are more than the items of a map, which the interpreter of ROOT therefore knows.
     pairs: HashSet<String>,
     depth: usize,
+    /// Whether the classes are of fields of RNTuples, which have types that trees have not.
+    of_fields: bool,
 }
 
 impl<'d> Declarations<'d> {
     /// Starts without classes.
     pub fn new(definitions: &'d Definitions) -> Self {
-        Self { definitions, classes: Vec::new(), pairs: HashSet::new(), depth: 0 }
+        let (classes, pairs) = (Vec::new(), HashSet::new());
+        Self { definitions, classes, pairs, depth: 0, of_fields: false }
+    }
+
+    /// Starts without classes, for classes of fields of RNTuples: they have types that ROOT does not stream. Their pairs are
+    /// not described.
+    pub fn of_fields(definitions: &'d Definitions) -> Self {
+        Self { of_fields: true, ..Self::new(definitions) }
     }
 
     /// Declares all classes in a C++ type. Returns ROOT's name of the type: `vector<Jet>` for `std::vector<Jet>`.
@@ -48,7 +57,7 @@ impl<'d> Declarations<'d> {
     /// `Unsupported` for types that nyssa does not stream.
     pub fn declare(&mut self, type_name: &str) -> Result<String> {
         let stored = self.stored(type_name)?;
-        match stored.refused_alone() {
+        match stored.refused_alone().filter(|_| !self.of_fields) {
             Some(reason) => Err(Error::unsupported(format!("{type_name}: {reason}"))),
             None => Ok(stored.type_name),
         }
@@ -56,7 +65,10 @@ impl<'d> Declarations<'d> {
 
     /// Returns the streamer infos of all classes that were declared.
     pub fn infos(self) -> StreamerInfos {
-        let Self { classes, pairs, .. } = self;
+        let Self { mut classes, pairs, of_fields, .. } = self;
+        if of_fields {
+            classes.retain(|(info, _)| self.definitions.get(&info.name).is_some());
+        }
         let info = |(mut info, _): (ClassInfo, Layout)| {
             let is_made_up = match &info.elements[..] {
                 [first, second] if info.name.starts_with("pair<") => {
@@ -121,14 +133,14 @@ impl<'d> Declarations<'d> {
                 .suggest(name, self.definitions.names()));
             }
         };
-        if bases.is_empty() && members.is_empty() {
+        if bases.is_empty() && members.is_empty() && !self.of_fields {
             return Err(Error::unsupported(format!("class {name} has no members")));
         }
         let (mut layout, mut elements) = (Layout::default(), Vec::new());
         for base in bases {
             let stored = self.stored(base).in_field(base)?;
             let element = self.base(name, &stored)?;
-            elements.push(Declared { element, counted: None, is_enum: false });
+            elements.push(Declared { element, counted: None, is_enum: false, is_hidden: false });
             layout.add(stored.layout, 1);
         }
         for (member, type_name) in members {
@@ -142,7 +154,8 @@ impl<'d> Declarations<'d> {
             NO_VERSION => UNVERSIONED,
             version => i32::try_from(version).unwrap_or(i32::MAX),
         };
-        let elements = elements.into_iter().map(|declared| declared.element).collect();
+        let shown = elements.into_iter().filter(|declared| !declared.is_hidden);
+        let elements = shown.map(|declared| declared.element).collect();
         let info = ClassInfo { name: name.to_owned(), version, checksum, elements };
         Ok(self.add(info, layout))
     }
@@ -294,6 +307,36 @@ mod tests {
         assert_eq!(checksum(&["std::map<int,int>"], "pair<int,int>"), 2_516_086_102);
         let text = "std::map<std::string,std::string>";
         assert_eq!(checksum(&[text], "pair<string,string>"), 1_339_676_482);
+    }
+
+    /// ROOT 6.40 gave these checksums to the fields of the same classes.
+    #[test]
+    fn classes_of_fields_have_types_that_trees_have_not() {
+        let mut all = Definitions::default();
+        all.define("Hit", class(&[], &[("x", "float")])).unwrap();
+        all.define("Color", Definition::Enum("short".to_owned())).unwrap();
+        let members = [
+            ("std::variant<int,std::string,Hit>", 2_606_668_706),
+            ("std::bitset<10>", 54_600_398),
+            ("std::unique_ptr<float>", 464_868_372),
+            ("std::tuple<int,float>", 1_840_136_162),
+            ("std::atomic<int>", 166_039_574),
+            ("std::vector<Color>", 4_094_721_260),
+            ("std::byte", 596_456),
+            ("std::unique_ptr<Hit>", 2_993_149_994),
+            ("Color", 1_804_155),
+            ("std::array<std::string,2>", 2_891_153_331),
+            ("std::vector<std::unique_ptr<Hit>>", 1_549_426_699),
+        ];
+        let names = ["C25", "C3", "C4", "C6", "C7", "C10", "C11", "C15", "C19", "C28", "C37"];
+        for (name, (type_name, checksum)) in names.into_iter().zip(members) {
+            all.define(name, class(&[], &[("v", type_name)])).unwrap();
+            let declarations = Definitions::clone(&all);
+            let mut declared = Declarations::of_fields(&declarations);
+            declared.declare(name).unwrap();
+            let infos = declared.infos();
+            assert_eq!(infos.class(name, None).unwrap().checksum, checksum, "{type_name}");
+        }
     }
 
     #[test]

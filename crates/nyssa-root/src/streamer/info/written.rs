@@ -188,6 +188,7 @@ fn put_container(out: &mut Vec<u8>, element: &Element) -> Result<()> {
     })?;
     let item = item.strip_suffix('>').unwrap_or(item).trim();
     let item = match Basic::code_of(if item == "signed char" { "char" } else { item }) {
+        _ if element.item_code != 0 => element.item_code,
         Some(code) => code,
         None if kind == STRING_KIND => STRING_KIND,
         None if kind == BITSET_KIND => 0,

@@ -1,13 +1,75 @@
-//! Takes the entries of an RNTuple or a TTree that is being written.
+//! RNTuples and TTrees that callers fill: from one thread, or from several by fill contexts.
+
+mod options;
+mod table;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use arrow_array::ArrayRef;
 use nyssa_rntuple::write::{self as rntuple, Order, TableWriter};
 use nyssa_root::{Context, Error, Result};
 use nyssa_ttree::write::{self as ttree, TreeReport, TreeWriter};
 
-use crate::fill::{Fill, Slot};
+pub use options::FillOptions;
+pub use table::Table;
+
+/// A fill context of an RNTuple or of a TTree.
+pub trait Fill: Send {
+    /// Appends rows.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for arrays that do not fit the schema; the error of earlier rows.
+    fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()>;
+    /// Ends the cluster.
+    ///
+    /// # Errors
+    /// The error of earlier rows.
+    fn flush(&mut self) -> Result<()>;
+    /// Returns the time that the context waited for others.
+    fn stalled(&self) -> Duration;
+    /// Commits what is left.
+    ///
+    /// # Errors
+    /// `Cancelled`; an error if the sink cannot be written.
+    fn finish(self: Box<Self>) -> Result<()>;
+    /// Discards the entries that are in no cluster yet, and returns their number.
+    ///
+    /// # Errors
+    /// `InvalidArgument` after an error.
+    fn discard(self: Box<Self>) -> Result<u64>;
+}
+
+macro_rules! fill {
+    ($($type:ty),*) => {$(
+        impl Fill for $type {
+            fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()> {
+                self.extend(arrays)
+            }
+
+            fn flush(&mut self) -> Result<()> {
+                self.flush()
+            }
+
+            fn stalled(&self) -> Duration {
+                self.stalled()
+            }
+
+            fn finish(self: Box<Self>) -> Result<()> {
+                (*self).finish()
+            }
+
+            fn discard(self: Box<Self>) -> Result<u64> {
+                (*self).discard()
+            }
+        }
+    )*};
+}
+
+fill!(nyssa_rntuple::write::FillContext, nyssa_ttree::write::FillContext);
+
+/// A fill context, which its file shares. It is `None` after the context is finished.
+pub type Slot = Arc<Mutex<Option<Box<dyn Fill>>>>;
 
 /// A writer that takes the entries of calls of `extend`, or lets fill contexts give them.
 pub trait Writer: Sized {
@@ -21,8 +83,15 @@ pub trait Writer: Sized {
     /// Returns the time that calls waited for other threads.
     fn stalled(&self) -> Duration;
     /// Lets fill contexts give the entries from now on.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for unbuffered writing in a fixed order; `LimitExceeded` when there is not enough memory; the error
+    /// of earlier rows.
     fn into_parallel(self, order: Order, context: &Context) -> Result<Self::Parallel>;
     /// Writes the remaining entries.
+    ///
+    /// # Errors
+    /// `Cancelled`; an error if the sink cannot be written.
     fn end(self) -> Result<Self::Written>;
 }
 
@@ -32,8 +101,14 @@ pub trait Parallel {
     type Written;
 
     /// Makes a fill context.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for more contexts than the options allow; the error of earlier rows.
     fn context(&self) -> Result<Box<dyn Fill>>;
     /// Ends the writing. All contexts are finished.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for entries that a context has not committed; an error if the sink cannot be written.
     fn end(self) -> Result<Self::Written>;
 }
 
@@ -92,6 +167,9 @@ impl<W: Writer> Rows<W> {
     }
 
     /// Returns the writer for what fill contexts do not do.
+    ///
+    /// # Errors
+    /// `InvalidArgument` once there are fill contexts, and after an error.
     pub fn writer(&mut self) -> Result<&mut W> {
         match self {
             Self::One(writer) => Ok(writer),
@@ -121,6 +199,9 @@ impl<W: Writer> Rows<W> {
     }
 
     /// Makes a fill context. Its entries follow those that were given to `extend`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for more contexts than the options allow, and after an error.
     pub fn context(&mut self, order: Order, context: &Context) -> Result<Slot> {
         let unfinished = Self::Failed(Error::invalid_argument("a call did not return"));
         *self = match std::mem::replace(self, unfinished) {
@@ -142,6 +223,9 @@ impl<W: Writer> Rows<W> {
     }
 
     /// Writes the remaining entries of all contexts.
+    ///
+    /// # Errors
+    /// The first error of the contexts; the reason of an earlier error.
     pub fn end(self) -> Result<W::Written> {
         match self {
             Self::One(writer) => writer.end(),

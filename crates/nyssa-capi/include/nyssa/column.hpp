@@ -1,0 +1,201 @@
+// Columns in memory: those that are built of objects, and views of those that were read.
+
+#ifndef NYSSA_COLUMN_HPP
+#define NYSSA_COLUMN_HPP
+
+#include <nyssa/error.hpp>
+
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+namespace nyssa {
+
+// A view of values that lie one after the other. It lives as long as its batch.
+template <class T> class Span {
+public:
+  using value_type = std::remove_cv_t<T>;
+  using iterator = T *;
+  constexpr Span() = default;
+  constexpr Span(T *data, std::size_t size) : data_(data), size_(size) {}
+  constexpr T *data() const { return data_; }
+  constexpr std::size_t size() const { return size_; }
+  constexpr bool empty() const { return size_ == 0; }
+  constexpr T *begin() const { return data_; }
+  constexpr T *end() const { return data_ + size_; }
+  constexpr T &operator[](std::size_t index) const { return data_[index]; }
+
+private:
+  T *data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+namespace detail {
+
+// A column that is built. It becomes an array of the Arrow C data interface without a copy.
+struct Column {
+  enum class Kind { values, bits, bytes, list, fixed, record, variant, none };
+
+  Kind kind = Kind::values;
+  int64_t length = 0;
+  int64_t nulls = 0;
+  bool nullable = false;
+  std::vector<uint8_t> valid;   // a bit for each value, if it is nullable
+  std::vector<char> data;       // values, bits, characters, tags of variants
+  std::vector<int64_t> offsets; // ends of lists and texts, with a 0 first
+  std::vector<int32_t> places;  // places of the values of variants
+  std::vector<Column> children;
+
+  // Adds a bit to a buffer that has `count` bits.
+  template <class Byte> static void bit(std::vector<Byte> &bits, int64_t count, bool value) {
+    if (count % 8 == 0)
+      bits.push_back(0);
+    if (value)
+      bits.back() = static_cast<Byte>(bits.back() | (1 << (count % 8)));
+  }
+
+  // Says before a value is added whether there is one.
+  void validity(bool value) {
+    bit(valid, length, value);
+    nulls += !value;
+  }
+
+  template <class T> void value(T one) {
+    const auto *bytes = reinterpret_cast<const char *>(&one);
+    data.insert(data.end(), bytes, bytes + sizeof(T));
+    ++length;
+  }
+
+  // Ends a list or a text.
+  void end(std::size_t count) {
+    if (offsets.empty())
+      offsets.push_back(0);
+    offsets.push_back(offsets.back() + static_cast<int64_t>(count));
+    ++length;
+  }
+
+  std::size_t bytes() const {
+    std::size_t all = data.size() + 8 * offsets.size() + 4 * places.size() + valid.size();
+    for (const Column &child : children)
+      all += child.bytes();
+    return all;
+  }
+
+  // Gives the values to an array, and is empty then.
+  ArrowArray take();
+};
+
+// What an array holds until it is released.
+struct Owned {
+  Column column;
+  std::vector<const void *> buffers;
+  std::vector<ArrowArray> arrays;
+  std::vector<ArrowArray *> children;
+
+  static void release(ArrowArray *array) {
+    auto *owned = static_cast<Owned *>(array->private_data);
+    for (ArrowArray &child : owned->arrays)
+      if (child.release)
+        child.release(&child);
+    array->release = nullptr;
+    delete owned;
+  }
+};
+
+inline ArrowArray Column::take() {
+  auto owned = std::make_unique<Owned>();
+  Column &column = owned->column;
+  // What is left has the form of the column, and no values.
+  column.kind = kind;
+  column.nullable = nullable;
+  for (Column &child : children) {
+    owned->arrays.push_back(child.take());
+  }
+  std::swap(column.length, length);
+  std::swap(column.nulls, nulls);
+  std::swap(column.valid, valid);
+  std::swap(column.data, data);
+  std::swap(column.offsets, offsets);
+  std::swap(column.places, places);
+  // Empty vectors may have no memory, and the interface wants buffers.
+  static const int64_t zero[2] = {0, 0};
+  auto buffer = [](const auto &values) -> const void * { return values.empty() ? zero : static_cast<const void *>(values.data()); };
+  const void *validity = nullable && column.nulls ? static_cast<const void *>(column.valid.data()) : nullptr;
+  switch (kind) {
+  case Kind::values:
+  case Kind::bits:
+    owned->buffers = {validity, buffer(column.data)};
+    break;
+  case Kind::bytes:
+    owned->buffers = {validity, buffer(column.offsets), buffer(column.data)};
+    break;
+  case Kind::list:
+    owned->buffers = {validity, buffer(column.offsets)};
+    break;
+  case Kind::fixed:
+  case Kind::record:
+    owned->buffers = {validity};
+    break;
+  case Kind::variant:
+    owned->buffers = {buffer(column.data), buffer(column.places)};
+    break;
+  case Kind::none:
+    break;
+  }
+  for (ArrowArray &child : owned->arrays)
+    owned->children.push_back(&child);
+  ArrowArray array{};
+  array.length = column.length;
+  array.null_count = kind == Kind::none ? column.length : column.nulls;
+  array.n_buffers = static_cast<int64_t>(owned->buffers.size());
+  array.n_children = static_cast<int64_t>(owned->children.size());
+  array.buffers = owned->buffers.data();
+  array.children = owned->children.data();
+  array.release = &Owned::release;
+  array.private_data = owned.release();
+  return array;
+}
+
+// A view of an array that was read. Its children are in the order in which objects read them.
+struct View {
+  const ArrowArray *array = nullptr;
+  const ArrowSchema *schema = nullptr;
+  std::vector<View> children;
+
+  View() = default;
+  View(const ArrowArray *array, const ArrowSchema *schema) : array(array), schema(schema) {}
+
+  std::string_view format() const { return schema->format; }
+  std::string name() const { return schema->name ? schema->name : ""; }
+
+  [[noreturn]] void refuse(const std::string &type) const {
+    throw Error(NYSSA_INVALID_ARGUMENT, "column " + name() + " holds Arrow's " + std::string(format()) + ", which is no " + type);
+  }
+
+  template <class T> const T *buffer(int index) const {
+    return static_cast<const T *>(array->buffers[index]) + array->offset;
+  }
+
+  bool bit(int index, int64_t at) const {
+    const auto *bits = static_cast<const uint8_t *>(array->buffers[index]);
+    at += array->offset;
+    return bits[at / 8] >> (at % 8) & 1;
+  }
+
+  bool is_valid(int64_t at) const { return !array->n_buffers || !array->buffers[0] || bit(0, at); }
+  View child(int64_t index) const { return View(array->children[index], schema->children[index]); }
+
+  // The child of a name; `array` is null if there is none.
+  View find(std::string_view wanted) const {
+    for (int64_t index = 0; index < schema->n_children; ++index)
+      if (schema->children[index]->name == wanted)
+        return child(index);
+    return View();
+  }
+};
+
+} // namespace detail
+
+} // namespace nyssa
+
+#endif

@@ -1,0 +1,276 @@
+// Reading: datasets, batches of entries, and views of their columns.
+
+#ifndef NYSSA_DATASET_HPP
+#define NYSSA_DATASET_HPP
+
+#include <nyssa/types.hpp>
+
+namespace nyssa {
+
+namespace detail {
+
+// The schema and the array of a batch.
+struct Batch {
+  Arrow<ArrowSchema> schema;
+  Arrow<ArrowArray> array;
+};
+
+// Pointers to texts, as C takes them.
+class Names {
+public:
+  explicit Names(const std::vector<std::string> &names) {
+    for (const std::string &name : names)
+      pointers_.push_back(name.c_str());
+  }
+  const char *const *data() const { return pointers_.data(); }
+  std::size_t size() const { return pointers_.size(); }
+
+private:
+  std::vector<const char *> pointers_;
+};
+
+} // namespace detail
+
+// A column of lists of numbers, as views.
+template <class T> class Lists {
+public:
+  Lists(const int64_t *offsets, const T *items, std::size_t size) : offsets_(offsets), items_(items), size_(size) {}
+  std::size_t size() const { return size_; }
+  Span<const T> operator[](std::size_t index) const {
+    return {items_ + offsets_[index], static_cast<std::size_t>(offsets_[index + 1] - offsets_[index])};
+  }
+  // All items, one list after the other.
+  Span<const T> items() const { return {items_ + offsets_[0], static_cast<std::size_t>(offsets_[size_] - offsets_[0])}; }
+
+private:
+  const int64_t *offsets_;
+  const T *items_;
+  std::size_t size_;
+};
+
+// A column of objects. Each is made when it is used.
+template <class T> class Objects {
+public:
+  Objects(std::shared_ptr<const detail::Batch> batch, detail::View view, std::size_t size)
+      : batch_(std::move(batch)), view_(std::move(view)), size_(size) {}
+  std::size_t size() const { return size_; }
+  T operator[](std::size_t index) const {
+    T object{};
+    read(index, object);
+    return object;
+  }
+  // Reads into an object, whose memory is used again.
+  void read(std::size_t index, T &object) const { Field<T>::read(view_, static_cast<int64_t>(index), object); }
+
+  // An iterator with one object, which changes from entry to entry.
+  class iterator {
+  public:
+    iterator(const Objects *all, std::size_t index) : all_(all), index_(index) {}
+    T &operator*() {
+      if (read_ != index_ + 1) {
+        all_->read(index_, object_);
+        read_ = index_ + 1;
+      }
+      return object_;
+    }
+    iterator &operator++() {
+      ++index_;
+      return *this;
+    }
+    bool operator!=(const iterator &other) const { return index_ != other.index_; }
+
+  private:
+    const Objects *all_;
+    std::size_t index_;
+    std::size_t read_ = 0;
+    T object_{};
+  };
+  iterator begin() const { return {this, 0}; }
+  iterator end() const { return {this, size_}; }
+
+private:
+  std::shared_ptr<const detail::Batch> batch_;
+  detail::View view_;
+  std::size_t size_;
+};
+
+// Columns of some entries. Views of it live as long as it does, or a copy of it.
+class Batch {
+public:
+  explicit Batch(detail::Batch &&read) : held_(std::make_shared<detail::Batch>(std::move(read))) {}
+
+  // The number of entries.
+  std::size_t size() const { return static_cast<std::size_t>(held_->array.get()->length); }
+  // The Arrow data, which stay here.
+  const ArrowSchema *schema() const { return held_->schema.get(); }
+  const ArrowArray *array() const { return held_->array.get(); }
+
+  // Returns the values of a column of numbers.
+  template <class T> Span<const T> values(const std::string &name) const {
+    static_assert(detail::is_plain<T>, "values are numbers or enums; use objects for other types");
+    detail::View column = find(name);
+    Field<T>::bind(column);
+    if (column.array->null_count != 0)
+      detail::refuse("column " + name + " has missing values: use objects");
+    return {column.buffer<T>(1), size()};
+  }
+
+  // Returns a column of lists of numbers.
+  template <class T> Lists<T> lists(const std::string &name) const {
+    static_assert(detail::is_plain<T>, "lists have numbers or enums; use objects for other types");
+    detail::View column = find(name);
+    detail::ListOf<T>::bind(column, "list");
+    return {column.buffer<int64_t>(1), column.children[0].template buffer<T>(1), size()};
+  }
+
+  // Returns a column of any type.
+  template <class T> Objects<T> objects(const std::string &name) const {
+    detail::View column = find(name);
+    Field<T>::bind(column);
+    return {held_, std::move(column), size()};
+  }
+
+private:
+  detail::View find(const std::string &name) const {
+    detail::View column = detail::View(array(), schema()).find(name);
+    if (!column.array)
+      throw Error(NYSSA_NOT_FOUND, "the batch has no column " + name);
+    return column;
+  }
+
+  std::shared_ptr<detail::Batch> held_;
+};
+
+// Batches of a dataset, one after the other. The next one is read while the caller works on the one before.
+class Batches {
+public:
+  explicit Batches(detail::Arrow<ArrowArrayStream> &&stream) : stream_(std::move(stream)) {}
+
+  // Returns the next batch; nothing after the last one.
+  std::optional<Batch> next() {
+    detail::Batch read;
+    ArrowArrayStream *stream = stream_.get();
+    check(stream->get_schema(stream, read.schema.get()));
+    check(stream->get_next(stream, read.array.get()));
+    if (!read.array.get()->release)
+      return std::nullopt;
+    return Batch(std::move(read));
+  }
+
+  class iterator {
+  public:
+    explicit iterator(Batches *all) : all_(all) { ++*this; }
+    Batch &operator*() { return *batch_; }
+    iterator &operator++() {
+      if (all_)
+        batch_ = all_->next();
+      if (!batch_)
+        all_ = nullptr;
+      return *this;
+    }
+    bool operator!=(const iterator &other) const { return all_ != other.all_; }
+
+  private:
+    Batches *all_;
+    std::optional<Batch> batch_;
+  };
+  iterator begin() { return iterator(this); }
+  iterator end() { return iterator(nullptr); }
+
+private:
+  void check(int code) {
+    if (code == 0)
+      return;
+    const char *text = stream_.get()->get_last_error(stream_.get());
+    throw Error(NYSSA_IO, text ? text : "the stream failed");
+  }
+
+  detail::Arrow<ArrowArrayStream> stream_;
+};
+
+// An open RNTuple or TTree.
+class Dataset {
+public:
+  // Opens `file.root:dir/Events`, or the only dataset of a file. Strings are bytes, which `std::string` takes; the option
+  // `strings=utf8` shows them as text to other users of Arrow.
+  explicit Dataset(const std::string &url, const std::string &options = "", const Context *context = nullptr) {
+    const bool is_json = options.find_first_not_of(" \n") != std::string::npos && options[options.find_first_not_of(" \n")] == '{';
+    const std::string all = is_json ? options : "strings=bytes;" + options;
+    detail::call(nyssa_open, url.c_str(), all.c_str(), detail::get(context), handle_.place());
+  }
+
+  // Opens several datasets as one, one after the other.
+  static Dataset chain(const std::vector<std::string> &urls, const std::string &options = "strings=bytes",
+                       const Context *context = nullptr) {
+    detail::Names all(urls);
+    Dataset chained;
+    detail::call(nyssa_chain, all.data(), all.size(), options.c_str(), detail::get(context), chained.handle_.place());
+    return chained;
+  }
+
+  // Returns the entries that pass a cut, such as `nMuon >= 2`.
+  Dataset select(const std::string &cut, const Context *context = nullptr) const {
+    Dataset selected;
+    detail::call(nyssa_dataset_select, handle_.get(), cut.c_str(), detail::get(context), selected.handle_.place());
+    return selected;
+  }
+
+  // Opens an attribute set.
+  Dataset attribute_set(const std::string &name) const {
+    Dataset set;
+    detail::call(nyssa_dataset_attribute_set, handle_.get(), name.c_str(), set.handle_.place());
+    return set;
+  }
+
+  uint64_t entries() const {
+    uint64_t count = 0;
+    detail::call(nyssa_dataset_entries, handle_.get(), &count);
+    return count;
+  }
+
+  // Describes the dataset as JSON; see `nyssa_dataset_describe`.
+  std::string describe() const { return detail::text(nyssa_dataset_describe, handle_.get()); }
+  // Tells what was opened and read, as JSON.
+  std::string io_stats() const { return detail::text(nyssa_io_stats, handle_.get()); }
+
+  // Reads columns (all without names) of the entries from `start` up to `stop`.
+  Batch read(const std::vector<std::string> &columns, uint64_t start, uint64_t stop, const Context *context = nullptr) const {
+    detail::Names names(columns);
+    detail::Batch read;
+    detail::call(nyssa_dataset_read, handle_.get(), names.data(), names.size(), start, stop, detail::get(context),
+                 read.schema.get(), read.array.get());
+    return Batch(std::move(read));
+  }
+
+  // Reads columns of all entries.
+  Batch read(const std::vector<std::string> &columns) const { return read(columns, 0, entries()); }
+
+  // Reads columns of entries in any order.
+  Batch take(const std::vector<std::string> &columns, const std::vector<uint64_t> &indices, const Context *context = nullptr) const {
+    detail::Names names(columns);
+    detail::Batch read;
+    detail::call(nyssa_dataset_take, handle_.get(), names.data(), names.size(), indices.data(), indices.size(),
+                 detail::get(context), read.schema.get(), read.array.get());
+    return Batch(std::move(read));
+  }
+
+  // Returns batches of all entries; the options are those of `nyssa_dataset_stream`.
+  Batches batches(const std::vector<std::string> &columns, const std::string &options = "", const Context *context = nullptr) const {
+    detail::Names names(columns);
+    detail::Arrow<ArrowArrayStream> stream;
+    detail::call(nyssa_dataset_stream, handle_.get(), names.data(), names.size(), uint64_t{0}, entries(), options.c_str(),
+                 detail::get(context), stream.get());
+    return Batches(std::move(stream));
+  }
+
+  const nyssa_dataset *get() const { return handle_.get(); }
+
+private:
+  Dataset() = default;
+
+  detail::Handle<nyssa_dataset> handle_;
+};
+
+} // namespace nyssa
+
+#endif

@@ -1,0 +1,132 @@
+// Errors as exceptions, handles that close themselves, and the contexts of work.
+
+#ifndef NYSSA_ERROR_HPP
+#define NYSSA_ERROR_HPP
+
+#include <nyssa.h>
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace nyssa {
+
+// An error of nyssa. Its text says whose fault it is, where, and what to do.
+class Error : public std::runtime_error {
+public:
+  Error(nyssa_status status, const std::string &message, std::string details = "{}")
+      : std::runtime_error(message), status_(status), details_(std::move(details)) {}
+
+  // The kind of the error.
+  nyssa_status status() const { return status_; }
+  // The place and the nearest names, as JSON.
+  const std::string &details() const { return details_; }
+
+private:
+  nyssa_status status_;
+  std::string details_;
+};
+
+namespace detail {
+
+[[noreturn]] inline void refuse(const std::string &message) { throw Error(NYSSA_INVALID_ARGUMENT, message); }
+
+// Calls a function of `nyssa.h` with a place for its error, which is thrown.
+template <class Function, class... Arguments> void call(Function function, Arguments &&...arguments) {
+  nyssa_error *error = nullptr;
+  if (function(std::forward<Arguments>(arguments)..., &error) == NYSSA_OK)
+    return;
+  std::unique_ptr<nyssa_error, decltype(&nyssa_error_free)> held(error, &nyssa_error_free);
+  throw Error(nyssa_error_status(error), nyssa_error_message(error), nyssa_error_details(error));
+}
+
+// Returns the text of a function that gives one.
+template <class Function, class... Arguments> std::string text(Function function, Arguments &&...arguments) {
+  char *given = nullptr;
+  call(function, std::forward<Arguments>(arguments)..., &given);
+  std::unique_ptr<char, decltype(&nyssa_text_free)> held(given, &nyssa_text_free);
+  return given;
+}
+
+// Holds a handle and closes it.
+template <class Opaque> class Handle {
+public:
+  Handle() = default;
+  explicit Handle(Opaque *handle) : handle_(handle) {}
+  Handle(Handle &&other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Handle &operator=(Handle &&other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Handle() { nyssa_close(handle_); }
+  Opaque *get() const { return handle_; }
+  Opaque **place() { return &handle_; }
+
+private:
+  Opaque *handle_ = nullptr;
+};
+
+// Holds a struct of the Arrow C data interface and releases it.
+template <class Struct> class Arrow {
+public:
+  Arrow() = default;
+  explicit Arrow(const Struct &taken) : held_(taken) {}
+  Arrow(Arrow &&other) noexcept : held_(std::exchange(other.held_, Struct{})) {}
+  Arrow &operator=(Arrow &&other) noexcept {
+    std::swap(held_, other.held_);
+    return *this;
+  }
+  ~Arrow() {
+    if (held_.release)
+      held_.release(&held_);
+  }
+  Struct *get() { return &held_; }
+  const Struct *get() const { return &held_; }
+
+private:
+  Struct held_{};
+};
+
+} // namespace detail
+
+// The threads of work, its progress and its end.
+class Context {
+public:
+  // A callback that gets what is done and the total, and returns whether the work goes on. Threads of nyssa call it.
+  using Progress = std::function<bool(uint64_t done, uint64_t total)>;
+
+  // 0 threads means all cores.
+  explicit Context(uint32_t threads = 0, Progress progress = nullptr)
+      : progress_(std::make_unique<Progress>(std::move(progress))) {
+    auto *function = *progress_ ? &Context::report : nullptr;
+    detail::call(nyssa_context_new, threads, function, static_cast<void *>(progress_.get()), handle_.place());
+  }
+
+  // Cancels the work; with false, later calls work again.
+  void cancel(bool cancelled = true) const { detail::call(nyssa_context_cancel, handle_.get(), cancelled); }
+  const nyssa_context *get() const { return handle_.get(); }
+
+private:
+  static int32_t report(void *user, uint64_t done, uint64_t total) {
+    try {
+      return (*static_cast<Progress *>(user))(done, total) ? 0 : 1;
+    } catch (...) {
+      return 1;
+    }
+  }
+
+  std::unique_ptr<Progress> progress_;
+  detail::Handle<nyssa_context> handle_;
+};
+
+namespace detail {
+
+inline const nyssa_context *get(const Context *context) { return context ? context->get() : nullptr; }
+
+} // namespace detail
+
+} // namespace nyssa
+
+#endif

@@ -1,0 +1,102 @@
+//! The threads, the progress and the cancellation of work.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use nyssa_root::{Context, Result};
+
+use crate::call;
+use crate::error::{nyssa_error, nyssa_status};
+use crate::handle::{self, Handled};
+
+/// The threads on which work is done, with its progress and its end. Where a function takes a context, null means all
+/// cores, no progress and no cancellation. Several calls may use one context at the same time.
+pub struct nyssa_context {
+    _opaque: [u8; 0],
+}
+
+/// What is behind a `nyssa_context`.
+pub(crate) struct Threads {
+    pub context: Context,
+    cancel: Arc<AtomicBool>,
+}
+
+impl Handled for Threads {
+    const WHAT: &'static str = "context";
+    type Opaque = nyssa_context;
+}
+
+/// A callback that gets what is done and the total, in bytes or entries, and `user` of the context. Threads of nyssa call
+/// it, never two at the same time. It may not call nyssa, other than `nyssa_context_cancel`. If it returns another number
+/// than 0, the work ends with `NYSSA_CANCELLED`.
+pub type nyssa_progress =
+    Option<unsafe extern "C" fn(user: *mut c_void, done: u64, total: u64) -> i32>;
+
+/// The `user` of a callback. The caller promises that threads may have it.
+struct User(*mut c_void);
+
+// SAFETY: `nyssa_context_new` lets callers promise that their callback may be called by any thread with this pointer.
+unsafe impl Send for User {}
+
+/// Makes a context with so many threads; 0 means the value of the environment variable `NYSSA_NUM_THREADS`, else all cores.
+///
+/// Errors: `NYSSA_INVALID_ARGUMENT` for more than 1024 threads.
+///
+/// # Safety
+/// `progress` is null, or a function that any thread may call with `user` until the context is closed and all calls that
+/// use it have returned. `context` and `error` are null, or places for pointers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nyssa_context_new(
+    threads: u32,
+    progress: nyssa_progress,
+    user: *mut c_void,
+    context: *mut *mut nyssa_context,
+    error: *mut *mut nyssa_error,
+) -> nyssa_status {
+    let make = || {
+        let threads = (threads > 0).then_some(threads as usize);
+        let cancel = Arc::new(AtomicBool::new(false));
+        let mut made = Context::kept(threads)?.with_cancel(Arc::clone(&cancel));
+        if let Some(progress) = progress {
+            let (user, stop) = (Mutex::new(User(user)), Arc::clone(&cancel));
+            made = made.with_progress(Arc::new(move |done, total| {
+                let user = user.lock().unwrap_or_else(PoisonError::into_inner);
+                // SAFETY: the caller of `nyssa_context_new` promises it; the lock keeps other threads out.
+                if unsafe { progress(user.0, done, total) } != 0 {
+                    stop.store(true, Ordering::Relaxed);
+                }
+            }));
+        }
+        Ok(handle::open(Threads { context: made, cancel }))
+    };
+    // SAFETY: the caller promises it.
+    unsafe { call::give(error, context, make) }
+}
+
+/// Cancels the work of a context: running calls end soon with `NYSSA_CANCELLED`, and later calls at once. With `cancelled`
+/// false, later calls work again. Any thread may call it, also a signal handler's thread.
+///
+/// # Safety
+/// `error` is null, or a place for a pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nyssa_context_cancel(
+    context: *const nyssa_context,
+    cancelled: bool,
+    error: *mut *mut nyssa_error,
+) -> nyssa_status {
+    let cancel = || {
+        handle::get::<Threads>(context)?.cancel.store(cancelled, Ordering::Relaxed);
+        Ok(())
+    };
+    // SAFETY: the caller promises it.
+    unsafe { call::run(error, cancel) }
+}
+
+/// Returns the context of a handle, which may be null.
+pub(crate) fn context_of(context: *const nyssa_context) -> Result<Context> {
+    match context.is_null() {
+        true => Context::kept(None),
+        false => Ok(handle::get::<Threads>(context)?.context.clone()),
+    }
+}

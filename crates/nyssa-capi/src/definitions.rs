@@ -1,0 +1,133 @@
+//! Fields and classes by C++ type names, as JSON.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use arrow_schema::FieldRef;
+use nyssa_rntuple::schema::{FieldType, SchemaBuilder};
+use nyssa_root::definitions::{Definition, Definitions, Entry};
+use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::rootfile::RootFile;
+use nyssa_root::streamer::StreamerList;
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+
+/// Fields and classes of the user.
+#[derive(Default)]
+pub(crate) struct Defined {
+    fields: Vec<(String, String)>,
+    /// The classes.
+    pub classes: Definitions,
+    /// The streamer infos of the classes whose objects are bytes.
+    pub streamer_infos: StreamerList,
+}
+
+/// The members of an object of JSON, in their order.
+struct Pairs<T>(Vec<(String, T)>);
+
+impl<T> Default for Pairs<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pairs<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
+        struct InOrder<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for InOrder<T> {
+            type Value = Pairs<T>;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> std::result::Result<Self::Value, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(Pairs(pairs))
+            }
+        }
+
+        from.deserialize_map(InOrder(PhantomData))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    #[serde(default)]
+    fields: Pairs<String>,
+    #[serde(default)]
+    classes: Pairs<Pairs<Value>>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Value {
+    Number(u32),
+    Text(String),
+    Texts(Vec<String>),
+}
+
+impl Defined {
+    /// Parses a document; an empty text has nothing.
+    ///
+    /// # Errors
+    /// `InvalidArgument` with what is wrong in it; an error if the file with streamer infos cannot be read.
+    pub fn parse(text: &str) -> Result<Self> {
+        if text.is_empty() {
+            return Ok(Self::default());
+        }
+        let document: Document = serde_json::from_str(text).map_err(|error| {
+            Error::invalid_argument(format!("the definitions are wrong: {error}"))
+        })?;
+        let mut defined = Self { fields: document.fields.0, ..Self::default() };
+        for (name, entries) in document.classes.0 {
+            let mut given = Vec::new();
+            for (key, value) in entries.0 {
+                if let (Definition::STREAMED, Value::Text(path)) = (key.as_str(), &value) {
+                    let list = RootFile::open(nyssa_io::open(path)?)?.streamer_list();
+                    defined.streamer_infos.merge(&list.in_file(path)?);
+                }
+                let value = match value {
+                    Value::Number(number) => Entry::Number(number),
+                    Value::Text(text) => Entry::Text(text),
+                    Value::Texts(texts) => Entry::Texts(texts),
+                };
+                given.push((key, value));
+            }
+            defined.classes.define(&name, Definition::of_entries(&name, given)?)?;
+        }
+        Ok(defined)
+    }
+
+    /// Adds the fields to a schema.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a name or a type that is not known; `Unsupported` for a type that RNTuple does not have.
+    pub fn add_fields(&self, builder: &mut SchemaBuilder) -> Result<()> {
+        self.fields.iter().try_for_each(|(name, type_name)| {
+            let field_type = FieldType::parse(type_name, &self.classes).in_field(name)?;
+            builder.field(None, name, &field_type).map(drop)
+        })
+    }
+
+    /// Returns the fields as Arrow.
+    ///
+    /// # Errors
+    /// Those of [`Defined::add_fields`].
+    pub fn arrow_fields(&self) -> Result<Vec<FieldRef>> {
+        let field = |(name, type_name): &(String, String)| {
+            let field_type = FieldType::parse(type_name, &self.classes).in_field(name)?;
+            field_type.to_arrow(name).map(Arc::new)
+        };
+        self.fields.iter().map(field).collect()
+    }
+}

@@ -1,0 +1,178 @@
+//! Option strings: `compression=zstd:5; cluster_size=50MB`, or an object of JSON.
+
+use clap::{ArgAction, Args, Command};
+use nyssa_io::OpenOptions;
+use nyssa_io::cache::CacheChoice;
+use nyssa_jobs::job::words;
+use nyssa_jobs::open::GivenOpenOptions;
+use nyssa_root::{Context, Error, Result};
+use serde_json::Value;
+
+/// The options of a call, as the caller gave them: names and values, in order. A name may come again.
+pub(crate) struct Given(Vec<(String, String)>);
+
+impl Given {
+    /// Parses an option string.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for JSON that is wrong or has values that are no texts, numbers or booleans, and for pairs
+    /// without an equals sign.
+    pub fn parse(text: &str) -> Result<Self> {
+        if text.trim_start().starts_with('{') {
+            return Self::of_json(text);
+        }
+        let pairs = text.split([';', '\n']).map(str::trim).filter(|pair| !pair.is_empty());
+        let pair = |pair: &str| match pair.split_once('=') {
+            Some((name, value)) => Ok((plain(name.trim()), value.trim().to_owned())),
+            None => Err(Error::invalid_argument(format!(
+                "the option {pair:?} has no value: write name=value; name=value, or an object of JSON"
+            ))),
+        };
+        pairs.map(pair).collect::<Result<_>>().map(Self)
+    }
+
+    fn of_json(text: &str) -> Result<Self> {
+        let wrong = |error| Error::invalid_argument("the options are no JSON").with_source(error);
+        let Value::Object(object) = serde_json::from_str(text).map_err(wrong)? else {
+            return Err(Error::invalid_argument("the options are no object of JSON"));
+        };
+        let mut given = Vec::new();
+        for (name, value) in object {
+            let values = match value {
+                Value::Array(values) => values,
+                Value::Null => continue,
+                one => vec![one],
+            };
+            for value in values {
+                let text = match value {
+                    Value::String(text) => text,
+                    Value::Bool(_) | Value::Number(_) => value.to_string(),
+                    _ => {
+                        return Err(Error::invalid_argument(format!(
+                            "the option {name:?} is no text, number or boolean"
+                        )));
+                    }
+                };
+                given.push((plain(&name), text));
+            }
+        }
+        Ok(Self(given))
+    }
+
+    /// Takes the value of an option out. The last one counts.
+    pub fn take(&mut self, name: &str) -> Option<String> {
+        let (found, others) =
+            std::mem::take(&mut self.0).into_iter().partition(|one| one.0 == name);
+        self.0 = others;
+        let mut found: Vec<(String, String)> = found;
+        found.pop().map(|(_, value)| value)
+    }
+
+    /// Takes a boolean out; it is false if it is not given.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for another value than `true` and `false`.
+    pub fn take_flag(&mut self, name: &str) -> Result<bool> {
+        self.take(name).map_or(Ok(false), |value| flag(name, &value))
+    }
+
+    /// Returns the options `T`, by their declaration.
+    ///
+    /// # Errors
+    /// `InvalidArgument` with the first option that is unknown or has a wrong value.
+    pub fn of<T: Args>(self) -> Result<T> {
+        let command = T::augment_args(Command::new("nyssa"));
+        let is_flag = |name: &str| {
+            let mut named = command.get_arguments().filter(|one| one.get_long() == Some(name));
+            named.any(|one| matches!(one.get_action(), ArgAction::SetTrue))
+        };
+        let mut all = Vec::new();
+        for (name, value) in self.0 {
+            let word = format!("--{}", name.replace('_', "-"));
+            match is_flag(&name.replace('_', "-")) {
+                true => all.extend(flag(&name, &value)?.then_some(word)),
+                false => all.push(format!("{word}={value}")),
+            }
+        }
+        if let Some(unknown) = words::unknown::<T>(&all).first() {
+            let known = command.get_arguments().filter_map(clap::Arg::get_long);
+            let known: Vec<String> = known.map(|name| name.replace('-', "_")).collect();
+            return Err(Error::invalid_argument(format!("there is no option {unknown:?} here"))
+                .suggest(unknown, known.iter().map(String::as_str)));
+        }
+        words::parse(&all)
+    }
+}
+
+/// Returns the name of an option, in which `-` and `_` mean the same.
+fn plain(name: &str) -> String {
+    name.replace('-', "_")
+}
+
+fn flag(name: &str, value: &str) -> Result<bool> {
+    value.parse().map_err(|_| {
+        Error::invalid_argument(format!("the option {name} is true or false, not {value:?}"))
+    })
+}
+
+/// The options of opening a dataset.
+#[derive(Args)]
+pub(crate) struct OpenArguments {
+    #[command(flatten)]
+    open: GivenOpenOptions,
+    /// Strings as `utf8` or as `bytes`.
+    #[arg(long, default_value = "utf8")]
+    strings: String,
+}
+
+impl OpenArguments {
+    /// Returns the options of opening files, and whether strings are bytes.
+    ///
+    /// # Errors
+    /// `InvalidArgument` with the option that is wrong.
+    pub fn options(self, context: &Context) -> Result<(OpenOptions, bool)> {
+        let mut given = self.open;
+        let is_off = given.cache.take_if(|folder| folder == "none").is_some();
+        let mut options = given.options()?.with_stop(context.stop());
+        if is_off {
+            options.cache = CacheChoice::Off;
+        }
+        match self.strings.as_str() {
+            "utf8" => Ok((options, false)),
+            "bytes" => Ok((options, true)),
+            other => {
+                Err(Error::invalid_argument(format!("strings={other:?} is not utf8 or bytes")))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nyssa_jobs::convert::ToRNTuple;
+
+    #[test]
+    fn pairs_and_json_mean_the_same() {
+        for text in
+            ["force=true; page-size = 4KiB\nverify=false", r#"{"force": true, "page_size": 4096}"#]
+        {
+            let options: ToRNTuple = Given::parse(text).unwrap().of().unwrap();
+            assert!(options.output.force && !options.output.verify, "{text}");
+            assert_eq!(options.storage.page_size, Some(4096), "{text}");
+        }
+    }
+
+    #[test]
+    fn wrong_options_say_what_is_wrong() {
+        let wrong = |text: &str| {
+            Given::parse(text).and_then(Given::of::<ToRNTuple>).unwrap_err().to_string()
+        };
+        assert!(wrong("pag_size=1").contains("page_size"));
+        assert!(wrong("force=perhaps").contains("true or false"));
+        assert!(wrong("force").contains("has no value"));
+        assert!(wrong("{\"force\": {}}").contains("no text, number or boolean"));
+        assert!(wrong("{").contains("no JSON"));
+        assert!(wrong("page_size=tiny").contains("tiny"));
+    }
+}

@@ -1,0 +1,158 @@
+//! Wrong calls are errors that say what is wrong.
+
+use std::ffi::c_void;
+use std::ptr::{null, null_mut};
+
+use nyssa_capi::*;
+
+use crate::support::{c, data, open, said, text, works};
+
+#[test]
+fn null_is_an_error() {
+    // SAFETY: null is allowed everywhere.
+    unsafe {
+        let (mut dataset, mut entries) = (null_mut(), 0);
+        let opened = said(|error| nyssa_open(null(), null(), null(), &mut dataset, error));
+        assert_eq!(opened, (NYSSA_INVALID_ARGUMENT, "the URL is null".to_owned()));
+        let path = c(&data("plain.root"));
+        let opened = said(|error| nyssa_open(path.as_ptr(), null(), null(), null_mut(), error));
+        assert_eq!(opened, (NYSSA_INVALID_ARGUMENT, "the place of the result is null".to_owned()));
+        let counted = said(|error| nyssa_dataset_entries(null(), &mut entries, error));
+        assert_eq!(counted, (NYSSA_INVALID_ARGUMENT, "the dataset is null".to_owned()));
+        let filled = said(|error| nyssa_table_fill(null(), null_mut(), null(), error));
+        assert_eq!(filled, (NYSSA_INVALID_ARGUMENT, "the array is null".to_owned()));
+        // Without a place for the error, the status says it.
+        assert_eq!(nyssa_dataset_entries(null(), &mut entries, null_mut()), NYSSA_INVALID_ARGUMENT);
+        nyssa_close(null());
+        nyssa_text_free(null_mut());
+        nyssa_error_free(null_mut());
+    }
+}
+
+#[test]
+fn a_closed_handle_and_one_of_another_type_are_errors() {
+    let dataset = open(&data("plain.root"));
+    let mut entries = 0;
+    // SAFETY: handles are never followed.
+    unsafe {
+        works(|error| nyssa_dataset_entries(dataset, &mut entries, error));
+        assert_eq!(entries, 40);
+        let committed = said(|error| nyssa_writer_commit(dataset.cast(), null_mut(), error));
+        let message = "the handle is a dataset, not a writer".to_owned();
+        assert_eq!(committed, (NYSSA_INVALID_ARGUMENT, message));
+        nyssa_close(dataset.cast::<c_void>());
+        nyssa_close(dataset.cast::<c_void>());
+        let counted = said(|error| nyssa_dataset_entries(dataset, &mut entries, error));
+        let message = "the dataset is closed, or was never open".to_owned();
+        assert_eq!(counted, (NYSSA_INVALID_ARGUMENT, message));
+        let made_up: *const nyssa_dataset = std::ptr::without_provenance(usize::MAX);
+        let counted = said(|error| nyssa_dataset_entries(made_up, &mut entries, error));
+        assert_eq!(counted.0, NYSSA_INVALID_ARGUMENT);
+    }
+}
+
+#[test]
+fn errors_have_kinds_places_and_suggestions() {
+    let dataset = open(&data("codec-zstd.root"));
+    let name = c("texd");
+    let mut error = null_mut();
+    let mut schema = arrow_array::ffi::FFI_ArrowSchema::empty();
+    // SAFETY: the texts live, and the places are places.
+    unsafe {
+        let status = nyssa_dataset_schema(dataset, &name.as_ptr(), 1, &mut schema, &mut error);
+        assert_eq!(status, NYSSA_NOT_FOUND);
+        let details = std::ffi::CStr::from_ptr(nyssa_error_details(error)).to_str().unwrap();
+        assert!(details.contains("\"suggestions\""), "{details}");
+        nyssa_error_free(error);
+        let missing = c("missing.root");
+        let mut none = null_mut();
+        let opened = said(|error| nyssa_open(missing.as_ptr(), null(), null(), &mut none, error));
+        assert_eq!(opened.0, NYSSA_NOT_FOUND);
+        let wrong = c("strings=latin");
+        let path = c(&data("plain.root"));
+        let opened =
+            said(|error| nyssa_open(path.as_ptr(), wrong.as_ptr(), null(), &mut none, error));
+        assert_eq!(opened.0, NYSSA_INVALID_ARGUMENT);
+        nyssa_close(dataset.cast());
+    }
+}
+
+#[test]
+fn a_truncated_file_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = std::fs::read(data("codec-zstd.root")).unwrap();
+    for length in [0, 10, 60, whole.len() / 2, whole.len() - 1] {
+        let path = folder.path().join("cut.root");
+        std::fs::write(&path, &whole[..length]).unwrap();
+        let path = c(path.to_str().unwrap());
+        // SAFETY: the text lives, and the places are places.
+        unsafe {
+            let mut dataset = null_mut();
+            let opened =
+                said(|error| nyssa_open(path.as_ptr(), null(), null(), &mut dataset, error));
+            assert_ne!(opened.0, NYSSA_OK, "{length}");
+            assert_ne!(opened.0, NYSSA_INTERNAL, "{length}");
+            assert!(dataset.is_null());
+        }
+    }
+}
+
+#[test]
+fn work_can_be_cancelled_and_observed() {
+    unsafe extern "C" fn count(user: *mut c_void, _: u64, _: u64) -> i32 {
+        // SAFETY: the user is the counter below.
+        unsafe { &*user.cast::<std::sync::atomic::AtomicU64>() }
+            .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        0
+    }
+    let calls = std::sync::atomic::AtomicU64::new(0);
+    let user = std::ptr::from_ref(&calls).cast_mut().cast();
+    let path = c(&data("codec-zstd.root"));
+    // SAFETY: the counter lives as long as the context.
+    unsafe {
+        let mut context = null_mut();
+        works(|error| nyssa_context_new(2, Some(count), user, &mut context, error));
+        let report = text(|report, error| nyssa_verify(path.as_ptr(), context, report, error));
+        assert!(report.contains("\"problems\":[]"), "{report}");
+        assert!(calls.load(std::sync::atomic::Ordering::Relaxed) > 0);
+        works(|error| nyssa_context_cancel(context, true, error));
+        let mut report = null_mut();
+        let ended = said(|error| nyssa_verify(path.as_ptr(), context, &mut report, error));
+        assert_eq!(ended.0, NYSSA_CANCELLED);
+        works(|error| nyssa_context_cancel(context, false, error));
+        text(|report, error| nyssa_verify(path.as_ptr(), context, report, error));
+        nyssa_close(context.cast());
+        let many = said(|error| nyssa_context_new(5000, None, null_mut(), &mut context, error));
+        assert_eq!(many.0, NYSSA_INVALID_ARGUMENT);
+    }
+}
+
+#[test]
+fn a_wrong_array_is_an_error_and_is_released() {
+    use arrow_array::{Array, Int32Array, StructArray};
+    let folder = tempfile::tempdir().unwrap();
+    let path = c(folder.path().join("out.root").to_str().unwrap());
+    let (name, definitions) = (c("Events"), c(r#"{"fields": {"x": "float"}}"#));
+    // SAFETY: the texts live, and the places are places.
+    unsafe {
+        let (mut writer, mut table) = (null_mut(), null_mut());
+        works(|error| nyssa_create(path.as_ptr(), null(), null(), &mut writer, error));
+        works(|error| {
+            let (name, definitions) = (name.as_ptr(), definitions.as_ptr());
+            nyssa_writer_table(writer, name, null(), definitions, null(), &mut table, error)
+        });
+        let numbers: arrow_array::ArrayRef = std::sync::Arc::new(Int32Array::from(vec![1, 2]));
+        let record = StructArray::try_from(vec![("y", numbers)]).unwrap();
+        let (mut array, schema) = arrow_array::ffi::to_ffi(&record.to_data()).unwrap();
+        let filled = said(|error| nyssa_table_fill(table, &mut array, &schema, error));
+        assert_eq!(filled.0, NYSSA_INVALID_ARGUMENT);
+        assert!(filled.1.contains("missing ['x'], unknown ['y']"), "{}", filled.1);
+        assert!(array.is_released());
+        let again = said(|error| nyssa_table_fill(table, &mut array, &schema, error));
+        assert_eq!(again.1, "the array is released, or was taken before");
+        nyssa_close(writer.cast());
+        let ended = said(|error| nyssa_table_flush(table, error));
+        assert_eq!(ended.1, "the table is committed, or its writer is closed");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "no file is left");
+}

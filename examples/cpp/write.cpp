@@ -1,0 +1,30 @@
+// Writes jets from two threads: write FILE
+
+#include "event.hpp"
+
+#include <iostream>
+#include <thread>
+
+int main(int, char **arguments) try {
+  nyssa::Writer file(arguments[1], "compression=zstd; force=true");
+  auto events = file.table("Events", nyssa::field<int>("event"), nyssa::field<std::vector<Jet>>("jets"));
+  auto fill = [&events](int first) {
+    auto context = events.context();
+    std::vector<Jet> jets;
+    for (int event = first; event < first + 1000; ++event) {
+      jets.clear();
+      for (int jet = 0; jet < event % 4; ++jet)
+        jets.push_back({20.f + static_cast<float>(event), 0.1f, {{1, 2}, {3, 4}}});
+      context.fill(event, jets);
+    }
+    context.commit();
+  };
+  std::thread other(fill, 1000);
+  fill(0);
+  other.join();
+  std::cout << events.commit() << "\n";
+  file.commit();
+} catch (const nyssa::Error &error) {
+  std::cerr << error.what() << "\n";
+  return 1;
+}

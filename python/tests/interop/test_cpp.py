@@ -1,0 +1,117 @@
+"""Programs in C++ write and read classes by nyssa.hpp, beside ROOT with its dictionaries."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uproot
+
+from support.capi import CRATE, SOURCES, Programs, dictionary
+from support.root import Root
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Programs:
+    """Return the folder of programs, with the library."""
+    return Programs(tmp_path_factory.mktemp("cpp"))
+
+
+@pytest.fixture(scope="module")
+def program(programs: Programs) -> Path:
+    """Return the program that writes and reads the classes."""
+    return programs.compile(SOURCES / "by_nyssa.cpp", "-std=c++17", "-O0")
+
+
+@pytest.fixture(scope="module")
+def written(program: Path) -> Path:
+    """Return a file that the program wrote."""
+    path = program.parent / "nyssa.root"
+    _run(program, "write", path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def of_root(programs: Programs, root: Root) -> tuple[str, Path]:
+    """Return the library of ROOT's dictionaries, and a file that ROOT wrote by them."""
+    library, path = str(dictionary(programs.folder)), programs.folder / "root.root"
+    root.call("write_by_root", library, str(path))
+    return library, path
+
+
+def _run(*command: str | Path) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_objects_are_read_back(program: Path, written: Path) -> None:
+    _run(program, "read", written)
+
+
+def test_all_classes_of_the_interface_work(program: Path, tmp_path: Path) -> None:
+    _run(program, "use", tmp_path)
+    events = uproot.open(tmp_path / "merged.root")["Events"]
+    numbers = events["n"].array()[:31].tolist()
+    assert numbers[:10] + numbers[30:] == [*range(10), 30]
+    assert sorted(numbers[10:30]) == list(range(10, 30))
+    assert events["tracks"].array()[2].tolist() == [{"z": 0.0}, {"z": 1.0}]
+
+
+def test_root_reads_the_objects(of_root: tuple[str, Path], written: Path, root: Root) -> None:
+    library, _ = of_root
+    assert root.call("wrong_in_root", library, str(written)) == ""
+
+
+def test_objects_of_root_are_read(of_root: tuple[str, Path], program: Path) -> None:
+    _, path = of_root
+    _run(program, "read", path)
+
+
+def test_the_file_describes_the_classes_as_root_does(
+    of_root: tuple[str, Path], written: Path, root: Root
+) -> None:
+    library, path = of_root
+
+    def fields(file: Path) -> list[tuple[Any, ...]]:
+        # ROOT has the deleter of a unique_ptr in an alias, and a checksum 0 for arrays of classes.
+        found = root.call("described", str(file), "Events")
+        return [(*one[:2], *one[3:6], one[6] or None, *one[7:]) for one in found]
+
+    assert fields(written) == fields(path)
+    ours, theirs = (root.call("class_infos", library, str(file)) for file in (written, path))
+    assert ours == theirs
+
+
+@pytest.mark.parametrize("standard", ["c++20", "c++23"])
+def test_the_header_is_of_later_standards(programs: Programs, standard: str) -> None:
+    source = programs.folder / f"{standard}.cpp"
+    source.write_text("#include <nyssa.hpp>\nint main() { return nyssa::version().empty(); }\n")
+    _run(programs.compile(source, f"-std={standard}"))
+
+
+def test_the_examples_are_built_from_an_installation(programs: Programs, tmp_path: Path) -> None:
+    for name in ("cmake", "pkg-config"):
+        if shutil.which(name) is None:
+            pytest.skip(f"there is no {name}")
+    prefix, build = tmp_path / "prefix", tmp_path / "build"
+    _run(CRATE / "install", prefix, programs.folder / "libnyssa.so")
+    examples = CRATE.parents[1] / "examples/cpp"
+    _run("cmake", "-S", examples, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
+    _run("cmake", "--build", build)
+    output, tree = tmp_path / "out.root", tmp_path / "tree.root"
+    _run(build / "write", output)
+    assert "2000 events" in _run(build / "read", output)
+    _run(build / "convert", f"{output}:Events", tree, "to=ttree")
+    assert uproot.open(tree)["Events"].num_entries == 2000
+    environment = {"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")}
+    command = ["pkg-config", "--cflags", "--libs", "nyssa"]
+    flags = subprocess.run(
+        command, capture_output=True, text=True, check=True, env=os.environ | environment
+    )
+    assert f"-I{prefix}" in flags.stdout.replace("/lib/pkgconfig/../..", "")
+    assert "-lnyssa" in flags.stdout

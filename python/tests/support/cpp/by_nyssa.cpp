@@ -1,0 +1,187 @@
+// What nyssa does with the classes: `write FILE`, `read FILE`, `use FOLDER`.
+
+#include "event.hpp"
+
+#include <nyssa.hpp>
+
+#include <cstdlib>
+#include <iostream>
+#include <list>
+#include <thread>
+
+NYSSA_ENUM(event::Color)
+NYSSA_ENUM(event::Shape)
+NYSSA_CLASS(event::Hit, x, id, q, c)
+NYSSA_CLASS(event::Base, mass)
+NYSSA_CLASS(event::Other, o)
+NYSSA_CLASS_WITH_BASES(event::Jet, (event::Base, event::Other), pt, eta, ok, letter, i8, u8, s, l, ull, byte, color, shape, name,
+                       hits, bits, nested, names, colors, any, map, map_of_lists, multimap, unordered_map, set, set_of_pairs,
+                       unordered_set, few, many, number, hit, pair, tuple, atomic, two, table, old)
+
+// A collection of the user's own.
+struct Track {
+  float z = 0;
+};
+struct Tracks : std::list<Track> {};
+NYSSA_CLASS(Track, z)
+NYSSA_COLLECTION(Tracks, Track)
+
+namespace {
+
+void expect(bool right, const char *what, int line) {
+  if (right)
+    return;
+  std::cerr << "line " << line << ": " << what << "\n";
+  std::exit(1);
+}
+#define EXPECT(condition) expect(condition, #condition, __LINE__)
+
+template <class Call> void refused(Call call, nyssa_status status, const std::string &message) {
+  try {
+    call();
+  } catch (const nyssa::Error &error) {
+    EXPECT(error.status() == status);
+    expect(std::string(error.what()).find(message) != std::string::npos, error.what(), __LINE__);
+    return;
+  }
+  expect(false, message.c_str(), __LINE__);
+}
+
+void write(const std::string &path) {
+  nyssa::Writer file(path);
+  auto events = file.table("Events", nyssa::field<event::Jet>("jet"), nyssa::field<std::vector<event::Jet>>("jets"));
+  for (int i = 0; i < event::entries; ++i) {
+    event::Jet jet;
+    event::fill(jet, i);
+    std::vector<event::Jet> jets(static_cast<std::size_t>(event::count(i)));
+    for (int k = 0; k < event::count(i); ++k)
+      event::fill(jets[static_cast<std::size_t>(k)], i + k);
+    events.fill(jet, jets);
+  }
+  events.commit();
+  file.commit();
+}
+
+void read(const std::string &path) {
+  nyssa::Dataset events(path + ":Events");
+  int i = 0;
+  for (nyssa::Batch &batch : events.batches({"jets", "jet"}, "entries=7")) {
+    auto one = batch.objects<event::Jet>("jet");
+    auto list = batch.objects<std::vector<event::Jet>>("jets");
+    for (std::size_t entry = 0; entry < batch.size(); ++entry, ++i) {
+      event::Jet expected, found;
+      event::fill(expected, i);
+      one.read(entry, found);
+      const std::string wrong = event::difference(found, expected);
+      expect(wrong.empty(), wrong.c_str(), __LINE__);
+      const auto jets = list[entry];
+      EXPECT(static_cast<int>(jets.size()) == event::count(i));
+      for (int k = 0; k < event::count(i); ++k) {
+        event::Jet inner;
+        event::fill(inner, i + k);
+        EXPECT(event::difference(jets[static_cast<std::size_t>(k)], inner).empty());
+      }
+    }
+  }
+  EXPECT(i == event::entries);
+  const nyssa::Batch parts = events.read({"jet.pt", "jets.eta"});
+  EXPECT(parts.values<float>("jet.pt")[3] == 4.5f);
+  EXPECT(parts.lists<double>("jets.eta")[2].size() == 2 && parts.lists<double>("jets.eta")[2][1] == -3);
+  refused([&] { parts.values<int>("jet.pt"); }, NYSSA_INVALID_ARGUMENT, "which is no int");
+  refused([&] { parts.values<float>("jet.p"); }, NYSSA_NOT_FOUND, "no column jet.p");
+  refused([&] { events.read({"jut"}); }, NYSSA_NOT_FOUND, "jut");
+}
+
+void use(const std::string &folder) {
+  const std::string path = folder + "/used.root";
+  {
+    nyssa::Context context(2);
+    nyssa::Writer file(path, "compression=lz4", &context);
+    auto first = file.table("Events", nyssa::field<int>("n"), nyssa::field<std::optional<event::Hit>>("hit"),
+                            nyssa::field<std::optional<std::optional<int>>>("maybe"), nyssa::field<Tracks>("tracks"));
+    for (int i = 0; i < 10; ++i) {
+      std::optional<std::optional<int>> maybe;
+      if (i % 3)
+        maybe.emplace();
+      if (i % 3 == 2)
+        *maybe = i;
+      Tracks tracks;
+      for (int k = 0; k < i % 3; ++k)
+        tracks.push_back({static_cast<float>(k)});
+      first.fill(i, i % 2 ? std::optional(event::hit(i)) : std::nullopt, maybe, tracks);
+    }
+    EXPECT(first.stats().first == 10);
+    first.flush();
+    auto events = first.with(nyssa::field<double>("late"));
+    auto fill = [&events](int start) {
+      auto context = events.context();
+      for (int i = start; i < start + 10; ++i)
+        context.fill(i, std::nullopt, std::nullopt, {}, i / 2.);
+      context.commit();
+    };
+    std::thread other(fill, 10);
+    fill(20);
+    other.join();
+    events.commit();
+    EXPECT(file.commit() > 0);
+    refused([&] { file.commit(); }, NYSSA_INVALID_ARGUMENT, "the writer is committed");
+  }
+  refused([&] { nyssa::Writer again(path); again.commit(); }, NYSSA_ALREADY_EXISTS, "used.root");
+  nyssa::Dataset events(path);
+  EXPECT(events.entries() == 30);
+  const nyssa::Batch all = events.read({});
+  int i = 0;
+  for (const std::optional<event::Hit> &hit : all.objects<std::optional<event::Hit>>("hit")) {
+    EXPECT(bool(hit) == (i < 10 && i % 2) && (!hit || *hit == event::hit(i)));
+    ++i;
+  }
+  const auto maybe = all.objects<std::optional<std::optional<int>>>("maybe");
+  EXPECT(!maybe[0] && maybe[1] && !*maybe[1] && **maybe[2] == 2);
+  const auto tracks = all.objects<Tracks>("tracks");
+  EXPECT(tracks[2].size() == 2 && tracks[2].back().z == 1 && tracks[3].empty());
+  EXPECT(all.values<double>("late")[5] == 0);
+  const auto taken = events.take({"n"}, {4, 0});
+  EXPECT(taken.values<int>("n")[0] == 4 && taken.values<int>("n")[1] == 0);
+  EXPECT(events.select("n >= 25").entries() == 5);
+  {
+    nyssa::Writer more = nyssa::Writer::update(path);
+    auto rows = more.append<int, std::optional<event::Hit>, std::optional<std::optional<int>>, Tracks, double>("Events");
+    rows.fill(30, std::nullopt, std::nullopt, {}, 15.);
+    rows.commit();
+    more.commit();
+  }
+  EXPECT(nyssa::Dataset(path).entries() == 31);
+  const std::string merged = folder + "/merged.root";
+  nyssa::merge({path, path}, merged);
+  EXPECT(nyssa::Dataset::chain({merged, path}).entries() == 93);
+  nyssa::rewrite(merged, folder + "/small.root", "include=n; entries=0:5");
+  nyssa::convert(folder + "/small.root", folder + "/tree.root", "to=ttree");
+  EXPECT(nyssa::verify(folder + "/tree.root").find("\"problems\":[]") != std::string::npos);
+  EXPECT(nyssa::list(folder + "/tree.root").find("TTree") != std::string::npos);
+  nyssa::Context stopped(1, [](uint64_t, uint64_t) { return false; });
+  refused([&] { nyssa::verify(merged, &stopped); }, NYSSA_CANCELLED, "");
+  {
+    nyssa::Writer lost(folder + "/lost.root");
+    auto rows = lost.table("Events", nyssa::field<int>("n"));
+    rows.fill(1);
+  }
+  refused([&] { nyssa::Dataset(folder + "/lost.root"); }, NYSSA_NOT_FOUND, "lost.root");
+  EXPECT(nyssa::version() == nyssa_version());
+}
+
+} // namespace
+
+int main(int, char **arguments) {
+  const std::string command = arguments[1];
+  try {
+    if (command == "write")
+      write(arguments[2]);
+    else if (command == "read")
+      read(arguments[2]);
+    else
+      use(arguments[2]);
+  } catch (const nyssa::Error &error) {
+    std::cerr << error.what() << "\n";
+    return 1;
+  }
+}
