@@ -6,7 +6,7 @@ use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, from_ffi_and_d
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader, StructArray, make_array};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use nyssa_data::dataset::steps::Batches;
-use nyssa_root::arrow::{brief, normalise};
+use nyssa_root::arrow::{normalise, shortened};
 use nyssa_root::{Error, Result};
 
 use crate::call::not_null;
@@ -16,7 +16,7 @@ pub(crate) type Given = (String, ArrayRef);
 
 /// Returns the error for data that break the interface.
 pub(crate) fn invalid(error: ArrowError) -> Error {
-    Error::invalid_argument(format!("invalid Arrow data: {}", brief(error)))
+    Error::invalid_argument(format!("invalid Arrow data: {}", shortened(error)))
 }
 
 /// Returns a schema for C.
