@@ -355,8 +355,16 @@ def test_histograms_that_cannot_be_added(tmp_path: Path) -> None:
     out = tmp_path / "out.root"
     for number, (name, data, message) in enumerate(
         [
-            ("h", (np.ones(3), np.arange(4.0)), "its x axis has 3 bins from 0 to 3, that of the "),
-            ("h", (np.ones(2), axis + 1), "its x axis has 2 bins from 1 to 3, that of the inputs "),
+            (
+                "h",
+                (np.ones(3), np.arange(4.0)),
+                "x axis has 3 bins from 0 to 3, but the axis of earlier inputs has ",
+            ),
+            (
+                "h",
+                (np.ones(2), axis + 1),
+                "x axis has 2 bins from 1 to 3, but the axis of earlier inputs has ",
+            ),
             (
                 "v",
                 (np.ones(2), axis),

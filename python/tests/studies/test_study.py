@@ -232,7 +232,7 @@ def test_an_output_that_is_not_the_verified_one(tree: str, tmp_path: Path) -> No
     (tmp_path / JOURNAL).write_text(json.dumps({**one, "adler32": "00000000"}) + "\n")
     report = nyssa.study(tree, vary=vary, repeats=2, folder=tmp_path)
     [row] = report.failed
-    assert row.error == "the bytes of the output are not those of the output that was verified"
+    assert row.error == "the bytes of the output differ from the output that was verified"
     assert row.rounds == 1
 
 

@@ -63,7 +63,7 @@ impl Axis {
         let limits = |axis: &Self| format!("{} bins from {} to {}", axis.bins, axis.low, axis.high);
         if self.bins != other.bins || !near(self.low, other.low) || !near(self.high, other.high) {
             return Err(refused(&format!(
-                "its {name} axis has {}, the axis of earlier inputs {}",
+                "its {name} axis has {}, but the axis of earlier inputs has {}",
                 limits(other),
                 limits(self)
             )));
