@@ -369,8 +369,9 @@ void belownulls_check(const char *path, const std::string &expected) {
    for (int i = 0; i < tree->GetEntries(); i++) {
       tree->GetEntry(i);
       auto owner = outer->owner;
-      if (!owner) found += "- ";
-      else found += std::to_string(owner->after) + (!owner->hit ? "- " : dynamic_cast<Pixel *>(owner->hit) ? "P " : "H ");
+      if (owner) found += std::to_string(owner->after);
+      if (!owner || !owner->hit) found += "- ";
+      else found += dynamic_cast<Pixel *>(owner->hit) ? "P " : "H ";
    }
    if (found != expected) throw std::runtime_error(found);
 }
@@ -392,7 +393,8 @@ def test_objects_of_several_classes_below_null_pointers(tmp_path: Path, root: Ro
         file["t"].extend(old[[1, 4]])
     expected = "0H - 2- 3H - 5P " * 3 + "- - "
     root.call("cpp", "", f'belownulls_check("{path}", "{expected}")')
-    assert nyssa.open(f"{path}:t").arrays().to_list() == [*old.to_list() * 3, *old[[1, 4]].to_list()]
+    rows = [*old.to_list() * 3, *old[[1, 4]].to_list()]
+    assert nyssa.open(f"{path}:t").arrays().to_list() == rows
 
 
 @pytest.mark.parametrize("level", LEVELS)
