@@ -470,6 +470,15 @@ def test_objects_of_derived_classes(tmp_path: Path) -> None:
     assert nyssa.open(f"{path}:t")["one."].array().to_list() == rows
 
 
+def test_a_class_is_no_type_of_numpy(tmp_path: Path) -> None:
+    """A class that is called like a type of NumPy is refused as a class."""
+    with (
+        nyssa.recreate(tmp_path / "x.root") as file,
+        pytest.raises(nyssa.ArgumentError, match="does a class contain itself"),
+    ):
+        file.mktree("t", {"s": "S"}, classes={"S": {"next": "S*"}})
+
+
 @pytest.mark.parametrize(
     ("number", "value"),
     [
