@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::{
     Array, ArrayRef, BooleanArray, FixedSizeListArray, LargeBinaryArray, LargeListArray, NullArray,
-    StructArray, UnionArray, make_array,
+    StructArray, UnionArray, make_array, new_null_array,
 };
 use arrow_buffer::{
     ArrowNativeType, BooleanBuffer, MutableBuffer, NullBuffer, OffsetBuffer, ScalarBuffer,
@@ -249,9 +249,14 @@ fn masked(values: &ArrayRef, valid: &NullBuffer) -> PyResult<ArrayRef> {
 
 /// Returns the values at the places of an index, and nulls where it is negative.
 fn indexed(index: &[i64], values: &ArrayRef) -> PyResult<ArrayRef> {
-    let data = values.to_data();
-    let mut all = MutableArrayData::try_new(vec![&data], true, index.len()).map_err(arrow_error)?;
-    for run in index.chunk_by(|a, b| if *a < 0 { *b < 0 } else { *b == *a + 1 }) {
+    let runs = || index.chunk_by(|a, b| if *a < 0 { *b < 0 } else { *b == *a + 1 });
+    let missing = runs().filter(|run| run.first().is_some_and(|&first| first < 0));
+    let longest = missing.map(<[i64]>::len).max().unwrap_or(0);
+    // Nulls are copied from an array of nulls, because Arrow cannot append nulls to a union.
+    let (data, nulls) = (values.to_data(), new_null_array(values.data_type(), longest).to_data());
+    let all = MutableArrayData::try_new(vec![&data, &nulls], true, index.len());
+    let mut all = all.map_err(arrow_error)?;
+    for run in runs() {
         match run.first().map(|&first| usize::try_from(first)) {
             Some(Ok(first)) if first + run.len() <= values.len() => {
                 all.try_extend(0, first, first + run.len()).map_err(arrow_error)?;
@@ -259,7 +264,7 @@ fn indexed(index: &[i64], values: &ArrayRef) -> PyResult<ArrayRef> {
             Some(Ok(_)) => {
                 return Err(invalid("an option has fewer values than it refers to"));
             }
-            _ => all.try_extend_nulls(run.len()).map_err(arrow_error)?,
+            _ => all.try_extend(1, 0, run.len()).map_err(arrow_error)?,
         }
     }
     Ok(make_array(all.freeze()))

@@ -78,6 +78,9 @@ def _empty_column(
     try:
         return _core.Array.of_type(name, one, classes, in_tree)
     except (ArgumentError, UnsupportedError):
+        # A class may be called like a type of NumPy, such as S.
+        if one in classes:
+            raise
         try:
             other = _empty_array(name, one)
         except Exception:  # noqa: BLE001 (awkward's parser has errors of its own)

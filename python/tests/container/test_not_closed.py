@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -103,3 +105,31 @@ def test_said(jobs: Path) -> None:
         nyssa.open(jobs / f"{len(JOBS) - 1}.root")
     with pytest.raises(nyssa.UnsupportedError, match="was not closed: convert or rewrite"):
         nyssa.update(jobs / "0.root")
+
+
+def test_what_an_update_moved_is_there_once(tmp_path: Path) -> None:
+    """An updated file that lost its list of keys has its newest directories and trees."""
+    path = tmp_path / "updated.root"
+    trees = ("top", "a/tree", "b/c/tree")
+    with nyssa.recreate(path) as file:
+        for name in trees:
+            file.mktree(name, {"x": [1, 2]})
+    for number in range(2):
+        with nyssa.update(path) as file:
+            for name in trees:
+                file[name].extend({"x": [number]})
+            file[f"a/more{number}"] = {"y": [number]}
+    listed = [sys.executable, "-m", "nyssa", "ls", "--json", str(path)]
+    keys = json.loads(subprocess.check_output(listed))["keys"]
+    data = bytearray(path.read_bytes())
+    begin, nbytes_name = (struct.unpack(">i", data[at : at + 4])[0] for at in (8, 28))
+    record = begin + nbytes_name
+    assert struct.unpack(">i", data[record + 26 : record + 30])[0] > record
+    data[record + 26 : record + 30] = bytes(4)
+    path.write_bytes(data)
+    found = json.loads(subprocess.check_output(listed))["keys"]
+    assert sorted(key["path"] for key in found) == sorted(key["path"] for key in keys)
+    with pytest.warns(UserWarning, match="was not closed"):
+        file = nyssa.open(path)
+    for name in trees:
+        assert file[name]["x"].array().to_list() == [1, 2, 0, 1]

@@ -95,6 +95,12 @@ def test_the_schema_of_arrow_says_what_is_optional(tmp_path: Path) -> None:
         file["n"] = records
 
 
+def test_arrays_of_variants_may_be_missing(tmp_path: Path) -> None:
+    variants = ak.unflatten(ak.concatenate([ak.Array([1, 2]), ak.Array(["a", "b"])]), 2)
+    data = ak.mask(ak.to_regular(variants), [False, True])
+    assert back(tmp_path / "x.root", data) == [None, ["a", "b"]]
+
+
 def test_numpy_and_pandas_have_numbers_that_may_be_missing(tmp_path: Path) -> None:
     pd = pytest.importorskip("pandas")
     path = tmp_path / "o.root"

@@ -335,6 +335,68 @@ def test_objects_of_several_classes_are_added(tmp_path: Path, root: Root) -> Non
             assert nyssa.open(f"{one}:{name}").arrays().to_list() == old[name].to_list() * 3
 
 
+_BELOW_NULLS = """
+namespace belownulls {
+struct Hit { int id = 0; virtual ~Hit() {} };
+struct Pixel : Hit { int row = 0; };
+struct Owner { Hit *hit = nullptr; int after = 0; };
+struct Outer { Owner *owner = nullptr; };
+}
+void belownulls_fill(const char *path) {
+   using namespace belownulls;
+   TFile target(path, "recreate");
+   TTree tree("t", "");
+   Outer *outer = new Outer;
+   tree.Branch("outer.", &outer, 32000, 0);
+   for (int i = 0; i < 6; i++) {
+      outer->owner = i % 3 == 1 ? nullptr : new Owner;
+      if (outer->owner) {
+         outer->owner->after = i;
+         if (i == 0 || i == 3) outer->owner->hit = new Hit;
+         if (i == 5) outer->owner->hit = new Pixel;
+      }
+      tree.Fill();
+   }
+   tree.Write();
+}
+void belownulls_check(const char *path, const std::string &expected) {
+   using namespace belownulls;
+   TFile file(path);
+   auto tree = file.Get<TTree>("t");
+   Outer *outer = nullptr;
+   tree->SetBranchAddress("outer.", &outer);
+   std::string found;
+   for (int i = 0; i < tree->GetEntries(); i++) {
+      tree->GetEntry(i);
+      auto owner = outer->owner;
+      if (owner) found += std::to_string(owner->after);
+      if (!owner || !owner->hit) found += "- ";
+      else found += dynamic_cast<Pixel *>(owner->hit) ? "P " : "H ";
+   }
+   if (found != expected) throw std::runtime_error(found);
+}
+"""
+
+
+def test_objects_of_several_classes_below_null_pointers(tmp_path: Path, root: Root) -> None:
+    """A null pointer may stand where other objects have a pointer to objects of several classes."""
+    path, header = tmp_path / "tree.root", tmp_path / "below.hxx"
+    classes, functions = _BELOW_NULLS.split("}\nvoid", 1)
+    header.write_text(f"#pragma once\n{classes}}}")
+    types = [f"belownulls::{one}" for one in ("Hit", "Pixel", "Owner", "Outer")]
+    root.call("dictionaries", types, [str(header)])
+    root.call("cpp", f"void{functions}", f'belownulls_fill("{path}")')
+    old = nyssa.open(f"{path}:t").arrays()
+    with nyssa.update(path) as file:
+        file["t"].extend(old)
+        file["t"].extend({"outer.": old["outer."].to_list()})
+        file["t"].extend(old[[1, 4]])
+    expected = "0H - 2- 3H - 5P " * 3 + "- - "
+    root.call("cpp", "", f'belownulls_check("{path}", "{expected}")')
+    rows = [*old.to_list() * 3, *old[[1, 4]].to_list()]
+    assert nyssa.open(f"{path}:t").arrays().to_list() == rows
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_way_there_and_back(tmp_path: Path, files: tuple[Path, Path], level: int) -> None:
     """The pointers of a TTree are optional records of an RNTuple, and pointers again."""
@@ -406,6 +468,15 @@ def test_objects_of_derived_classes(tmp_path: Path) -> None:
     with nyssa.recreate(path) as file:
         file.mktree("t", {"one.": "Owner"}, classes=classes).extend({"one.": rows})
     assert nyssa.open(f"{path}:t")["one."].array().to_list() == rows
+
+
+def test_a_class_is_no_type_of_numpy(tmp_path: Path) -> None:
+    """A class that is called like a type of NumPy is refused as a class."""
+    with (
+        nyssa.recreate(tmp_path / "x.root") as file,
+        pytest.raises(nyssa.ArgumentError, match="does a class contain itself"),
+    ):
+        file.mktree("t", {"s": "S"}, classes={"S": {"next": "S*"}})
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@
 //! The first record follows the header, and each record follows the previous record. A record begins with its size,
 //! which is negative for free space. A record names its directory.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -105,10 +106,13 @@ impl Scan {
         &self.keys
     }
 
-    /// Returns the keys of the directory whose record is at byte `directory`. `path` is the path of the directory.
+    /// Returns the keys of the directory whose record is at byte `directory`. `path` is the path of the directory. A key
+    /// that was written again is returned once, where it was written last: an update moves directories and trees.
     pub(super) fn keys_in(&self, directory: u64, path: &str) -> Vec<KeyEntry> {
-        let keys = self.keys.iter().filter(|key| key.parent == directory);
-        keys.map(|key| KeyEntry { path: key.path_in(path), ..key.clone() }).collect()
+        let keys = || self.keys.iter().filter(|key| key.parent == directory);
+        let last: HashMap<_, u64> = keys().map(|key| ((&key.name, key.cycle), key.seek)).collect();
+        let newest = keys().filter(|key| last.get(&(&key.name, key.cycle)) == Some(&key.seek));
+        newest.map(|key| KeyEntry { path: key.path_in(path), ..key.clone() }).collect()
     }
 }
 
