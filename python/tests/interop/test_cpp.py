@@ -62,6 +62,12 @@ def test_all_classes_of_the_interface_work(program: Path, tmp_path: Path) -> Non
     assert events["tracks"].array()[2].tolist() == [{"z": 0.0}, {"z": 1.0}]
 
 
+def test_entries_are_written_or_there_is_an_error(program: Path, tmp_path: Path) -> None:
+    _run(program, "lose", tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["kept.root"]
+    assert uproot.open(tmp_path / "kept.root")["Events"]["n"].array().tolist() == [1]
+
+
 def test_root_reads_the_objects(of_root: tuple[str, Path], written: Path, root: Root) -> None:
     library, _ = of_root
     assert root.call("wrong_in_root", library, str(written)) == ""
