@@ -10,7 +10,7 @@ int main(int count, char **arguments) try {
     std::cerr << "usage: write FILE\n";
     return 2;
   }
-  nyssa::Writer file(arguments[1], "compression=zstd; force=true");
+  nyssa::Writer file(arguments[1], "compression=zstd; force=true; fill_contexts=2");
   auto events = file.table("Events", nyssa::field<int>("event"), nyssa::field<std::vector<Jet>>("jets"));
   auto fill = [&events](int first) {
     auto context = events.context();
