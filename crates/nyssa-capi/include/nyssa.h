@@ -618,7 +618,7 @@ nyssa_status nyssa_fill_context_discard(const nyssa_fill_context *context,
 //
 // # Safety
 // `input`, `output` and `options` are texts (`options` may be null); `report` and `error` are null, or places for pointers.
-// The text at `report` belongs to the caller.
+// Without a place there is no report. The text at `report` belongs to the caller.
 nyssa_status nyssa_convert(const char *input,
                            const char *output,
                            const char *options,
