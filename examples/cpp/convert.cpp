@@ -5,6 +5,10 @@
 #include <iostream>
 
 int main(int count, char **arguments) try {
+  if (count < 3) {
+    std::cerr << "usage: convert INPUT OUTPUT [OPTIONS]\n";
+    return 2;
+  }
   const nyssa::Context context(0, [](uint64_t done, uint64_t total) {
     std::cerr << done << " of " << total << "\r";
     return true;

@@ -4,7 +4,11 @@
 
 #include <iostream>
 
-int main(int, char **arguments) try {
+int main(int count, char **arguments) try {
+  if (count != 2) {
+    std::cerr << "usage: read FILE\n";
+    return 2;
+  }
   const nyssa::Dataset events(std::string(arguments[1]) + ":Events");
   double sum = 0;
   std::size_t hits = 0;

@@ -2,11 +2,15 @@
 
 #include "event.hpp"
 
+#include <future>
 #include <iostream>
-#include <thread>
 
-int main(int, char **arguments) try {
-  nyssa::Writer file(arguments[1], "compression=zstd; force=true");
+int main(int count, char **arguments) try {
+  if (count != 2) {
+    std::cerr << "usage: write FILE\n";
+    return 2;
+  }
+  nyssa::Writer file(arguments[1], "compression=zstd; force=true; fill_contexts=2");
   auto events = file.table("Events", nyssa::field<int>("event"), nyssa::field<std::vector<Jet>>("jets"));
   auto fill = [&events](int first) {
     auto context = events.context();
@@ -19,9 +23,10 @@ int main(int, char **arguments) try {
     }
     context.commit();
   };
-  std::thread other(fill, 1000);
+  // The future gives the errors of the other thread.
+  auto other = std::async(std::launch::async, fill, 1000);
   fill(0);
-  other.join();
+  other.get();
   std::cout << events.commit() << "\n";
   file.commit();
 } catch (const nyssa::Error &error) {

@@ -137,7 +137,7 @@ typedef struct nyssa_writer nyssa_writer;
 
 // A callback that gets what is done and the total, in bytes or entries, and `user` of the context. Threads of nyssa call
 // it, never two at the same time. It may not call nyssa, other than `nyssa_context_cancel`. If it returns another number
-// than 0, the work ends with `NYSSA_CANCELLED`.
+// than 0, the context is cancelled as by `nyssa_context_cancel`.
 typedef int32_t (*nyssa_progress)(void *user, uint64_t done, uint64_t total);
 
 #ifdef __cplusplus
@@ -618,7 +618,7 @@ nyssa_status nyssa_fill_context_discard(const nyssa_fill_context *context,
 //
 // # Safety
 // `input`, `output` and `options` are texts (`options` may be null); `report` and `error` are null, or places for pointers.
-// The text at `report` belongs to the caller.
+// Without a place there is no report. The text at `report` belongs to the caller.
 nyssa_status nyssa_convert(const char *input,
                            const char *output,
                            const char *options,

@@ -29,7 +29,7 @@ impl Handled for Threads {
 
 /// A callback that gets what is done and the total, in bytes or entries, and `user` of the context. Threads of nyssa call
 /// it, never two at the same time. It may not call nyssa, other than `nyssa_context_cancel`. If it returns another number
-/// than 0, the work ends with `NYSSA_CANCELLED`.
+/// than 0, the context is cancelled as by `nyssa_context_cancel`.
 pub type nyssa_progress =
     Option<unsafe extern "C" fn(user: *mut c_void, done: u64, total: u64) -> i32>;
 

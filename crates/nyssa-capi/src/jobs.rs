@@ -30,7 +30,7 @@ unsafe fn run(
         job(input, output, Given::parse(options)?, &context_of(context)?)
     };
     // SAFETY: the caller promises it.
-    unsafe { call::give(error, report, run) }
+    unsafe { call::report(error, report, run) }
 }
 
 /// Converts the TTrees of a file to RNTuples, or back with the option `to=ttree`. `file.root:Events` means one of them. The
@@ -44,7 +44,7 @@ unsafe fn run(
 ///
 /// # Safety
 /// `input`, `output` and `options` are texts (`options` may be null); `report` and `error` are null, or places for pointers.
-/// The text at `report` belongs to the caller.
+/// Without a place there is no report. The text at `report` belongs to the caller.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nyssa_convert(
     input: *const c_char,
@@ -141,7 +141,7 @@ pub unsafe extern "C" fn nyssa_merge(
         json(&nyssa::merge(&inputs, output, &options, &context)?)
     };
     // SAFETY: the caller promises it.
-    unsafe { call::give(error, report, merge) }
+    unsafe { call::report(error, report, merge) }
 }
 
 /// Checks everything in a file, or in one of its objects (`file.root:Events`): every checksum, every rule of the formats,

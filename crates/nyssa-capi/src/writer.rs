@@ -653,16 +653,10 @@ pub unsafe extern "C" fn nyssa_table_commit(
     let commit = || {
         let open = handle::get::<Arc<OpenTable>>(table)?;
         let table = open.lock().take().ok_or_else(ended)?;
-        let written = table.finish()?;
-        if !report.is_null() {
-            let text = json(&written)?;
-            // SAFETY: it is not null, so the caller promises that a pointer has place there.
-            unsafe { report.write(text) };
-        }
-        Ok(())
+        json(&table.finish()?)
     };
     // SAFETY: the caller promises it.
-    unsafe { call::run(error, commit) }
+    unsafe { call::report(error, report, commit) }
 }
 
 /// Makes a fill context of a table. From then on, fill contexts give its entries, and nothing else does. There are at most

@@ -12,7 +12,10 @@ import pytest
 import uproot
 
 from support.capi import CRATE, SOURCES, Programs, dictionary
+from support.data import DATA
 from support.root import Root
+
+COMMITTED = CRATE.parents[1] / "testdata/ttree"
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +65,12 @@ def test_all_classes_of_the_interface_work(program: Path, tmp_path: Path) -> Non
     assert events["tracks"].array()[2].tolist() == [{"z": 0.0}, {"z": 1.0}]
 
 
+def test_entries_are_written_or_there_is_an_error(program: Path, tmp_path: Path) -> None:
+    _run(program, "lose", tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["kept.root"]
+    assert uproot.open(tmp_path / "kept.root")["Events"]["n"].array().tolist() == [1]
+
+
 def test_root_reads_the_objects(of_root: tuple[str, Path], written: Path, root: Root) -> None:
     library, _ = of_root
     assert root.call("wrong_in_root", library, str(written)) == ""
@@ -87,6 +96,37 @@ def test_the_file_describes_the_classes_as_root_does(
     assert ours == theirs
 
 
+@pytest.mark.parametrize(
+    ("tree", "numbers", "lists"),
+    [
+        (COMMITTED / "events-zstd.root", "nJet", "Jet_pt"),
+        (DATA / "ttree/nanoAOD_2015_CMS_Open_Data_ttbar.root", "nMuon", "Muon_pt"),
+    ],
+    ids=["small", "nano"],
+)
+def test_a_program_in_c_reads_columns_as_uproot_does(
+    programs: Programs, tmp_path: Path, tree: Path, numbers: str, lists: str
+) -> None:
+    if not tree.exists():
+        pytest.skip("NYSSA_TEST_DATA has no NanoAOD")
+    columns = programs.compile(SOURCES / "columns.c", "-std=c11")
+    output = tmp_path / "ntuple.root"
+    words = [line.split() for line in _run(columns, tree, numbers, lists, output).splitlines()]
+    arrays = uproot.open(tree)["Events"].arrays([numbers, lists])
+    assert [int(first) for first, *_ in words] == arrays[numbers].tolist()
+    assert [[float.fromhex(one) for one in rest] for _, *rest in words] == arrays[lists].tolist()
+    assert len(words) == uproot.open(output)["Events"].num_entries
+
+
+def test_a_memory_checker_finds_nothing_wrong(programs: Programs, tmp_path: Path) -> None:
+    if (valgrind := shutil.which("valgrind")) is None:
+        pytest.skip("there is no valgrind")
+    columns = programs.compile(SOURCES / "columns.c", "-std=c11")
+    checks = ("--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite")
+    arguments = (COMMITTED / "events-zstd.root", "nJet", "Jet_pt", tmp_path / "ntuple.root")
+    _run(valgrind, *checks, columns, *arguments)
+
+
 @pytest.mark.parametrize("standard", ["c++20", "c++23"])
 def test_the_header_is_of_later_standards(programs: Programs, standard: str) -> None:
     source = programs.folder / f"{standard}.cpp"
@@ -104,10 +144,17 @@ def test_the_examples_are_built_from_an_installation(programs: Programs, tmp_pat
     _run("cmake", "-S", examples, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
     _run("cmake", "--build", build)
     output, tree = tmp_path / "out.root", tmp_path / "tree.root"
-    _run(build / "write", output)
+    # It works on one core, too.
+    _run("env", "NYSSA_NUM_THREADS=1", build / "write", output)
     assert "2000 events" in _run(build / "read", output)
     _run(build / "convert", f"{output}:Events", tree, "to=ttree")
     assert uproot.open(tree)["Events"].num_entries == 2000
+    events = tmp_path / "events.root"
+    assert "500 events of 3 threads" in _run(build / "framework", events, "3", "500")
+    assert sorted(uproot.open(events)["Events"]["event"].array()) == list(range(500))
+    for name in ("write", "read", "convert", "framework"):
+        done = subprocess.run([build / name], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr[:6]) == (2, "usage:")
     environment = {"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")}
     command = ["pkg-config", "--cflags", "--libs", "nyssa"]
     flags = subprocess.run(

@@ -40,7 +40,7 @@ def library() -> Path:
 
 
 class Programs:
-    """Programs in C++ with the library, built in a folder."""
+    """Programs in C and C++ with the library, built in a folder."""
 
     def __init__(self, folder: Path) -> None:
         """Give the library the names under which it is installed."""
@@ -49,9 +49,10 @@ class Programs:
             (folder / name).symlink_to(library())
 
     def compile(self, source: Path, *options: str) -> Path:
-        """Compile a program."""
-        if (compiler := shutil.which("g++")) is None:
-            pytest.skip("there is no g++")
+        """Compile a program in C++, or in C."""
+        name = "gcc" if source.suffix == ".c" else "g++"
+        if (compiler := shutil.which(name)) is None:
+            pytest.skip(f"there is no {name}")
         program = self.folder / source.stem
         places = [f"-I{CRATE / 'include'}", f"-L{self.folder}", f"-Wl,-rpath,{self.folder}"]
         _run(compiler, *_STRICT, *options, *places, source, "-o", program, "-lnyssa", "-pthread")

@@ -156,20 +156,22 @@ inline ArrowArray Column::take() {
   return array;
 }
 
-// A view of an array that was read. Its children are in the order in which objects read them.
+// A view of an array that was read. Its children are in the order in which objects read them. For rows that are to be
+// written, there is only a schema.
 struct View {
   const ArrowArray *array = nullptr;
   const ArrowSchema *schema = nullptr;
+  std::string path;
   std::vector<View> children;
 
   View() = default;
-  View(const ArrowArray *array, const ArrowSchema *schema) : array(array), schema(schema) {}
+  View(const ArrowArray *array, const ArrowSchema *schema)
+      : array(array), schema(schema), path(schema->name ? schema->name : "") {}
 
   std::string_view format() const { return schema->format; }
-  std::string name() const { return schema->name ? schema->name : ""; }
 
   [[noreturn]] void refuse(const std::string &type) const {
-    throw Error(NYSSA_INVALID_ARGUMENT, "column " + name() + " holds Arrow's " + std::string(format()) + ", which is no " + type);
+    throw Error(NYSSA_INVALID_ARGUMENT, "column " + path + " holds Arrow's " + std::string(format()) + ", which is no " + type);
   }
 
   template <class T> const T *buffer(int index) const {
@@ -183,14 +185,36 @@ struct View {
   }
 
   bool is_valid(int64_t at) const { return !array->n_buffers || !array->buffers[0] || bit(0, at); }
-  View child(int64_t index) const { return View(array->children[index], schema->children[index]); }
+  View child(int64_t index) const {
+    View child(array ? array->children[index] : nullptr, schema->children[index]);
+    // Items have the path of their list, as in the names of columns.
+    if (format().substr(0, 2) == "+L" || format().substr(0, 2) == "+w")
+      child.path = path;
+    else if (!path.empty())
+      child.path = path + "." + child.path;
+    return child;
+  }
 
-  // The child of a name; `array` is null if there is none.
+  // The child of a name; `schema` is null if there is none.
   View find(std::string_view wanted) const {
     for (int64_t index = 0; index < schema->n_children; ++index)
       if (schema->children[index]->name == wanted)
         return child(index);
     return View();
+  }
+
+  // Refuses a bound view that has not all members in the order of the schema, as rows must have. Variants have one more
+  // child, of those without a value.
+  void check_all() const {
+    const std::size_t first = format().substr(0, 4) == "+ud:" ? 1 : 0;
+    const auto count = static_cast<std::size_t>(schema->n_children);
+    bool same = children.size() + first == count;
+    for (std::size_t index = first; same && index < count; ++index)
+      same = children[index - first].schema == schema->children[index];
+    if (!same)
+      throw Error(NYSSA_INVALID_ARGUMENT, "column " + path + " has other members, or the same in another order");
+    for (const View &child : children)
+      child.check_all();
   }
 };
 

@@ -15,6 +15,19 @@ struct Batch {
   Arrow<ArrowArray> array;
 };
 
+// Returns options for opening, which ask for strings as bytes if they do not say how strings are shown.
+inline std::string with_bytes(const std::string &options) {
+  const std::size_t first = options.find_first_not_of(" \t\r\n");
+  if (options.find("strings") != std::string::npos)
+    return options;
+  if (first == std::string::npos || options[first] != '{')
+    return "strings=bytes;" + options;
+  const std::string rest = options.substr(first + 1);
+  const std::size_t next = rest.find_first_not_of(" \t\r\n");
+  const bool is_empty = next != std::string::npos && rest[next] == '}';
+  return std::string("{\"strings\":\"bytes\"") + (is_empty ? "" : ",") + rest;
+}
+
 // Pointers to texts, as C takes them.
 class Names {
 public:
@@ -133,7 +146,7 @@ public:
 private:
   detail::View find(const std::string &name) const {
     detail::View column = detail::View(array(), schema()).find(name);
-    if (!column.array)
+    if (!column.schema)
       throw Error(NYSSA_NOT_FOUND, "the batch has no column " + name);
     return column;
   }
@@ -194,17 +207,17 @@ public:
   // Opens `file.root:dir/Events`, or the only dataset of a file. Strings are bytes, which `std::string` takes; the option
   // `strings=utf8` shows them as text to other users of Arrow.
   explicit Dataset(const std::string &url, const std::string &options = "", const Context *context = nullptr) {
-    const bool is_json = options.find_first_not_of(" \n") != std::string::npos && options[options.find_first_not_of(" \n")] == '{';
-    const std::string all = is_json ? options : "strings=bytes;" + options;
+    const std::string all = detail::with_bytes(options);
     detail::call(nyssa_open, url.c_str(), all.c_str(), detail::get(context), handle_.place());
   }
 
   // Opens several datasets as one, one after the other.
-  static Dataset chain(const std::vector<std::string> &urls, const std::string &options = "strings=bytes",
+  static Dataset chain(const std::vector<std::string> &urls, const std::string &options = "",
                        const Context *context = nullptr) {
     detail::Names all(urls);
+    const std::string given = detail::with_bytes(options);
     Dataset chained;
-    detail::call(nyssa_chain, all.data(), all.size(), options.c_str(), detail::get(context), chained.handle_.place());
+    detail::call(nyssa_chain, all.data(), all.size(), given.c_str(), detail::get(context), chained.handle_.place());
     return chained;
   }
 

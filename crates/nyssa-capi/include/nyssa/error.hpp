@@ -94,7 +94,8 @@ private:
 // The threads of work, its progress and its end.
 class Context {
 public:
-  // A callback that gets what is done and the total, and returns whether the work goes on. Threads of nyssa call it.
+  // A callback that gets what is done and the total, and returns whether the work goes on. Threads of nyssa call it. After
+  // false or an exception, which goes no further, the context is cancelled.
   using Progress = std::function<bool(uint64_t done, uint64_t total)>;
 
   // 0 threads means all cores.

@@ -40,7 +40,23 @@ public:
     json_ += (json_.empty() ? "" : ",") + quoted(name) + ":{" + entries + "}";
   }
   const std::string &json() const { return json_; }
-  static std::string quoted(const std::string &text) { return "\"" + text + "\""; }
+  // Returns a text of JSON.
+  static std::string quoted(const std::string &text) {
+    std::string json = "\"";
+    for (const char one : text) {
+      const auto code = static_cast<unsigned char>(one);
+      if (code < 0x20) {
+        json += "\\u00";
+        json += "0123456789abcdef"[code >> 4];
+        json += "0123456789abcdef"[code & 15];
+        continue;
+      }
+      if (one == '"' || one == '\\')
+        json += '\\';
+      json += one;
+    }
+    return json + "\"";
+  }
 
 private:
   std::set<std::string> known_;
@@ -48,7 +64,7 @@ private:
 };
 
 // A type of fields: `type()` is its C++ name, `define` adds its classes, `shape` makes an empty column, `append` adds a value
-// and `none` a place without one, `bind` checks a column that was read, and `read` reads a value of it.
+// and `none` a place without one, `bind` checks a column by its schema, and `read` reads a value of it.
 template <class T, class = void> struct Field {
   static_assert(sizeof(T) == 0, "describe the class by NYSSA_CLASS, the enum by NYSSA_ENUM, or specialise nyssa::Field");
 };
@@ -236,7 +252,7 @@ template <class... Ts> struct TupleOf {
     ++column.length;
   }
   static void bind(View &view) {
-    if (view.format() != "+s" || view.array->n_children != sizeof...(Ts))
+    if (view.format() != "+s" || view.schema->n_children != sizeof...(Ts))
       view.refuse("tuple of " + names());
     for (std::size_t index = 0; index < sizeof...(Ts); ++index)
       view.children.push_back(view.child(static_cast<int64_t>(index)));
@@ -516,7 +532,7 @@ template <class... Ts> struct Field<std::variant<Ts...>> {
     column.value(int8_t{0});
   }
   static void bind(detail::View &view) {
-    if (view.format().substr(0, 4) != "+ud:" || view.array->n_children != sizeof...(Ts) + 1)
+    if (view.format().substr(0, 4) != "+ud:" || view.schema->n_children != sizeof...(Ts) + 1)
       view.refuse(type());
     for (std::size_t index = 1; index <= sizeof...(Ts); ++index)
       view.children.push_back(view.child(static_cast<int64_t>(index)));
@@ -592,8 +608,8 @@ template <class T> struct Field<T, std::void_t<decltype(Described<T>::members())
     std::size_t number = 0;
     auto find = [&view](const std::string &name) {
       detail::View found = view.find(name);
-      if (!found.array)
-        throw Error(NYSSA_NOT_FOUND, "column " + view.name() + " has no member " + name + " of class " + type());
+      if (!found.schema)
+        throw Error(NYSSA_NOT_FOUND, "column " + view.path + " has no member " + name + " of class " + type());
       return found;
     };
     each_base([&](auto *base) {

@@ -5,6 +5,9 @@
 
 #include <nyssa/types.hpp>
 
+#include <atomic>
+#include <memory>
+
 namespace nyssa {
 
 namespace detail {
@@ -39,25 +42,93 @@ private:
   Column columns_;
 };
 
-// Hands rows over to a function of `nyssa.h`.
+// Counts the tables and fill contexts of a table, or of a file, with rows that are not handed over.
+struct Waiting {
+  std::atomic<int> count{0};
+  std::shared_ptr<Waiting> file;
+
+  void add(int change) {
+    count += change;
+    if (file)
+      file->add(change);
+  }
+  // Refuses a commit without these rows.
+  void check() const {
+    if (count != 0)
+      refuse("a table or a fill context has entries that are not committed, or lost entries by an error");
+  }
+};
+
+// A handle, and rows for it, which are handed over to a function of `nyssa.h`.
 template <class Opaque, class... Ts> class Filler {
 public:
   using Function = nyssa_status (*)(const Opaque *, ArrowArray *, const ArrowSchema *, nyssa_error **);
 
-  void fill(Function function, const Opaque *handle, const Ts &...values) {
-    rows_.append(values...);
-    if (rows_.is_full())
-      hand_over(function, handle);
-  }
-  void hand_over(Function function, const Opaque *handle) {
-    if (rows_.is_empty())
-      return;
-    ArrowArray array = rows_.take();
-    call(function, handle, &array, nullptr);
+  Filler(Function function, Handle<Opaque> &&handle, std::shared_ptr<Waiting> waiting)
+      : function_(function), handle_(std::move(handle)), waiting_(std::move(waiting)) {}
+  Filler(Filler &&) = delete;
+  ~Filler() {
+    try {
+      hand_over();
+    } catch (...) {
+      // The rows stay counted, so that no commit goes without them.
+    }
   }
 
+  void fill(const Ts &...values) {
+    begin();
+    rows_.append(values...);
+    is_sound_ = true;
+    if (rows_.is_full())
+      hand_over();
+  }
+  void hand_over() {
+    if (!waits_)
+      return;
+    begin();
+    ArrowArray array = rows_.take();
+    call(function_, handle_.get(), &array, nullptr);
+    is_sound_ = true;
+    waits_ = false;
+    waiting_->add(-1);
+  }
+  Handle<Opaque> &handle() { return handle_; }
+  const std::shared_ptr<Waiting> &waiting() const { return waiting_; }
+
 private:
+  // Begins what may fail. After a failure columns may differ in length, or rows are lost.
+  void begin() {
+    if (!is_sound_)
+      refuse("an entry could not be filled, so that the table is of no use");
+    if (!waits_)
+      waiting_->add(1);
+    waits_ = true;
+    is_sound_ = false;
+  }
+
+  Function function_;
+  Handle<Opaque> handle_;
+  std::shared_ptr<Waiting> waiting_;
   Rows<Ts...> rows_;
+  bool waits_ = false;
+  bool is_sound_ = true;
+};
+
+// A filler that moves.
+template <class Opaque, class... Ts> class Filling {
+public:
+  template <class... Arguments>
+  explicit Filling(Arguments &&...arguments)
+      : filler_(std::make_unique<Filler<Opaque, Ts...>>(std::forward<Arguments>(arguments)...)) {}
+  Filler<Opaque, Ts...> *operator->() const {
+    if (!filler_)
+      refuse("the table or fill context was moved away");
+    return filler_.get();
+  }
+  void reset() { filler_.reset(); }
+
+private:
+  std::unique_ptr<Filler<Opaque, Ts...>> filler_;
 };
 
 } // namespace detail
@@ -86,77 +157,83 @@ template <class... Ts> std::string definitions(const NamedField<Ts> &...fields) 
 // The entries of one thread. Each thread has its own, and commits it.
 template <class... Ts> class FillContext {
 public:
-  explicit FillContext(const nyssa_table *table) { detail::call(nyssa_table_fill_context, table, handle_.place()); }
+  FillContext(const nyssa_table *table, std::shared_ptr<detail::Waiting> waiting)
+      : filler_(nyssa_fill_context_fill, open(table), std::move(waiting)) {}
 
-  // Appends an entry.
-  void fill(const Ts &...values) { filler_.fill(nyssa_fill_context_fill, handle_.get(), values...); }
+  // Appends an entry. If it fails, the table is of no use.
+  void fill(const Ts &...values) { filler_->fill(values...); }
   // Ends the open cluster.
   void flush() {
-    filler_.hand_over(nyssa_fill_context_fill, handle_.get());
-    detail::call(nyssa_fill_context_flush, handle_.get());
+    filler_->hand_over();
+    detail::call(nyssa_fill_context_flush, filler_->handle().get());
   }
   // The seconds in which calls waited for other threads.
   double stalled() const {
     double seconds = 0;
-    detail::call(nyssa_fill_context_stats, handle_.get(), &seconds);
+    detail::call(nyssa_fill_context_stats, filler_->handle().get(), &seconds);
     return seconds;
   }
   // Commits what is left. Without it, the table fails if entries are lost.
   void commit() {
-    filler_.hand_over(nyssa_fill_context_fill, handle_.get());
-    detail::call(nyssa_fill_context_commit, handle_.get());
+    filler_->hand_over();
+    detail::call(nyssa_fill_context_commit, filler_->handle().get());
   }
 
 private:
-  detail::Filler<nyssa_fill_context, Ts...> filler_;
-  detail::Handle<nyssa_fill_context> handle_;
+  static detail::Handle<nyssa_fill_context> open(const nyssa_table *table) {
+    detail::Handle<nyssa_fill_context> handle;
+    detail::call(nyssa_table_fill_context, table, handle.place());
+    return handle;
+  }
+
+  detail::Filling<nyssa_fill_context, Ts...> filler_;
 };
 
 // An RNTuple that is being written, with a value for each field in each entry.
 template <class... Ts> class Table {
 public:
-  explicit Table(nyssa_table *table) : handle_(table) {}
+  Table(detail::Handle<nyssa_table> &&handle, std::shared_ptr<detail::Waiting> waiting)
+      : filler_(nyssa_table_fill, std::move(handle), std::move(waiting)) {}
 
-  // Appends an entry.
-  void fill(const Ts &...values) { filler_.fill(nyssa_table_fill, handle_.get(), values...); }
+  // Appends an entry. If it fails, the table is of no use.
+  void fill(const Ts &...values) { filler_->fill(values...); }
   // Ends the open cluster.
   void flush() {
-    filler_.hand_over(nyssa_table_fill, handle_.get());
-    detail::call(nyssa_table_flush, handle_.get());
+    filler_->hand_over();
+    detail::call(nyssa_table_flush, get());
   }
   // Makes the entries of a thread. From then on, only fill contexts give entries.
   FillContext<Ts...> context() {
-    filler_.hand_over(nyssa_table_fill, handle_.get());
-    return FillContext<Ts...>(handle_.get());
+    filler_->hand_over();
+    return FillContext<Ts...>(get(), filler_->waiting());
   }
   // Adds fields. Later entries have them, and earlier ones zeros. This table is of no use then.
   template <class... More> Table<Ts..., More...> with(const NamedField<More> &...fields) {
-    filler_.hand_over(nyssa_table_fill, handle_.get());
+    filler_->hand_over();
     const std::string late = detail::definitions(fields...);
-    detail::call(nyssa_table_add_fields, handle_.get(), nullptr, late.c_str(), nullptr);
-    Table<Ts..., More...> wider(nullptr);
-    wider.take(handle_);
+    detail::call(nyssa_table_add_fields, get(), nullptr, late.c_str(), nullptr);
+    Table<Ts..., More...> wider(std::move(filler_->handle()), filler_->waiting());
+    filler_.reset();
     return wider;
   }
   // The number of entries, and the seconds in which calls waited for other threads.
   std::pair<uint64_t, double> stats() {
-    filler_.hand_over(nyssa_table_fill, handle_.get());
+    filler_->hand_over();
     std::pair<uint64_t, double> stats;
-    detail::call(nyssa_table_stats, handle_.get(), &stats.first, &stats.second);
+    detail::call(nyssa_table_stats, get(), &stats.first, &stats.second);
     return stats;
   }
-  // Commits the table, and returns its report as JSON. It has to come before the commit of the file.
+  // Commits the table, and returns its report as JSON. Its fill contexts and it come before the file.
   std::string commit() {
-    filler_.hand_over(nyssa_table_fill, handle_.get());
-    return detail::text(nyssa_table_commit, handle_.get());
+    filler_->hand_over();
+    filler_->waiting()->check();
+    return detail::text(nyssa_table_commit, get());
   }
 
-  nyssa_table *get() const { return handle_.get(); }
-  void take(detail::Handle<nyssa_table> &handle) { handle_ = std::move(handle); }
+  nyssa_table *get() const { return filler_->handle().get(); }
 
 private:
-  detail::Filler<nyssa_table, Ts...> filler_;
-  detail::Handle<nyssa_table> handle_;
+  detail::Filling<nyssa_table, Ts...> filler_;
 };
 
 // A file that is being written. It appears when it is committed; without a commit there is none.
@@ -180,20 +257,29 @@ public:
   }
   template <class... Ts> Table<Ts...> table_with(const std::string &path, const char *options, const NamedField<Ts> &...fields) {
     const std::string defined = detail::definitions(fields...);
-    nyssa_table *table = nullptr;
-    detail::call(nyssa_writer_table, handle_.get(), path.c_str(), nullptr, defined.c_str(), options, &table);
-    return Table<Ts...>(table);
+    detail::Handle<nyssa_table> table;
+    detail::call(nyssa_writer_table, handle_.get(), path.c_str(), nullptr, defined.c_str(), options, table.place());
+    return Table<Ts...>(std::move(table), waiting());
   }
 
-  // Goes on with an RNTuple, whose fields have these types in order.
+  // Goes on with an RNTuple, whose fields have these types in order, with all members in the order of the file.
   template <class... Ts> Table<Ts...> append(const std::string &path) {
-    nyssa_table *table = nullptr;
-    detail::call(nyssa_writer_append, handle_.get(), path.c_str(), nullptr, &table);
-    return Table<Ts...>(table);
+    detail::Handle<nyssa_table> table;
+    detail::call(nyssa_writer_append, handle_.get(), path.c_str(), nullptr, table.place());
+    detail::Arrow<ArrowSchema> schema;
+    detail::call(nyssa_table_schema, table.get(), schema.get());
+    if (schema.get()->n_children != sizeof...(Ts))
+      detail::refuse(path + " has " + std::to_string(schema.get()->n_children) + " fields, but " +
+                     std::to_string(sizeof...(Ts)) + " types are given");
+    detail::View rows(nullptr, schema.get());
+    detail::TupleOf<Ts...>::bind(rows);
+    rows.check_all();
+    return Table<Ts...>(std::move(table), waiting());
   }
 
-  // Completes the file, and returns its size in bytes. Tables are committed before.
+  // Completes the file, and returns its size in bytes. Tables with entries are committed before.
   uint64_t commit() {
+    waiting_->check();
     uint64_t bytes = 0;
     detail::call(nyssa_writer_commit, handle_.get(), &bytes);
     return bytes;
@@ -204,7 +290,15 @@ public:
 private:
   Writer() = default;
 
+  // The rows of a table, which are also rows of the file.
+  std::shared_ptr<detail::Waiting> waiting() const {
+    auto table = std::make_shared<detail::Waiting>();
+    table->file = waiting_;
+    return table;
+  }
+
   detail::Handle<nyssa_writer> handle_;
+  std::shared_ptr<detail::Waiting> waiting_ = std::make_shared<detail::Waiting>();
 };
 
 } // namespace nyssa

@@ -62,7 +62,7 @@ fn errors_have_kinds_places_and_suggestions() {
         let status = nyssa_dataset_schema(dataset, &name.as_ptr(), 1, &mut schema, &mut error);
         assert_eq!(status, NYSSA_NOT_FOUND);
         let details = std::ffi::CStr::from_ptr(nyssa_error_details(error)).to_str().unwrap();
-        assert!(details.contains("\"suggestions\""), "{details}");
+        assert!(details.contains("\"suggestions\":[\"text\"]"), "{details}");
         nyssa_error_free(error);
         let missing = c("missing.root");
         let mut none = null_mut();

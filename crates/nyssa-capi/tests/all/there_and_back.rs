@@ -149,9 +149,15 @@ unsafe fn jobs(file: &str) {
             nyssa_rewrite(path.as_ptr(), small.as_ptr(), some.as_ptr(), null(), report, error)
         });
         assert!(report.contains("\"entries\":2"), "{report}");
+        // Without a place there is no report.
         let inputs = [small.as_ptr(), path.as_ptr()];
-        text(|report, error| {
-            nyssa_merge(inputs.as_ptr(), 2, all.as_ptr(), null(), null(), report, error)
+        works(|error| {
+            nyssa_merge(inputs.as_ptr(), 2, all.as_ptr(), null(), null(), null_mut(), error)
+        });
+        let to_tree = c("to=ttree; include=pt; force=true");
+        works(|error| {
+            let (path, tree, options) = (path.as_ptr(), tree.as_ptr(), to_tree.as_ptr());
+            nyssa_convert(path, tree, options, null(), null_mut(), error)
         });
         let (mut chain, mut entries) = (null_mut(), 0);
         let both = [all.as_ptr(), path.as_ptr()];

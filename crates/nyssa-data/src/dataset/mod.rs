@@ -385,7 +385,7 @@ pub fn check_entries(entries: &Range<u64>, total: u64) -> Result<()> {
 /// Returns the Arrow fields of columns, with the requested names.
 ///
 /// # Errors
-/// `NotFound`, `Unsupported`.
+/// `NotFound` with the nearest names, `Unsupported`.
 pub fn fields<S: AsRef<str>>(dataset: &dyn Dataset, names: &[S]) -> Result<Vec<FieldRef>> {
     fn named(item: &ColumnInfo) -> (&str, &ColumnInfo) {
         (&item.name, item)
@@ -397,7 +397,12 @@ pub fn fields<S: AsRef<str>>(dataset: &dyn Dataset, names: &[S]) -> Result<Vec<F
     let find = |name: &S| {
         let name = name.as_ref();
         let item = items.get(name).copied().or_else(|| dataset.find_column(name));
-        let item = item.ok_or_else(|| Error::not_found(format!("no column named {name:?}")))?;
+        let missing = || {
+            let known = dataset.columns().iter().chain(dataset.subcolumns());
+            let known = known.map(|column| column.name.as_str());
+            Error::not_found(format!("no column named {name:?}")).suggest(name, known)
+        };
+        let item = item.ok_or_else(missing)?;
         // The name of the column can differ from the requested name.
         let field = item.field.clone().map_err(Error::unsupported)?;
         Ok(Arc::new(field.with_name(name)))

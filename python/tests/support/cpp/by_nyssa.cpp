@@ -1,4 +1,4 @@
-// What nyssa does with the classes: `write FILE`, `read FILE`, `use FOLDER`.
+// What nyssa does with the classes: `write FILE`, `read FILE`, `use FOLDER`, `lose FOLDER`.
 
 #include "event.hpp"
 
@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <list>
+#include <stdexcept>
 #include <thread>
 
 NYSSA_ENUM(event::Color)
@@ -25,6 +26,31 @@ struct Track {
 struct Tracks : std::list<Track> {};
 NYSSA_CLASS(Track, z)
 NYSSA_COLLECTION(Tracks, Track)
+
+// Classes with the members of `event::Hit` in another order, and with fewer.
+struct Turned {
+  std::uint32_t id = 0;
+  float x = 0;
+  std::array<float, 3> q{};
+  float c[2][3] = {};
+};
+struct Part {
+  float x = 0;
+};
+NYSSA_CLASS(Turned, id, x, q, c)
+NYSSA_CLASS(Part, x)
+
+// A type of the user's own, with a value that it refuses.
+struct Odd {
+  int value = 1;
+};
+template <> struct nyssa::Field<Odd> : nyssa::Field<int> {
+  static void append(nyssa::detail::Column &column, const Odd &one) {
+    if (one.value % 2 == 0)
+      throw std::domain_error("even");
+    nyssa::Field<int>::append(column, one.value);
+  }
+};
 
 namespace {
 
@@ -169,6 +195,55 @@ void use(const std::string &folder) {
   EXPECT(nyssa::version() == nyssa_version());
 }
 
+// Entries are written, or there is an error: none is lost or in another row.
+void lose(const std::string &folder) {
+  const std::string path = folder + "/kept.root";
+  {
+    nyssa::Writer file(path);
+    auto table = file.table("Events", nyssa::field<int>("n"), nyssa::field<event::Hit>("hit"), nyssa::field<std::string>("s"));
+    table.fill(1, event::hit(1), "one");
+    refused([&] { file.commit(); }, NYSSA_INVALID_ARGUMENT, "entries that are not committed");
+    auto moved = std::move(table);
+    refused([&] { table.fill(1, event::hit(1), ""); }, NYSSA_INVALID_ARGUMENT, "moved away");
+    moved.commit();
+    file.commit();
+  }
+  for (const char *options : {"", "strings=utf8", "{}", " {\"strings\": \"utf8\"}"}) {
+    const nyssa::Batch all = nyssa::Dataset(path, options).read({"s"});
+    EXPECT(all.objects<std::string>("s")[0] == "one");
+    const bool utf8 = std::string(options).find("utf8") != std::string::npos;
+    EXPECT(all.schema()->children[0]->format == std::string(utf8 ? "U" : "Z"));
+    EXPECT(nyssa::Dataset::chain({path, path}, options).read({"s"}).schema()->children[0]->format == std::string(utf8 ? "U" : "Z"));
+  }
+  {
+    nyssa::Writer file(folder + "/half.root");
+    auto table = file.table("Events", nyssa::field<int>("n"), nyssa::field<Odd>("odd"));
+    table.fill(0, Odd{1});
+    bool thrown = false;
+    try {
+      table.fill(1, Odd{2});
+    } catch (const std::domain_error &) {
+      thrown = true;
+    }
+    EXPECT(thrown);
+    refused([&] { table.fill(2, Odd{3}); }, NYSSA_INVALID_ARGUMENT, "could not be filled");
+    refused([&] { table.commit(); }, NYSSA_INVALID_ARGUMENT, "could not be filled");
+    refused([&] { file.commit(); }, NYSSA_INVALID_ARGUMENT, "lost entries");
+  }
+  {
+    nyssa::Writer file(folder + "/dropped.root");
+    auto table = file.table("Events", nyssa::field<int>("n"));
+    table.context().fill(1);
+    refused([&] { table.commit(); }, NYSSA_INVALID_ARGUMENT, "dropped with 1 entries");
+  }
+  const auto more = [&path] { return nyssa::Writer::update(path); };
+  refused([&] { more().append<int>("Events"); }, NYSSA_INVALID_ARGUMENT, "3 fields, but 1 types");
+  refused([&] { more().append<double, event::Hit, std::string>("Events"); }, NYSSA_INVALID_ARGUMENT, "column n holds");
+  refused([&] { more().append<int, Turned, std::string>("Events"); }, NYSSA_INVALID_ARGUMENT, "column hit has other members");
+  refused([&] { more().append<int, Part, std::string>("Events"); }, NYSSA_INVALID_ARGUMENT, "column hit has other members");
+  refused([&] { more().table("E", nyssa::field<int>("a\"b\n\\")); }, NYSSA_INVALID_ARGUMENT, "cannot be the name of a field");
+}
+
 } // namespace
 
 int main(int, char **arguments) {
@@ -178,6 +253,8 @@ int main(int, char **arguments) {
       write(arguments[2]);
     else if (command == "read")
       read(arguments[2]);
+    else if (command == "lose")
+      lose(arguments[2]);
     else
       use(arguments[2]);
   } catch (const nyssa::Error &error) {
