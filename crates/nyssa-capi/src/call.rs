@@ -1,13 +1,11 @@
 //! How every function of the interface runs: arguments are checked, no panic leaves, and errors become a status.
 
 use std::any::Any;
-use std::ffi::c_char;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use nyssa_root::{Error, Result};
 
 use crate::error::{NYSSA_OK, nyssa_error, nyssa_status};
-use crate::texts::nyssa_text_free;
 
 /// Runs `work`. Its error, or a panic, becomes the status, and the object at `error` if this is not null.
 ///
@@ -46,29 +44,6 @@ pub(crate) unsafe fn give<T>(
         let value = work()?;
         // SAFETY: it is not null, so the caller promises that the result has place there.
         unsafe { out.write(value) };
-        Ok(())
-    };
-    // SAFETY: the caller promises it.
-    unsafe { run(error, give) }
-}
-
-/// Writes the text that `work` made to `report`, or frees it if this is null.
-///
-/// # Safety
-/// `error` and `report` are null, or places for pointers.
-pub(crate) unsafe fn report(
-    error: *mut *mut nyssa_error,
-    report: *mut *mut c_char,
-    work: impl FnOnce() -> Result<*mut c_char>,
-) -> nyssa_status {
-    let give = || {
-        let text = work()?;
-        match report.is_null() {
-            // SAFETY: the text was just made, and nobody else has it.
-            true => unsafe { nyssa_text_free(text) },
-            // SAFETY: it is not null, so the caller promises that a pointer has place there.
-            false => unsafe { report.write(text) },
-        }
         Ok(())
     };
     // SAFETY: the caller promises it.

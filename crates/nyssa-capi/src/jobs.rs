@@ -9,7 +9,7 @@ use crate::call;
 use crate::context::{context_of, nyssa_context};
 use crate::error::{nyssa_error, nyssa_status};
 use crate::options::Given;
-use crate::texts::{json, text, text_or_none, texts};
+use crate::texts::{self, json, text, text_or_none, texts};
 
 /// Runs a job that has an input, an output and options.
 ///
@@ -30,7 +30,7 @@ unsafe fn run(
         job(input, output, Given::parse(options)?, &context_of(context)?)
     };
     // SAFETY: the caller promises it.
-    unsafe { call::report(error, report, run) }
+    unsafe { texts::report(error, report, run) }
 }
 
 /// Converts the TTrees of a file to RNTuples, or back with the option `to=ttree`. `file.root:Events` means one of them. The
@@ -141,7 +141,7 @@ pub unsafe extern "C" fn nyssa_merge(
         json(&nyssa::merge(&inputs, output, &options, &context)?)
     };
     // SAFETY: the caller promises it.
-    unsafe { call::report(error, report, merge) }
+    unsafe { texts::report(error, report, merge) }
 }
 
 /// Checks everything in a file, or in one of its objects (`file.root:Events`): every checksum, every rule of the formats,

@@ -5,8 +5,8 @@ use std::ffi::{CStr, CString, c_char};
 use nyssa_root::{Error, Result};
 use serde::Serialize;
 
-use crate::call::not_null;
-use crate::error::c_string;
+use crate::call::{self, not_null};
+use crate::error::{c_string, nyssa_error, nyssa_status};
 
 /// The version of the interface: of the functions and their meaning. A program that was built with the number N in its
 /// header works with each library of the number N. See `nyssa_abi_version`.
@@ -51,6 +51,29 @@ pub(crate) fn json<T: Serialize>(report: &T) -> Result<*mut c_char> {
         Error::invalid_argument("the report has no JSON form").with_source(error)
     })?;
     Ok(c_string(&text).into_raw())
+}
+
+/// Writes the text that `work` made to `report`, or frees it if this is null.
+///
+/// # Safety
+/// `error` and `report` are null, or places for pointers.
+pub(crate) unsafe fn report(
+    error: *mut *mut nyssa_error,
+    report: *mut *mut c_char,
+    work: impl FnOnce() -> Result<*mut c_char>,
+) -> nyssa_status {
+    let give = || {
+        let text = work()?;
+        match report.is_null() {
+            // SAFETY: the text was just made, and nobody else has it.
+            true => unsafe { nyssa_text_free(text) },
+            // SAFETY: it is not null, so the caller promises that a pointer has place there.
+            false => unsafe { report.write(text) },
+        }
+        Ok(())
+    };
+    // SAFETY: the caller promises it.
+    unsafe { call::run(error, give) }
 }
 
 /// Returns a text of the caller.

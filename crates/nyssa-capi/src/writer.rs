@@ -21,7 +21,7 @@ use crate::definitions::Defined;
 use crate::error::{nyssa_error, nyssa_status};
 use crate::handle::{self, Handled};
 use crate::options::Given;
-use crate::texts::{items, json, text, text_or_none};
+use crate::texts::{self, items, json, text, text_or_none};
 
 /// A file that is being written. It appears when it is committed. Several threads may use it at the same time.
 pub struct nyssa_writer {
@@ -656,7 +656,7 @@ pub unsafe extern "C" fn nyssa_table_commit(
         json(&table.finish()?)
     };
     // SAFETY: the caller promises it.
-    unsafe { call::report(error, report, commit) }
+    unsafe { texts::report(error, report, commit) }
 }
 
 /// Makes a fill context of a table. From then on, fill contexts give its entries, and nothing else does. There are at most
