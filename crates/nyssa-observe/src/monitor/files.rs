@@ -60,9 +60,10 @@ impl Files {
         text.push('\n');
         let mut new = self.summary_path.clone().into_os_string();
         new.push("_tmp");
-        fs::write(&new, text)
-            .and_then(|()| fs::rename(&new, &self.summary_path))
-            .map_err(|error| cannot(&self.summary_path, error))
+        fs::write(&new, text).and_then(|()| fs::rename(&new, &self.summary_path)).map_err(|error| {
+            let _not_written = fs::remove_file(&new);
+            cannot(&self.summary_path, error)
+        })
     }
 
     fn line(&mut self, line: &str) -> Result<()> {
@@ -120,5 +121,15 @@ mod tests {
         ] {
             assert_eq!(names(Path::new(path)), (table.into(), summary.into()));
         }
+    }
+
+    #[test]
+    fn a_summary_that_cannot_be_written_leaves_no_file() -> std::result::Result<(), io::Error> {
+        let folder = tempfile::tempdir()?;
+        let files = Files::create(&folder.path().join("usage.txt")).map_err(io::Error::other)?;
+        fs::create_dir(folder.path().join("usage.json"))?;
+        assert!(files.summary(&Summary::new()).is_err());
+        assert_eq!(fs::read_dir(folder.path())?.count(), 2);
+        Ok(())
     }
 }
