@@ -282,7 +282,7 @@ fn advised(error: Error) -> Error {
 }
 
 /// Returns a batch of the `exported` form of `schema`.
-pub fn batch(
+pub(crate) fn batch(
     schema: &Schema,
     arrays: &[ArrayRef],
     rows: usize,

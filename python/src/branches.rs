@@ -13,7 +13,10 @@ type BranchRow = (String, String, Vec<u64>, u64, u64, i64, u64);
 
 /// Returns the title of a tree, and its branches with those below them.
 #[pyfunction]
-pub fn branches(py: Python<'_>, tree: PyRef<'_, Dataset>) -> PyResult<(String, Vec<BranchRow>)> {
+pub(crate) fn branches(
+    py: Python<'_>,
+    tree: PyRef<'_, Dataset>,
+) -> PyResult<(String, Vec<BranchRow>)> {
     let tree = tree.inner();
     Job::new(None).abandonable().run(py, move |_| {
         let file = open_again(tree.as_ref())?;

@@ -38,7 +38,7 @@ const FAR: Cost = Cost {
 };
 
 /// A file that an object of Python reads.
-pub struct PythonSource {
+pub(crate) struct PythonSource {
     name: String,
     location: PathBuf,
     size: u64,
@@ -49,7 +49,7 @@ pub struct PythonSource {
 
 impl PythonSource {
     /// Opens the file of a `nyssa.files.bridge.Ranges`.
-    pub fn new(ranges: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn new(ranges: &Bound<'_, PyAny>) -> PyResult<Self> {
         let name: String = ranges.getattr("name")?.extract()?;
         Ok(Self {
             name: shown(&name),
@@ -126,13 +126,13 @@ impl Source for PythonSource {
 }
 
 /// A complete file that an object of Python takes: a `nyssa.files.bridge.Output`.
-pub struct PythonUpload {
+pub(crate) struct PythonUpload {
     name: String,
     output: Py<PyAny>,
 }
 
 impl PythonUpload {
-    pub fn new(output: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn new(output: &Bound<'_, PyAny>) -> PyResult<Self> {
         Ok(Self { name: output.getattr("name")?.extract()?, output: output.clone().unbind() })
     }
 
@@ -140,7 +140,7 @@ impl PythonUpload {
     ///
     /// # Errors
     /// The error of the system if there is no place for temporary files.
-    pub fn into_sink(self) -> Result<Box<dyn Sink>> {
+    pub(crate) fn into_sink(self) -> Result<Box<dyn Sink>> {
         Ok(Box::new(LocalSink::upload(self.name.clone(), Box::new(self))?))
     }
 
@@ -205,7 +205,7 @@ impl Bridge for Urls {
 }
 
 /// Lets nyssa ask Python about URLs that it cannot open itself.
-pub fn install() {
+pub(crate) fn install() {
     nyssa_io::set_bridge(Box::new(Urls));
 }
 

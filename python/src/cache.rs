@@ -7,10 +7,11 @@ use nyssa_jobs::open::GivenOpenOptions;
 /// The cache of some files: its folder (`None` for no cache), form, limit, and the age up to which servers are
 /// not asked. `None` for one of the last three means the value of the environment. `None` for the whole means
 /// the cache of the environment.
-pub type GivenCache = Option<(Option<String>, Option<String>, Option<String>, Option<String>)>;
+pub(crate) type GivenCache =
+    Option<(Option<String>, Option<String>, Option<String>, Option<String>)>;
 
 /// Returns the options for opening files with a cache. `allow_other_files` says whether files may name others.
-pub fn open_options(
+pub(crate) fn open_options(
     given: GivenCache,
     allow_other_files: Option<bool>,
 ) -> nyssa_root::Result<OpenOptions> {

@@ -13,36 +13,36 @@ use pyo3::types::PyCapsule;
 use crate::errors;
 
 /// The interface prescribes the names of capsules.
-pub const ARRAY: &CStr = c"arrow_array";
+pub(crate) const ARRAY: &CStr = c"arrow_array";
 /// See [`ARRAY`].
-pub const SCHEMA: &CStr = c"arrow_schema";
+pub(crate) const SCHEMA: &CStr = c"arrow_schema";
 /// See [`ARRAY`].
-pub const STREAM: &CStr = c"arrow_array_stream";
+pub(crate) const STREAM: &CStr = c"arrow_array_stream";
 
 /// Returns the exception for an error of the Arrow library: what Python gave is not valid Arrow data.
-pub fn arrow_error(error: ArrowError) -> PyErr {
+pub(crate) fn arrow_error(error: ArrowError) -> PyErr {
     invalid(&format!("invalid Arrow data: {}", nyssa_root::arrow::shortened(error)))
 }
 
 /// Returns the exception for data that Python should not have given.
-pub fn invalid(message: &str) -> PyErr {
+pub(crate) fn invalid(message: &str) -> PyErr {
     Python::attach(|py| errors::to_python(py, &Error::invalid_argument(message)))
 }
 
 /// Returns a capsule of the type, the name and the metadata of a field.
-pub fn field<'py>(py: Python<'py>, field: &Field) -> PyResult<Bound<'py, PyCapsule>> {
+pub(crate) fn field<'py>(py: Python<'py>, field: &Field) -> PyResult<Bound<'py, PyCapsule>> {
     let schema = FFI_ArrowSchema::try_from(field).map_err(arrow_error)?;
     PyCapsule::new_with_value(py, schema, SCHEMA)
 }
 
 /// Returns a capsule of a whole schema.
-pub fn schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
+pub(crate) fn schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
     let schema = FFI_ArrowSchema::try_from(schema).map_err(arrow_error)?;
     PyCapsule::new_with_value(py, schema, SCHEMA)
 }
 
 /// Returns capsules of a field and its array, which share the memory of the array.
-pub fn array<'py>(
+pub(crate) fn array<'py>(
     py: Python<'py>,
     array: &ArrayRef,
     of: &Field,
@@ -52,7 +52,7 @@ pub fn array<'py>(
 }
 
 /// Returns a capsule of a stream of record batches.
-pub fn stream<'py>(
+pub(crate) fn stream<'py>(
     py: Python<'py>,
     reader: Box<dyn RecordBatchReader + Send>,
 ) -> PyResult<Bound<'py, PyCapsule>> {

@@ -21,7 +21,7 @@ type Chained = (Dataset, Vec<(String, u64, u64)>);
 
 /// A `nyssa.read.chain.ChainOptions`: the arguments of `nyssa.chain`.
 #[derive(FromPyObject)]
-pub struct GivenOptions<'py> {
+pub(crate) struct GivenOptions<'py> {
     schema: Option<Bound<'py, PyAny>>,
     missing: Option<String>,
     narrowing: bool,
@@ -34,7 +34,7 @@ pub struct GivenOptions<'py> {
 /// `nyssa.chain`.
 #[pyfunction]
 #[pyo3(signature = (links, options, threads=None, cache=None, allow_other_files=None))]
-pub fn chain(
+pub(crate) fn chain(
     py: Python<'_>,
     links: Vec<Bound<'_, PyAny>>,
     options: GivenOptions<'_>,
@@ -58,7 +58,7 @@ pub fn chain(
 /// Joins `left` and `rights`, each with a prefix of its columns, on the columns `on`.
 #[pyfunction]
 #[pyo3(signature = (left, rights, on, threads=None))]
-pub fn join(
+pub(crate) fn join(
     py: Python<'_>,
     left: &Dataset,
     rights: Vec<(PyRef<'_, Dataset>, String)>,
@@ -76,7 +76,7 @@ pub fn join(
 }
 
 /// Returns the sources of paths or open datasets, each read with the rules among the options.
-pub fn ruled_links(
+pub(crate) fn ruled_links(
     links: &[Bound<'_, PyAny>],
     given: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<Link>> {
@@ -106,7 +106,7 @@ fn link(source: &Bound<'_, PyAny>, options: &OpenOptions) -> PyResult<Link> {
 }
 
 /// Returns the options that say how several schemas become one.
-pub fn chain_options(py: Python<'_>, options: GivenOptions<'_>) -> PyResult<ChainOptions> {
+pub(crate) fn chain_options(py: Python<'_>, options: GivenOptions<'_>) -> PyResult<ChainOptions> {
     let raise = |error: Error| errors::to_python(py, &error);
     let aliases = options.aliases.iter().map(|(new, old)| (new.as_str(), old.as_str()));
     let missing = match options.missing.as_deref() {

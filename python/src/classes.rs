@@ -22,7 +22,7 @@ use crate::errors;
 const STREAMED: &str = Definition::STREAMED;
 
 /// Returns the definitions in `given`.
-pub fn classes(given: &Bound<'_, PyDict>) -> PyResult<Classes> {
+pub(crate) fn classes(given: &Bound<'_, PyDict>) -> PyResult<Classes> {
     let mut classes = Classes::default();
     for (name, entries) in given.iter() {
         let name: String = name.extract()?;
@@ -34,7 +34,7 @@ pub fn classes(given: &Bound<'_, PyDict>) -> PyResult<Classes> {
 
 /// Returns the streamer infos that the definitions in `given` name. They name a file by its path, or have
 /// a list as `TBufferFile::WriteObject` streams it.
-pub fn streamer_infos(given: &Bound<'_, PyDict>) -> PyResult<StreamerList> {
+pub(crate) fn streamer_infos(given: &Bound<'_, PyDict>) -> PyResult<StreamerList> {
     let mut all = StreamerList::default();
     for (_, entries) in given.iter() {
         let Some(source) = entries.cast::<PyDict>()?.get_item(STREAMED)? else { continue };

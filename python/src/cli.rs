@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 /// Runs one command; `args[0]` is the program's name. Returns the exit code.
 #[pyfunction]
-pub fn run_cli(py: Python<'_>, args: Vec<OsString>) -> u8 {
+pub(crate) fn run_cli(py: Python<'_>, args: Vec<OsString>) -> u8 {
     py.detach(|| {
         let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
         nyssa_cli::plot_by(plot);
@@ -37,7 +37,7 @@ const KINDS: [Kind; 9] = [
 /// has one. All commands use these codes.
 #[pyfunction]
 #[pyo3(signature = (kind, errno=None))]
-pub fn exit_code(kind: &str, errno: Option<i32>) -> u8 {
+pub(crate) fn exit_code(kind: &str, errno: Option<i32>) -> u8 {
     let found = KINDS.into_iter().find(|item| format!("{item:?}") == kind);
     let system = errno.map(|errno| match errno {
         // Errors of damaged data have this number in Python.

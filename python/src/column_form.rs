@@ -66,7 +66,7 @@ impl ColumnForm {
 
 /// The Forms of the columns that were read last.
 #[derive(Default)]
-pub struct Forms(Mutex<Known>);
+pub(crate) struct Forms(Mutex<Known>);
 
 type Known = Vec<(FieldRef, Arc<ColumnForm>)>;
 
@@ -76,7 +76,7 @@ impl Forms {
     ///
     /// # Errors
     /// Fails as [`ColumnForm::new`] does.
-    pub fn of(&self, fields: &[FieldRef]) -> Result<Vec<Arc<ColumnForm>>> {
+    pub(crate) fn of(&self, fields: &[FieldRef]) -> Result<Vec<Arc<ColumnForm>>> {
         let form = |field: &FieldRef| Ok(Arc::new(ColumnForm::new(field)?));
         // In a forked process, the lock may belong to a thread that exists only in the parent.
         let Ok(mut known) = self.0.try_lock() else { return fields.iter().map(form).collect() };
@@ -190,12 +190,12 @@ impl Form {
 }
 
 /// Returns whether values of a field may be missing, unless its class shows that itself.
-pub fn may_be_missing(field: &Field) -> bool {
+pub(crate) fn may_be_missing(field: &Field) -> bool {
     field.is_nullable() && !matches!(field.data_type(), DataType::Union(..) | DataType::Null)
 }
 
 /// Returns the error of an Arrow type that nyssa does not read.
-pub fn unsupported(field: &Field) -> Error {
+pub(crate) fn unsupported(field: &Field) -> Error {
     Error::unsupported(format!(
         "{} has the Arrow type {}",
         field.name(),
@@ -204,12 +204,12 @@ pub fn unsupported(field: &Field) -> Error {
 }
 
 /// Returns awkward's name of a type of numbers.
-pub fn primitive(data_type: &DataType) -> Option<&'static str> {
+pub(crate) fn primitive(data_type: &DataType) -> Option<&'static str> {
     PRIMITIVES.iter().find(|(_, item)| item == data_type).map(|(name, _)| *name)
 }
 
 /// The types of numbers that cross the bridge as they are.
-pub const PRIMITIVES: [(&str, DataType); 11] = [
+pub(crate) const PRIMITIVES: [(&str, DataType); 11] = [
     ("int8", DataType::Int8),
     ("uint8", DataType::UInt8),
     ("int16", DataType::Int16),

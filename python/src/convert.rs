@@ -20,7 +20,7 @@ use crate::report::json;
 /// The path of a dataset, the format of the output, and the other keywords, from a
 /// `nyssa.jobs.convert.Conversion`.
 #[derive(FromPyObject)]
-pub struct Conversion {
+pub(crate) struct Conversion {
     tree: Option<String>,
     to: String,
     keywords: Keywords,
@@ -29,7 +29,7 @@ pub struct Conversion {
 /// Converts one dataset, or every dataset of the format if none is named, and returns a list of reports as JSON.
 /// `progress(done, total)` is called by this thread.
 #[pyfunction]
-pub fn convert<'py>(
+pub(crate) fn convert<'py>(
     py: Python<'py>,
     input: String,
     output: String,
@@ -46,7 +46,7 @@ pub fn convert<'py>(
 /// Converts many files into a folder, and returns what became of each as JSON.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "they are parameters in Python")]
-pub fn convert_many<'py>(
+pub(crate) fn convert_many<'py>(
     py: Python<'py>,
     inputs: Vec<String>,
     folder: String,
@@ -67,7 +67,7 @@ pub fn convert_many<'py>(
 
 /// Returns a conversion with the options that are not the defaults, as journals have it.
 #[pyfunction]
-pub fn convert_job(py: Python<'_>, conversion: Conversion) -> PyResult<String> {
+pub(crate) fn convert_job(py: Python<'_>, conversion: Conversion) -> PyResult<String> {
     Job::new(None).run(py, move |_| match conversion.to.parse()? {
         To::RNTuple => options::<ToRNTuple>(&conversion.keywords)?.job(),
         To::TTree => options::<ToTTree>(&conversion.keywords)?.job(),

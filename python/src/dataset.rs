@@ -75,7 +75,7 @@ impl Dataset {
 }
 
 /// Returns where to keep Forms, if the Forms and buffers of arrays are wanted.
-pub fn forms(buffers: bool) -> Option<Forms> {
+pub(crate) fn forms(buffers: bool) -> Option<Forms> {
     buffers.then(Forms::default)
 }
 
@@ -360,7 +360,7 @@ impl Dataset {
 }
 
 /// Shows arrays that were read to Python. With `forms` their buffers are made on all threads.
-pub fn columns(
+pub(crate) fn columns(
     fields: &[FieldRef],
     arrays: Vec<ArrayRef>,
     forms: Option<&Forms>,

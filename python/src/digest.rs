@@ -14,7 +14,7 @@ use crate::report::json;
 /// earlier report its columns are compared instead; then no entries mean the entries of that report.
 #[pyfunction]
 #[pyo3(signature = (dataset, names, entries=None, compare=None, threads=None, progress=None))]
-pub fn digest<'py>(
+pub(crate) fn digest<'py>(
     py: Python<'py>,
     dataset: &Dataset,
     names: Option<Vec<String>>,

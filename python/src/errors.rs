@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyTuple};
 
 /// Returns the exception for an error of the core. It has the same message, and the place as its attribute
 /// `place`.
-pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
+pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     let raised = raise(py, class_name(error), &error.to_string(), Some(error.place()));
     if let Ok(suggestions) = PyTuple::new(py, error.suggestions()) {
         let _ = raised.value(py).setattr("suggestions", suggestions);
@@ -65,7 +65,7 @@ fn errno(error: &io::Error) -> Option<i32> {
 }
 
 /// Returns the exception for a bug in nyssa.
-pub fn internal(py: Python<'_>, message: &str) -> PyErr {
+pub(crate) fn internal(py: Python<'_>, message: &str) -> PyErr {
     let message = format!("nyssa failed unexpectedly: {message}; please report this with the file");
     raise(py, "InternalError", &message, None)
 }

@@ -11,10 +11,10 @@ use crate::form::{Class, Form};
 
 /// A field that rows may have: its name, its Form (`None` if the type of a part is not known), and
 /// whether it is projected.
-pub type RowField = (String, Option<Form>, bool);
+pub(crate) type RowField = (String, Option<Form>, bool);
 
 /// Returns the fields that rows may have: the fields of the top level.
-pub fn row_fields(schema: &Schema) -> Vec<RowField> {
+pub(crate) fn row_fields(schema: &Schema) -> Vec<RowField> {
     let row = |(id, field): (FieldId, &Field)| {
         (field.name.clone(), form(schema, id), field.source.is_some())
     };

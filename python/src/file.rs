@@ -58,7 +58,7 @@ type KeyRow = (String, u16, String, String);
 /// With `raw`, streamer fields of its RNTuples are read as bytes. A file object has no cache.
 #[pyfunction]
 #[pyo3(signature = (path, raw=false, cache=None, allow_other_files=None))]
-pub fn open(
+pub(crate) fn open(
     py: Python<'_>,
     path: Bound<'_, PyAny>,
     raw: bool,
@@ -94,32 +94,35 @@ enum Given {
 }
 
 /// Opens the file of a path or URL.
-pub fn open_file(path: impl AsRef<Path>, options: &OpenOptions) -> nyssa_root::Result<RootFile> {
+pub(crate) fn open_file(
+    path: impl AsRef<Path>,
+    options: &OpenOptions,
+) -> nyssa_root::Result<RootFile> {
     RootFile::open(nyssa_io::open_with(path, options)?)
 }
 
 /// Splits `"file.root:Events"` into the file and the path inside it, if there is one.
 #[pyfunction]
-pub fn split_path(path: &str) -> (String, Option<String>) {
+pub(crate) fn split_path(path: &str) -> (String, Option<String>) {
     let (file, object) = nyssa_jobs::open::split_path(path);
     (file.into_owned(), object.map(str::to_owned))
 }
 
 /// Returns the name of the file at a location, without the folder, and without the query and the secrets of a URL.
 #[pyfunction]
-pub fn file_name(location: &str) -> String {
+pub(crate) fn file_name(location: &str) -> String {
     nyssa_io::file_name(location)
 }
 
 /// Returns a digest of what the query of a URL asks for, or `None` if it asks for nothing.
 #[pyfunction]
-pub fn query_digest(location: &str) -> Option<String> {
+pub(crate) fn query_digest(location: &str) -> Option<String> {
     nyssa_io::query_digest(location)
 }
 
 /// Returns the name that the last part of a path stands for, as text.
 #[pyfunction]
-pub fn name_of(path: &str) -> String {
+pub(crate) fn name_of(path: &str) -> String {
     rootfile::name_of(rootfile::split(path).1).to_string()
 }
 
@@ -127,7 +130,7 @@ pub fn name_of(path: &str) -> String {
 /// unless one `must_exist`.
 #[pyfunction]
 #[pyo3(signature = (argument, *, must_exist = false))]
-pub fn files(py: Python<'_>, argument: String, must_exist: bool) -> PyResult<Vec<String>> {
+pub(crate) fn files(py: Python<'_>, argument: String, must_exist: bool) -> PyResult<Vec<String>> {
     Job::new(None).abandonable().run(py, move |_| match must_exist {
         true => nyssa_jobs::open::files(&argument),
         false => nyssa_jobs::open::matching_files(&argument),
@@ -136,7 +139,7 @@ pub fn files(py: Python<'_>, argument: String, must_exist: bool) -> PyResult<Vec
 
 /// Returns the size of a file in bytes, or `None` if there is no such file.
 #[pyfunction]
-pub fn size(py: Python<'_>, location: String) -> PyResult<Option<u64>> {
+pub(crate) fn size(py: Python<'_>, location: String) -> PyResult<Option<u64>> {
     Job::new(None).abandonable().run(py, move |_| match nyssa_io::open(&location) {
         Err(error) if error.source.kind() == std::io::ErrorKind::NotFound => Ok(None),
         opened => Ok(Some(opened?.size())),
@@ -146,7 +149,7 @@ pub fn size(py: Python<'_>, location: String) -> PyResult<Option<u64>> {
 /// Returns the size of a file and what tells this version of it from others, as far as its server or the file itself says
 /// that; `None` if there is no such file.
 #[pyfunction]
-pub fn about(py: Python<'_>, location: String) -> PyResult<Option<(u64, Option<String>)>> {
+pub(crate) fn about(py: Python<'_>, location: String) -> PyResult<Option<(u64, Option<String>)>> {
     Job::new(None).abandonable().run(py, move |_| {
         let source = match nyssa_io::open(&location) {
             Err(error) if error.source.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -163,14 +166,14 @@ pub fn about(py: Python<'_>, location: String) -> PyResult<Option<(u64, Option<S
 
 /// Returns the identity (UUID) that the first bytes of a file state, or `None` if it is no ROOT file.
 #[pyfunction]
-pub fn identity(py: Python<'_>, location: String) -> PyResult<Option<[u8; 16]>> {
+pub(crate) fn identity(py: Python<'_>, location: String) -> PyResult<Option<[u8; 16]>> {
     Job::new(None).abandonable().run(py, move |_| RootFile::identity(&nyssa_io::open(&location)?))
 }
 
 /// Returns the identity (UUID) of the output that a job makes of inputs (their locations, sizes, versions and digests of
 /// queries), and verifies or not.
 #[pyfunction]
-pub fn identity_of(
+pub(crate) fn identity_of(
     inputs: Vec<(String, i64, Option<String>, Option<String>)>,
     job: &str,
     verified: bool,
@@ -186,7 +189,7 @@ pub fn identity_of(
 
 /// Returns the path, or the URL of another machine, for a process that runs in another folder.
 #[pyfunction]
-pub fn absolute(py: Python<'_>, location: &str) -> PyResult<String> {
+pub(crate) fn absolute(py: Python<'_>, location: &str) -> PyResult<String> {
     let path = match nyssa_io::is_remote(location) {
         true => Ok(location.into()),
         // The path of a file:// URL is absolute.
@@ -198,25 +201,25 @@ pub fn absolute(py: Python<'_>, location: &str) -> PyResult<String> {
 
 /// Returns a path or URL for people, without the secrets that a URL may have.
 #[pyfunction]
-pub fn shown(location: &str) -> String {
+pub(crate) fn shown(location: &str) -> String {
     nyssa_io::shown(location)
 }
 
 /// Returns a text of a file or a server on one line, without what would change a terminal.
 #[pyfunction]
-pub fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     nyssa_io::printable(text)
 }
 
 /// Returns a message without the secrets of URLs, and without what would change a terminal.
 #[pyfunction]
-pub fn printable_message(text: &str) -> String {
+pub(crate) fn printable_message(text: &str) -> String {
     nyssa_io::printable_message(&nyssa_io::without_secrets(text))
 }
 
 /// Returns the names of `known` that are most similar to `name`, and the text about them for a message.
 #[pyfunction]
-pub fn did_you_mean(name: &str, known: Vec<String>) -> (Vec<String>, String) {
+pub(crate) fn did_you_mean(name: &str, known: Vec<String>) -> (Vec<String>, String) {
     let near = nyssa_root::names::nearest(name, known.iter().map(String::as_str));
     let near: Vec<String> = near.into_iter().map(str::to_owned).collect();
     let text = match near.is_empty() {

@@ -90,7 +90,7 @@ fn finished() -> Error {
 /// Returns the relative and the absolute error of a column type for floats or doubles, and the least and the
 /// largest value.
 #[pyfunction]
-pub fn column_precision(
+pub(crate) fn column_precision(
     py: Python<'_>,
     column: &str,
     double: bool,
@@ -108,7 +108,7 @@ pub fn column_precision(
 
 /// Returns as JSON the memory that writing entries with the types of `columns` needs.
 #[pyfunction]
-pub fn estimate_write_memory(
+pub(crate) fn estimate_write_memory(
     py: Python<'_>,
     columns: Vec<PyRef<'_, Array>>,
     options: WriteOptions,

@@ -23,14 +23,14 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 
 /// The structure of an array.
-pub struct Form {
+pub(crate) struct Form {
     pub class: Class,
     /// The C++ type if it is known and the class does not show it.
     pub typename: Option<String>,
 }
 
 /// The classes of awkward. For strings and bytes it means the list and the characters in it.
-pub enum Class {
+pub(crate) enum Class {
     Numpy(&'static str),
     Text { text: bool },
     List(Box<Form>),
@@ -51,7 +51,7 @@ impl From<Class> for Form {
 
 impl Form {
     /// Returns the Form as JSON, and the keys of its buffers in the order of the nodes. `typed` adds the C++ types.
-    pub fn written(&self, typed: bool) -> (String, Vec<String>) {
+    pub(crate) fn written(&self, typed: bool) -> (String, Vec<String>) {
         let mut nodes = Nodes { typed, count: 0, keys: Vec::new() };
         (nodes.form(self).to_string(), nodes.keys)
     }

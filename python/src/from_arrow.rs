@@ -14,7 +14,7 @@ use pyo3::types::PyCapsule;
 use crate::capsule::{ARRAY, SCHEMA, STREAM, arrow_error, invalid};
 
 /// Takes the array from a pair of capsules, which `__arrow_c_array__` returns.
-pub fn from_array_capsules(
+pub(crate) fn from_array_capsules(
     schema: &Bound<'_, PyCapsule>,
     array: &Bound<'_, PyCapsule>,
 ) -> PyResult<(ArrayRef, Field)> {
@@ -33,7 +33,9 @@ pub fn from_array_capsules(
 }
 
 /// Takes the arrays from a capsule, which `__arrow_c_stream__` returns, and their field (`Struct` for tables).
-pub fn from_stream_capsule(stream: &Bound<'_, PyCapsule>) -> PyResult<(Vec<ArrayRef>, Field)> {
+pub(crate) fn from_stream_capsule(
+    stream: &Bound<'_, PyCapsule>,
+) -> PyResult<(Vec<ArrayRef>, Field)> {
     let stream = stream.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
     // SAFETY: a capsule of this name holds such a struct, valid while the capsule lives; it is moved
     // out, which marks the original as released.
@@ -51,7 +53,7 @@ pub fn from_stream_capsule(stream: &Bound<'_, PyCapsule>) -> PyResult<(Vec<Array
 }
 
 /// Joins several arrays of the same type.
-pub fn concatenate(arrays: &[ArrayRef], data_type: &DataType) -> PyResult<ArrayRef> {
+pub(crate) fn concatenate(arrays: &[ArrayRef], data_type: &DataType) -> PyResult<ArrayRef> {
     if arrays.is_empty() {
         return Ok(arrow_array::new_empty_array(data_type));
     }

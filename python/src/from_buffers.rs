@@ -22,7 +22,7 @@ use crate::capsule::{arrow_error, invalid};
 use crate::column_form::PRIMITIVES;
 
 /// Returns the array of `length` entries of a Form (a dict), and its field.
-pub fn from_buffers(
+pub(crate) fn from_buffers(
     name: &str,
     form: &Bound<'_, PyDict>,
     length: usize,

@@ -25,7 +25,7 @@ const GRACE: Duration = Duration::from_millis(60);
 
 /// The settings of a run of a job: its threads, its progress, and its end when the user interrupts it.
 #[derive(Default)]
-pub struct Job<'py> {
+pub(crate) struct Job<'py> {
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
     abandon: bool,
@@ -34,30 +34,30 @@ pub struct Job<'py> {
 
 impl<'py> Job<'py> {
     /// Returns a job on `threads` threads; `None` means the default of [`Context::new`].
-    pub fn new(threads: Option<usize>) -> Self {
+    pub(crate) fn new(threads: Option<usize>) -> Self {
         Self { threads, ..Self::default() }
     }
 
     /// Calls `progress(done, total)` from the calling thread while the job runs.
-    pub fn progress(mut self, progress: Option<Bound<'py, PyAny>>) -> Self {
+    pub(crate) fn progress(mut self, progress: Option<Bound<'py, PyAny>>) -> Self {
         self.progress = progress;
         self
     }
 
     /// Marks the job as one that only reads. If it is interrupted, it may be left to end by itself.
-    pub fn abandonable(mut self) -> Self {
+    pub(crate) fn abandonable(mut self) -> Self {
         self.abandon = true;
         self
     }
 
     /// Sets this flag when the user interrupts, for jobs with a context of their own.
-    pub fn cancel(mut self, cancel: Arc<AtomicBool>) -> Self {
+    pub(crate) fn cancel(mut self, cancel: Arc<AtomicBool>) -> Self {
         self.cancel = cancel;
         self
     }
 
     /// Runs `job` and returns its result, or the exception for its error, panic or interruption.
-    pub fn run<T: Send + 'static>(
+    pub(crate) fn run<T: Send + 'static>(
         self,
         py: Python<'py>,
         job: impl FnOnce(&Context) -> Result<T> + Send + 'static,

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 /// The keywords of a job, from a `nyssa.jobs.job.Keywords`.
 #[derive(FromPyObject)]
-pub struct Keywords {
+pub(crate) struct Keywords {
     words: Vec<String>,
     entry_start: Option<i64>,
     entry_stop: Option<i64>,
@@ -21,18 +21,21 @@ impl Keywords {
     ///
     /// # Errors
     /// `InvalidArgument` with the reason of the first value that is not allowed.
-    pub fn parse<T: Args>(&self) -> Result<T> {
+    pub(crate) fn parse<T: Args>(&self) -> Result<T> {
         words::parse(&self.words)
     }
 
     /// Returns the names of the keywords that options `T` do not have.
-    pub fn unknown<T: Args>(&self) -> Vec<String> {
+    pub(crate) fn unknown<T: Args>(&self) -> Vec<String> {
         words::unknown::<T>(&self.words)
     }
 
     /// Returns the range of entries in a dataset of `total` entries, if one is given. As in Python, negative numbers
     /// count from the end, and numbers beyond the end mean the end.
-    pub fn entries(&self, total: impl FnOnce() -> Result<u64>) -> Result<Option<EntryRange>> {
+    pub(crate) fn entries(
+        &self,
+        total: impl FnOnce() -> Result<u64>,
+    ) -> Result<Option<EntryRange>> {
         if !self.has_entries() {
             return Ok(None);
         }
@@ -47,7 +50,7 @@ impl Keywords {
     }
 
     /// Returns whether a range of entries is given.
-    pub fn has_entries(&self) -> bool {
+    pub(crate) fn has_entries(&self) -> bool {
         self.entry_start.is_some() || self.entry_stop.is_some()
     }
 }

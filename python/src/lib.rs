@@ -4,6 +4,7 @@
 //! polls for Ctrl-C, reports progress and turns errors and panics into Python exceptions. What comes
 //! back crosses as Arrow PyCapsules, or as awkward Forms and buffers ([`form`]), without copies.
 
+#![deny(missing_docs, unreachable_pub)]
 // Python hands over owned objects; pyo3's generated code needs them by value.
 #![allow(clippy::needless_pass_by_value)]
 

@@ -12,7 +12,7 @@ use crate::report::json;
 /// Merges and returns the report as JSON; with `condense`, a list of reports. `progress(done, total)` is called by this thread.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "they are parameters in Python")]
-pub fn merge<'py>(
+pub(crate) fn merge<'py>(
     py: Python<'py>,
     inputs: Vec<String>,
     output: String,

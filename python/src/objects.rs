@@ -8,7 +8,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 /// Makes the object of a pair of class and dict of members. Values are numbers, `str`, arrays of `float64` or `int64`,
 /// objects as such pairs, lists of such pairs for collections, and a list of `str` for the options of the items.
-pub fn draft(pair: &Bound<'_, PyAny>) -> PyResult<Draft> {
+pub(crate) fn draft(pair: &Bound<'_, PyAny>) -> PyResult<Draft> {
     let (class, members): (String, Bound<'_, PyDict>) = pair.extract()?;
     members.iter().try_fold(Draft::new(&class), |draft, (name, value)| {
         let name: String = name.extract()?;

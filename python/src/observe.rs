@@ -13,12 +13,12 @@ use crate::report::json;
 
 /// Returns what this process has opened and read, as JSON.
 #[pyfunction]
-pub fn io_stats(py: Python<'_>) -> PyResult<String> {
+pub(crate) fn io_stats(py: Python<'_>) -> PyResult<String> {
     result(py, || json(&IoStats::of_process().counts()))
 }
 
 /// Returns what was opened and read by some options, as JSON.
-pub fn io_stats_of(py: Python<'_>, options: &[OpenOptions]) -> PyResult<String> {
+pub(crate) fn io_stats_of(py: Python<'_>, options: &[OpenOptions]) -> PyResult<String> {
     let counts = options.iter().map(|options| options.stats.counts());
     let counts = counts.reduce(|all, other| all.plus(&other));
     result(py, || json(&counts.unwrap_or_default()))
@@ -26,7 +26,7 @@ pub fn io_stats_of(py: Python<'_>, options: &[OpenOptions]) -> PyResult<String> 
 
 /// Returns the lines of the table of counts in JSON, as the command line prints them.
 #[pyfunction]
-pub fn io_stats_lines(py: Python<'_>, counts: &str) -> PyResult<Vec<String>> {
+pub(crate) fn io_stats_lines(py: Python<'_>, counts: &str) -> PyResult<Vec<String>> {
     let why = "these counts have not the form of the counters";
     let counts = serde_json::from_str(counts);
     let counts = counts.map_err(|error| Error::invalid_argument(why).with_source(error));
@@ -35,7 +35,7 @@ pub fn io_stats_lines(py: Python<'_>, counts: &str) -> PyResult<Vec<String>> {
 
 /// Returns what the recording in a file shows, as JSON: its summary, and the marks of its drawing.
 #[pyfunction]
-pub fn trace_summary(py: Python<'_>, path: PathBuf) -> PyResult<(String, String)> {
+pub(crate) fn trace_summary(py: Python<'_>, path: PathBuf) -> PyResult<(String, String)> {
     result(py, || {
         let trace = trace::read(path)?;
         let summary = trace.summary();
@@ -45,7 +45,7 @@ pub fn trace_summary(py: Python<'_>, path: PathBuf) -> PyResult<(String, String)
 
 /// Begins to record all opens and reads of this process in a file.
 #[pyfunction]
-pub fn record(py: Python<'_>, path: PathBuf) -> PyResult<Recording> {
+pub(crate) fn record(py: Python<'_>, path: PathBuf) -> PyResult<Recording> {
     Running::start(py, || process::record(&path)).map(Recording)
 }
 

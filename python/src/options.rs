@@ -7,15 +7,15 @@ use nyssa_root::Result;
 use pyo3::prelude::*;
 
 /// Returns a number of bytes, at most as many as memory can have.
-pub fn memory(bytes: u64) -> usize {
+pub(crate) fn memory(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
 /// Globs, each with names and values of options.
-pub type ByField = Vec<(String, Vec<(String, String)>)>;
+pub(crate) type ByField = Vec<(String, Vec<(String, String)>)>;
 
 /// Returns the options of fields.
-pub fn by_field(given: ByField) -> Result<Vec<FieldOptions>> {
+pub(crate) fn by_field(given: ByField) -> Result<Vec<FieldOptions>> {
     let parse = |(glob, options): (String, Vec<(String, String)>)| {
         let none = FieldOptions::new(&glob)?;
         options.iter().try_fold(none, |options, (name, value)| options.with(name, value))
@@ -26,7 +26,7 @@ pub fn by_field(given: ByField) -> Result<Vec<FieldOptions>> {
 /// The options of writing, from a `nyssa.write.options.WriteOptions`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct WriteOptions {
+pub(crate) struct WriteOptions {
     compression: Option<String>,
     effort: Option<String>,
     encoding: Option<String>,
@@ -49,12 +49,12 @@ pub struct WriteOptions {
 
 impl WriteOptions {
     /// Returns the order of the clusters of fill contexts.
-    pub fn fill_order(&self) -> Result<Order> {
+    pub(crate) fn fill_order(&self) -> Result<Order> {
         self.fill_order.as_deref().map_or_else(|| Ok(Order::default()), str::parse)
     }
 
     /// Returns the same in the types of the core.
-    pub fn parse(self) -> Result<RNTupleWriteOptions> {
+    pub(crate) fn parse(self) -> Result<RNTupleWriteOptions> {
         let options = FillOptions {
             compression: self.compression.map(|text| text.parse()).transpose()?,
             effort: self.effort.map(|text| text.parse()).transpose()?,

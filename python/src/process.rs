@@ -5,16 +5,16 @@ use nyssa_root::{Error, Result};
 
 /// The process that made the object.
 #[derive(Clone, Copy)]
-pub struct Process(u32);
+pub(crate) struct Process(u32);
 
 impl Process {
     /// Returns the running process.
-    pub fn this() -> Self {
+    pub(crate) fn this() -> Self {
         Self(std::process::id())
     }
 
     /// Returns whether it is the running process.
-    pub fn is_this(self) -> bool {
+    pub(crate) fn is_this(self) -> bool {
         self.0 == std::process::id()
     }
 
@@ -22,7 +22,7 @@ impl Process {
     ///
     /// # Errors
     /// `InvalidArgument` in another process.
-    pub fn check(self, what: &str) -> Result<()> {
+    pub(crate) fn check(self, what: &str) -> Result<()> {
         if self.is_this() {
             return Ok(());
         }

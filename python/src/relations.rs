@@ -15,7 +15,7 @@ use crate::job::Job;
 type Rows = (Vec<(String, String)>, Vec<(String, String, Option<String>)>);
 
 /// Opens the file of a tree again, by the same options.
-pub fn open_again(tree: &dyn Opened) -> nyssa_root::Result<RootFile> {
+pub(crate) fn open_again(tree: &dyn Opened) -> nyssa_root::Result<RootFile> {
     open_file(tree.location(), &tree.open_options().into_iter().next().unwrap_or_default())
 }
 
@@ -31,13 +31,13 @@ fn load(tree: &dyn Opened) -> nyssa_root::Result<Relations> {
 }
 
 /// Returns the names and formulas of the aliases that are stored with a dataset.
-pub fn stored_aliases(dataset: &dyn Opened) -> nyssa_root::Result<Vec<(String, String)>> {
+pub(crate) fn stored_aliases(dataset: &dyn Opened) -> nyssa_root::Result<Vec<(String, String)>> {
     Ok(load(dataset)?.formulas())
 }
 
 /// Returns the aliases and friends of a dataset.
 #[pyfunction]
-pub fn relations(py: Python<'_>, tree: PyRef<'_, Dataset>) -> PyResult<Rows> {
+pub(crate) fn relations(py: Python<'_>, tree: PyRef<'_, Dataset>) -> PyResult<Rows> {
     let tree = tree.inner();
     Job::new(None).abandonable().run(py, move |_| {
         let found = load(tree.as_ref())?;
@@ -50,7 +50,7 @@ pub fn relations(py: Python<'_>, tree: PyRef<'_, Dataset>) -> PyResult<Rows> {
 /// Returns the dataset with the columns of its friends.
 #[pyfunction]
 #[pyo3(signature = (tree, threads=None))]
-pub fn with_friends(
+pub(crate) fn with_friends(
     py: Python<'_>,
     tree: PyRef<'_, Dataset>,
     threads: Option<usize>,

@@ -19,7 +19,7 @@ use crate::rules::rules;
 /// entries. `own` are read rules. `progress(done, total)` is called by this thread.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "they are parameters in Python")]
-pub fn rewrite<'py>(
+pub(crate) fn rewrite<'py>(
     py: Python<'py>,
     input: String,
     output: String,
@@ -56,7 +56,7 @@ pub fn rewrite<'py>(
 
 /// Refuses options of `rewrite` that a dataset of this format does not have.
 #[pyfunction]
-pub fn check_rewrite(py: Python<'_>, keywords: Keywords, is_tree: bool) -> PyResult<()> {
+pub(crate) fn check_rewrite(py: Python<'_>, keywords: Keywords, is_tree: bool) -> PyResult<()> {
     let options = keywords.parse::<RewriteOptions>();
     let checked = options.and_then(|options| options.check_formats(!is_tree, is_tree));
     checked.map_err(|error| to_python(py, &error))

@@ -27,7 +27,7 @@ struct Given<'py> {
 }
 
 /// Returns the rules that Python describes.
-pub fn rules(given: Option<Bound<'_, PyAny>>) -> PyResult<Vec<ReadRule>> {
+pub(crate) fn rules(given: Option<Bound<'_, PyAny>>) -> PyResult<Vec<ReadRule>> {
     let Some(given) = given.filter(|given| !given.is_none()) else { return Ok(Vec::new()) };
     let py = given.py();
     let given: Vec<Given<'_>> = given.extract()?;
@@ -65,7 +65,7 @@ fn call(class: String, function: Py<PyAny>) -> RuleFunction {
 
 /// Returns `dataset` read with rules.
 #[pyfunction]
-pub fn with_rules(
+pub(crate) fn with_rules(
     py: Python<'_>,
     dataset: &Dataset,
     rules: Option<Bound<'_, PyAny>>,

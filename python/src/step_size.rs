@@ -6,7 +6,7 @@ use arrow_schema::DataType;
 use nyssa_data::dataset::steps::StepSize;
 
 /// Returns the size of steps: so many `entries`, so much `memory` in bytes, or one cluster.
-pub fn step_size(entries: Option<u64>, memory: Option<u64>) -> StepSize {
+pub(crate) fn step_size(entries: Option<u64>, memory: Option<u64>) -> StepSize {
     match (entries, memory) {
         (Some(entries), _) => StepSize::Entries(entries),
         (None, Some(memory)) => StepSize::Memory(memory),
@@ -15,7 +15,7 @@ pub fn step_size(entries: Option<u64>, memory: Option<u64>) -> StepSize {
 }
 
 /// Returns the bytes that the bits of `array` take in NumPy and awkward, where each bit is a byte.
-pub fn bools(array: &ArrayRef) -> u64 {
+pub(crate) fn bools(array: &ArrayRef) -> u64 {
     match array.data_type() {
         DataType::Boolean => array.len() as u64,
         DataType::LargeList(_) => bools(array.as_list::<i64>().values()),

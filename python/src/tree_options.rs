@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use crate::options::{ByField, memory};
 
 /// Returns the options of branches.
-pub fn by_branch(given: ByField) -> Result<Vec<BranchOptions>> {
+pub(crate) fn by_branch(given: ByField) -> Result<Vec<BranchOptions>> {
     let branch = |(glob, options): (String, Vec<(String, String)>)| {
         let none = BranchOptions::new(&glob)?;
         options.iter().try_fold(none, |options, (name, value)| options.with(name, value))
@@ -20,7 +20,7 @@ pub fn by_branch(given: ByField) -> Result<Vec<BranchOptions>> {
 /// The options of a tree, from a `nyssa.write.tree.TreeOptions`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct TreeOptions {
+pub(crate) struct TreeOptions {
     title: String,
     compression: Option<String>,
     effort: Option<String>,
@@ -38,7 +38,7 @@ pub struct TreeOptions {
 
 impl TreeOptions {
     /// Returns the same in the types of the core. `file` has the compression and the effort of the file.
-    pub fn parse(self, file: &RNTupleWriteOptions) -> Result<TreeWriteOptions> {
+    pub(crate) fn parse(self, file: &RNTupleWriteOptions) -> Result<TreeWriteOptions> {
         let effort: Option<Effort> = self.effort.map(|text| text.parse()).transpose()?;
         let (compression, effort) = match self.compression {
             Some(text) => {

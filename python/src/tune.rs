@@ -14,7 +14,7 @@ use crate::report::json;
 
 /// The options of a search, from a `nyssa.jobs.tune.TuneOptions`.
 #[derive(FromPyObject)]
-pub struct TuneOptions {
+pub(crate) struct TuneOptions {
     objective: String,
     budget: f64,
     compression: Vec<String>,
@@ -26,7 +26,7 @@ pub struct TuneOptions {
 /// Tries options on a sample of a dataset and returns the report as JSON. `progress(done, total)` is called by this
 /// thread.
 #[pyfunction]
-pub fn tune<'py>(
+pub(crate) fn tune<'py>(
     py: Python<'py>,
     path: String,
     object: Option<String>,
@@ -43,19 +43,19 @@ pub fn tune<'py>(
 
 /// Returns the page of a report, which comes as JSON.
 #[pyfunction]
-pub fn tune_page(py: Python<'_>, report: &str) -> PyResult<String> {
+pub(crate) fn tune_page(py: Python<'_>, report: &str) -> PyResult<String> {
     drawn(py, report, nyssa_cli::tune_page)
 }
 
 /// Returns the content of the page of a report, which comes as JSON.
 #[pyfunction]
-pub fn tune_body(py: Python<'_>, report: &str) -> PyResult<String> {
+pub(crate) fn tune_body(py: Python<'_>, report: &str) -> PyResult<String> {
     drawn(py, report, nyssa_cli::tune_body)
 }
 
 /// Returns what the command line prints about a report, which comes as JSON.
 #[pyfunction]
-pub fn tune_text(py: Python<'_>, report: &str) -> PyResult<String> {
+pub(crate) fn tune_text(py: Python<'_>, report: &str) -> PyResult<String> {
     drawn(py, report, nyssa_cli::tune_text)
 }
 

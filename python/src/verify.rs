@@ -19,7 +19,7 @@ use crate::report::json;
 /// Checks a file, or one object in it, and returns the report as JSON.
 #[pyfunction]
 #[pyo3(signature = (path, object=None, threads=None, progress=None))]
-pub fn verify<'py>(
+pub(crate) fn verify<'py>(
     py: Python<'py>,
     path: String,
     object: Option<String>,
@@ -35,7 +35,7 @@ pub fn verify<'py>(
 /// Compares the columns of two datasets, or those that are `named`, and returns the report as JSON.
 #[pyfunction]
 #[pyo3(signature = (a, b, named=None, only_common=false, threads=None, progress=None))]
-pub fn diff<'py>(
+pub(crate) fn diff<'py>(
     py: Python<'py>,
     a: &Dataset,
     b: &Dataset,
@@ -57,7 +57,7 @@ pub fn diff<'py>(
 /// one dataset on each side at most, or if a path is named.
 #[pyfunction]
 #[pyo3(signature = (a, b, named=None, only_common=false, threads=None, progress=None))]
-pub fn diff_files<'py>(
+pub(crate) fn diff_files<'py>(
     py: Python<'py>,
     a: Vec<String>,
     b: Vec<String>,
@@ -79,7 +79,7 @@ pub fn diff_files<'py>(
 
 /// Returns the page of a dataset on which the fields that match the globs are chosen.
 #[pyfunction]
-pub fn inspect_page(
+pub(crate) fn inspect_page(
     py: Python<'_>,
     path: String,
     object: String,
@@ -95,7 +95,7 @@ pub fn inspect_page(
 /// Returns the sizes of the parts of a dataset as JSON.
 #[pyfunction]
 #[pyo3(signature = (path, object=None))]
-pub fn inspect(py: Python<'_>, path: String, object: Option<String>) -> PyResult<String> {
+pub(crate) fn inspect(py: Python<'_>, path: String, object: Option<String>) -> PyResult<String> {
     Job::new(None).abandonable().run(py, move |_| {
         let file = open_file(&path, &OpenOptions::default())?;
         let key = find_dataset(&file, object.as_deref())?;

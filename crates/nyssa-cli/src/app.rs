@@ -22,12 +22,12 @@ use crate::signals::{self, Signals};
 use crate::units::{parse_interval, parse_threads};
 
 /// The value of `--io-stats` that means a table on standard error.
-pub const TABLE: &str = "-";
+pub(crate) const TABLE: &str = "-";
 
 /// The options of every command.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Options of every command")]
-pub struct Global {
+pub(crate) struct Global {
     /// Print one JSON document instead of tables
     #[arg(long, global = true)]
     pub json: bool,
@@ -74,7 +74,7 @@ pub struct Global {
 
 /// The limit of a cache, if it has one.
 #[derive(Clone, Copy, Debug)]
-pub struct CacheSize(Option<u64>);
+pub(crate) struct CacheSize(Option<u64>);
 
 fn parse_cache_size(text: &str) -> std::result::Result<CacheSize, String> {
     parse_limit(text).map(CacheSize)
@@ -82,7 +82,7 @@ fn parse_cache_size(text: &str) -> std::result::Result<CacheSize, String> {
 
 impl Global {
     /// Sets the cache of the process that the user requested, until the result is dropped.
-    pub fn use_cache(&self) -> Result<Option<CacheInUse>> {
+    pub(crate) fn use_cache(&self) -> Result<Option<CacheInUse>> {
         let Some(folder) = &self.cache else { return Ok(None) };
         let failed = |error| {
             nyssa_io::Error::new(folder.display().to_string(), "use the cache folder", error)
@@ -100,24 +100,24 @@ impl Global {
     }
 
     /// Allows files to name other files, if the user requested it, until the result is dropped.
-    pub fn allow_other_files(&self) -> Option<OtherFilesAllowed> {
+    pub(crate) fn allow_other_files(&self) -> Option<OtherFilesAllowed> {
         self.allow_other_files.then(OtherFilesAllowed::for_process)
     }
 
     /// Returns the cache folder that the user or the environment names.
-    pub fn cache_folder(&self) -> Option<PathBuf> {
+    pub(crate) fn cache_folder(&self) -> Option<PathBuf> {
         self.cache.clone().or_else(nyssa_io::cache::folder_of_environment)
     }
 
     /// Starts the monitor that the user requested.
-    pub fn start_monitor(&self) -> Result<Option<Monitor>> {
+    pub(crate) fn start_monitor(&self) -> Result<Option<Monitor>> {
         let monitor = self.monitor.as_deref();
         Ok(monitor.map(|file| process::monitor(file, self.monitor_interval)).transpose()?)
     }
 }
 
 /// A guard that restores the cache of the environment when it is dropped.
-pub struct CacheInUse;
+pub(crate) struct CacheInUse;
 
 impl Drop for CacheInUse {
     fn drop(&mut self) {
@@ -147,7 +147,7 @@ impl Terminal {
 }
 
 /// The command line while it runs.
-pub struct App<'a> {
+pub(crate) struct App<'a> {
     /// The output for data.
     pub out: &'a mut dyn Write,
     /// The output for messages: progress, hints, warnings and errors.
@@ -166,7 +166,7 @@ pub struct App<'a> {
 }
 
 impl<'a> App<'a> {
-    pub fn new(
+    pub(crate) fn new(
         out: &'a mut dyn Write,
         err: &'a mut dyn Write,
         terminal: Terminal,
@@ -181,7 +181,7 @@ impl<'a> App<'a> {
 
     /// Returns the command line for a command that runs inside this command. Its options come first. Options that it
     /// does not state have the values of the surrounding command (`outer`).
-    pub fn of_command(&mut self, global: &Global, outer: &Global) -> App<'_> {
+    pub(crate) fn of_command(&mut self, global: &Global, outer: &Global) -> App<'_> {
         let Global { json, quiet, threads, .. } = *global;
         let quiet = quiet || outer.quiet;
         let cache_folder = global.cache.clone().or_else(|| self.cache_folder.clone());
@@ -190,7 +190,7 @@ impl<'a> App<'a> {
     }
 
     /// Returns the same command line with another output for data.
-    pub fn with_output<'b>(&'b mut self, out: &'b mut dyn Write) -> App<'b> {
+    pub(crate) fn with_output<'b>(&'b mut self, out: &'b mut dyn Write) -> App<'b> {
         App { out, ..self.reborrowed() }
     }
 
@@ -209,12 +209,12 @@ impl<'a> App<'a> {
     }
 
     /// Returns a context whose threads stop when the user interrupts.
-    pub fn context(&self) -> Result<Context> {
+    pub(crate) fn context(&self) -> Result<Context> {
         Ok(Context::new(self.threads)?.with_cancel(Arc::clone(&self.cancel)))
     }
 
     /// Returns the exit code of a command that fails so.
-    pub fn exit_code(&self, failure: &Failure) -> u8 {
+    pub(crate) fn exit_code(&self, failure: &Failure) -> u8 {
         match failure.is_cancelled() {
             true => signals::exit_code(&self.signal),
             false => failure.exit_code(),
@@ -223,13 +223,13 @@ impl<'a> App<'a> {
 
     /// Returns the flag that is set when the user interrupts.
     #[cfg(feature = "serve")]
-    pub fn stop(&self) -> &AtomicBool {
+    pub(crate) fn stop(&self) -> &AtomicBool {
         &self.cancel
     }
 
     /// Returns a progress bar, and a context that moves it. The bar is hidden if messages do not go to a
     /// terminal; then a line each minute says how much is done.
-    pub fn progress(&self, context: &Context, what: &str) -> (Bar, Context) {
+    pub(crate) fn progress(&self, context: &Context, what: &str) -> (Bar, Context) {
         let bar = Bar::new(what, self.terminal.interactive && !self.quiet);
         let progress = match self.terminal.interactive || self.quiet {
             true => bar.callback(),
@@ -240,19 +240,19 @@ impl<'a> App<'a> {
     }
 
     /// Prints a message, unless the user requested quiet.
-    pub fn message(&mut self, text: &str) {
+    pub(crate) fn message(&mut self, text: &str) {
         if !self.quiet {
             let _ = writeln!(self.err, "{}", printable(text));
         }
     }
 
     /// Prints a warning, even if the user requested quiet.
-    pub fn complain(&mut self, text: &str) {
+    pub(crate) fn complain(&mut self, text: &str) {
         let _ = writeln!(self.err, "{}", printable(text));
     }
 
     /// Prints a JSON document, an object.
-    pub fn print_json(&mut self, value: &impl Serialize) -> Result<()> {
+    pub(crate) fn print_json(&mut self, value: &impl Serialize) -> Result<()> {
         document::print(value, self.out)
     }
 }

@@ -20,7 +20,7 @@ use crate::cmd::{Command, convert};
       nyssa convert run3.root:Events out.root --verify\n  \
       nyssa cat out.root -n 3 --filter 'Muon_*'"
 )]
-pub struct Cli {
+pub(crate) struct Cli {
     #[command(flatten)]
     pub global: Global,
     #[command(subcommand)]
@@ -32,7 +32,7 @@ impl Cli {
     ///
     /// # Errors
     /// Returns the message for arguments that are not allowed, and the help and the version if they are requested.
-    pub fn of_words(words: &[OsString]) -> Result<Self, clap::Error> {
+    pub(crate) fn of_words(words: &[OsString]) -> Result<Self, clap::Error> {
         let is_to_ttree = is_to_ttree(words);
         let mut command = match is_to_ttree {
             true => Self::command().mut_subcommand("convert", |_| convert::command_to_ttree()),

@@ -13,10 +13,10 @@ use nyssa_root::{Context, Error};
 
 use crate::failure::{Failure, Result};
 
-pub use nyssa_jobs::open::path_of;
+pub(crate) use nyssa_jobs::open::path_of;
 
 /// Opens the dataset of a key. The error has a hint with the command that lists the datasets.
-pub fn of_key(file: &RootFile, key: &KeyEntry) -> Result<Opened> {
+pub(crate) fn of_key(file: &RootFile, key: &KeyEntry) -> Result<Opened> {
     Opened::of_key(file, key).map_err(|error| match format_of(key) {
         None => {
             let hint = format!("`nyssa ls {}` shows what the file holds", file.name());
@@ -27,7 +27,7 @@ pub fn of_key(file: &RootFile, key: &KeyEntry) -> Result<Opened> {
 }
 
 /// Opens the dataset that an argument names.
-pub fn open_dataset(argument: &str) -> Result<Opened> {
+pub(crate) fn open_dataset(argument: &str) -> Result<Opened> {
     let (file, path) = open_file(argument)?;
     let key = match path {
         Some(path) => find(&file, path)?,
@@ -37,7 +37,7 @@ pub fn open_dataset(argument: &str) -> Result<Opened> {
 }
 
 /// Opens the datasets that arguments name as one, see [`files`].
-pub fn open_datasets(
+pub(crate) fn open_datasets(
     arguments: &[String],
     options: &ChainOptions,
     context: &Context,
@@ -53,7 +53,7 @@ fn not_data(file: &RootFile, key: &KeyEntry) -> Error {
 }
 
 /// Returns the files that arguments name: files, lists, folders and globs, see [`open::files`].
-pub fn files(arguments: &[String]) -> Result<Vec<String>> {
+pub(crate) fn files(arguments: &[String]) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for argument in arguments {
         check_input(&open::split_path(argument).0)?;
@@ -76,7 +76,7 @@ fn check_input(path: &str) -> Result<()> {
 }
 
 /// Refuses a filter that selects none of the columns. An empty report would look as if nothing were wrong.
-pub fn check_filter(filter: &Filter, names: &[&str], file: &str) -> Result<()> {
+pub(crate) fn check_filter(filter: &Filter, names: &[&str], file: &str) -> Result<()> {
     if names.is_empty() || names.iter().any(|name| filter.takes(name)) {
         return Ok(());
     }
@@ -87,18 +87,18 @@ pub fn check_filter(filter: &Filter, names: &[&str], file: &str) -> Result<()> {
 }
 
 /// Returns the names of the columns of a dataset.
-pub fn names(dataset: &dyn Dataset) -> Vec<&str> {
+pub(crate) fn names(dataset: &dyn Dataset) -> Vec<&str> {
     dataset.columns().iter().map(|item| item.name.as_str()).collect()
 }
 
 /// Opens the file of an argument. Returns it with the path in it, if there is one.
-pub fn open_file(argument: &str) -> Result<(RootFile, Option<&str>)> {
+pub(crate) fn open_file(argument: &str) -> Result<(RootFile, Option<&str>)> {
     let (source, object) = open_source(argument)?;
     Ok((RootFile::open(source)?, object))
 }
 
 /// Opens the source of an argument. Returns it with the path in it, if there is one.
-pub fn open_source(argument: &str) -> Result<(Arc<dyn Source>, Option<&str>)> {
+pub(crate) fn open_source(argument: &str) -> Result<(Arc<dyn Source>, Option<&str>)> {
     let (path, object) = open::split_path(argument);
     check_input(&path)?;
     let source = nyssa_io::open(&*path).map_err(|error| not_one_file(&path, error))?;
@@ -117,7 +117,7 @@ fn not_one_file(path: &str, error: nyssa_io::Error) -> Failure {
 }
 
 /// Refuses standard output.
-pub fn check_output(path: &Path) -> Result<()> {
+pub(crate) fn check_output(path: &Path) -> Result<()> {
     if path.as_os_str() != "-" {
         return Ok(());
     }
@@ -130,7 +130,7 @@ pub fn check_output(path: &Path) -> Result<()> {
 }
 
 /// Refuses standard output for a file of text that an option names.
-pub fn check_text_output(option: &str, path: Option<&Path>) -> Result<()> {
+pub(crate) fn check_text_output(option: &str, path: Option<&Path>) -> Result<()> {
     if path.is_none_or(|path| path.as_os_str() != "-") {
         return Ok(());
     }
@@ -141,12 +141,12 @@ pub fn check_text_output(option: &str, path: Option<&Path>) -> Result<()> {
 }
 
 /// Creates a text file that [`write_text`] completes, if it is wanted.
-pub fn create_text(path: Option<&Path>, force: bool) -> Result<Option<Box<dyn Sink>>> {
+pub(crate) fn create_text(path: Option<&Path>, force: bool) -> Result<Option<Box<dyn Sink>>> {
     Ok(path.map(|path| nyssa_io::create(path, force)).transpose().map_err(Error::from)?)
 }
 
 /// Writes the text of a file that is wanted.
-pub fn write_text(
+pub(crate) fn write_text(
     file: Option<Box<dyn Sink>>,
     text: impl FnOnce() -> Result<String>,
 ) -> Result<()> {
@@ -155,14 +155,14 @@ pub fn write_text(
 }
 
 /// Finds the key of a path. The error has a hint with the command that lists the keys.
-pub fn find(file: &RootFile, path: &str) -> Result<KeyEntry> {
+pub(crate) fn find(file: &RootFile, path: &str) -> Result<KeyEntry> {
     file.find(path).map_err(|error| {
         Failure::from(error).hint(format!("`nyssa ls {}` shows what the file holds", file.name()))
     })
 }
 
 /// Returns the key of the only dataset of `format`, or of any format.
-pub fn only(file: &RootFile, format: Option<Format>) -> Result<KeyEntry> {
+pub(crate) fn only(file: &RootFile, format: Option<Format>) -> Result<KeyEntry> {
     let keys = open::datasets_of(file, format)?;
     match &keys[..] {
         [] => Err(Failure::Usage(

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::failure::Result;
 
 /// The version of the documents. It grows when a member changes its meaning or goes away.
-pub const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
 #[derive(Serialize)]
 struct Document<'a, T> {
@@ -17,7 +17,7 @@ struct Document<'a, T> {
 }
 
 /// Prints an object as a document.
-pub fn print(content: &impl Serialize, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn print(content: &impl Serialize, out: &mut dyn Write) -> Result<()> {
     serde_json::to_writer_pretty(&mut *out, &Document { version: VERSION, content })?;
     Ok(writeln!(out)?)
 }

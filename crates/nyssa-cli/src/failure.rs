@@ -10,11 +10,11 @@ use serde::Serialize;
 use crate::exit_code;
 
 /// The result of a command.
-pub type Result<T> = std::result::Result<T, Failure>;
+pub(crate) type Result<T> = std::result::Result<T, Failure>;
 
 /// The reason why a command ended early.
 #[derive(Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// An error of the core, with hints that only the command can give.
     Core(Error, Vec<String>),
     /// Arguments that cannot be combined, with a hint.
@@ -28,7 +28,7 @@ pub enum Failure {
 impl Failure {
     /// Adds a hint to an error of the core.
     #[must_use]
-    pub fn hint(self, hint: impl Into<String>) -> Self {
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         match self {
             Self::Core(error, mut hints) => {
                 hints.push(hint.into());
@@ -39,17 +39,17 @@ impl Failure {
     }
 
     /// Returns whether the reader of the output has closed it.
-    pub fn is_broken_pipe(&self) -> bool {
+    pub(crate) fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
     /// Returns whether the user stopped the work.
-    pub fn is_cancelled(&self) -> bool {
+    pub(crate) fn is_cancelled(&self) -> bool {
         self.kind() == Some(Kind::Cancelled)
     }
 
     /// Returns the kind, which says whose fault the error is, for errors of the core.
-    pub fn kind(&self) -> Option<Kind> {
+    pub(crate) fn kind(&self) -> Option<Kind> {
         match self {
             Self::Core(error, _) => Some(error.kind()),
             _ => None,
@@ -57,7 +57,7 @@ impl Failure {
     }
 
     /// Returns the exit code of a command that fails so.
-    pub fn exit_code(&self) -> u8 {
+    pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Core(error, _) => exit_code::of(error),
             Self::Usage(..) | Self::Arguments(_) => exit_code::USAGE,
@@ -66,12 +66,12 @@ impl Failure {
     }
 
     /// Returns the JSON document of a command that ends with this failure and exit code.
-    pub fn document(&self, exit_code: u8) -> impl Serialize {
+    pub(crate) fn document(&self, exit_code: u8) -> impl Serialize {
         ErrorDocument { error: self.report(exit_code) }
     }
 
     /// Returns what a JSON document says of this failure.
-    pub fn report(&self, exit_code: u8) -> ErrorReport {
+    pub(crate) fn report(&self, exit_code: u8) -> ErrorReport {
         let (message, hints) = self.lines();
         let (kind, place) = match self {
             Self::Core(error, _) => (format!("{:?}", error.kind()), Some(error.place().clone())),
@@ -82,7 +82,7 @@ impl Failure {
     }
 
     /// Prints `error: …` and `hint: …` lines.
-    pub fn print(&self, err: &mut dyn Write) {
+    pub(crate) fn print(&self, err: &mut dyn Write) {
         if let Self::Arguments(text) = self {
             let _ = write!(err, "{}", without_secrets(text));
             return;
@@ -129,7 +129,7 @@ struct ErrorDocument {
 
 /// The description of a failure in a JSON document.
 #[derive(Serialize)]
-pub struct ErrorReport {
+pub(crate) struct ErrorReport {
     /// The name of a [`Kind`].
     kind: String,
     message: String,

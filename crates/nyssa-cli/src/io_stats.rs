@@ -8,7 +8,7 @@ use crate::failure::Result;
 use crate::units::size;
 
 /// Prints the counters of this process as a table, or writes them as JSON to a file.
-pub fn report(place: &str, app: &mut App<'_>) -> Result<()> {
+pub(crate) fn report(place: &str, app: &mut App<'_>) -> Result<()> {
     let counts = IoStats::of_process().counts();
     if place != TABLE {
         let text = serde_json::to_string_pretty(&counts)?;

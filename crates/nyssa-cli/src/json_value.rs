@@ -30,11 +30,11 @@ use arrow_schema::DataType;
 use nyssa_data::dataset::{CppKind, CppType};
 use nyssa_root::arrow::Date;
 use objects::Objects;
-pub use objects::write_object;
+pub(crate) use objects::write_object;
 
 /// The style of the JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JsonStyle {
+pub(crate) enum JsonStyle {
     /// The style for people and scripts.
     Lines,
     /// The style of the RNTuple Validation Suite.
@@ -58,7 +58,7 @@ struct How<'a> {
 ///
 /// # Errors
 /// `out` cannot be written; `Unsupported` for Arrow types that no dataset has.
-pub fn write(
+pub(crate) fn write(
     out: &mut dyn Write,
     array: &dyn Array,
     row: usize,
@@ -254,7 +254,7 @@ fn members(
 }
 
 /// Writes the name of a member and the colon.
-pub fn name(out: &mut dyn Write, name: &str) -> io::Result<()> {
+pub(crate) fn name(out: &mut dyn Write, name: &str) -> io::Result<()> {
     serde_json::to_writer(&mut *out, name)?;
     out.write_all(b":")
 }

@@ -3,6 +3,8 @@
 //! Data go to `out`, messages (progress, hints, errors) to `err`. With `--json`, `out` gets one document, also
 //! if the command fails. [`exit_code`] lists the exit codes.
 
+#![deny(missing_docs, unreachable_pub)]
+
 mod app;
 mod args;
 mod cmd;

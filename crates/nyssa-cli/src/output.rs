@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::failure::Result;
 use crate::units::count;
 
-pub use crate::printable::{brief, printable};
+pub(crate) use crate::printable::{brief, printable};
 
 /// The number of names of a long list that are printed.
 const NAMED: usize = 5;
@@ -17,14 +17,14 @@ const NAMED: usize = 5;
 const GAP: (u16, u16) = (0, 2);
 
 /// A table that is being filled.
-pub struct Columns {
+pub(crate) struct Columns {
     table: Table,
     right: Vec<bool>,
 }
 
 impl Columns {
     /// Makes a table with a header. A `>` before a name aligns its column to the right.
-    pub fn new(header: &[&str]) -> Self {
+    pub(crate) fn new(header: &[&str]) -> Self {
         let mut table = Table::new();
         table.load_style(presets::NOTHING);
         let right: Vec<_> = header.iter().map(|name| name.starts_with('>')).collect();
@@ -34,22 +34,22 @@ impl Columns {
     }
 
     /// Adds a row. Control characters are escaped, since they would break the table.
-    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.table.add_row(cells.into_iter().map(|cell| Cell::new(printable(&cell))));
     }
 
     /// Prints the table. It is as wide as its content, and not wider than the terminal.
-    pub fn print(self, app: &mut App<'_>) -> Result<()> {
+    pub(crate) fn print(self, app: &mut App<'_>) -> Result<()> {
         self.write(app.out, app.terminal.width)
     }
 
     /// Writes the table. Without a width it is as wide as its cells.
-    pub fn write(self, out: &mut dyn Write, width: Option<u16>) -> Result<()> {
+    pub(crate) fn write(self, out: &mut dyn Write, width: Option<u16>) -> Result<()> {
         self.lines(width).iter().try_for_each(|line| Ok(writeln!(out, "{line}")?))
     }
 
     /// Returns the lines of the table, which are not longer than `width`.
-    pub fn lines(mut self, width: Option<u16>) -> Vec<String> {
+    pub(crate) fn lines(mut self, width: Option<u16>) -> Vec<String> {
         if let Some(width) = width {
             self.table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
         }
@@ -64,7 +64,7 @@ impl Columns {
 }
 
 /// Prints how many things were `done`, and the names of the first ones. Prints nothing if there are none.
-pub fn names(done: &str, thing: &str, all: &[String], app: &mut App<'_>) -> Result<()> {
+pub(crate) fn names(done: &str, thing: &str, all: &[String], app: &mut App<'_>) -> Result<()> {
     let [first, rest @ ..] = all else { return Ok(()) };
     let (named, more) = rest.split_at(rest.len().min(NAMED - 1));
     let names = named.iter().fold(first.clone(), |names, name| names + ", " + name);

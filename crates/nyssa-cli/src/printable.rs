@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use nyssa_io::printable_lines;
 
-pub use nyssa_io::printable;
+pub(crate) use nyssa_io::printable;
 
 /// An output through which all text leaves for the terminal. What would move its cursor is escaped, except ends of lines. JSON
 /// stays the same document, because the escapes are escapes of JSON, too.
-pub struct Printable<'a>(pub &'a mut dyn Write);
+pub(crate) struct Printable<'a>(pub &'a mut dyn Write);
 
 impl Write for Printable<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -27,7 +27,7 @@ const BRIEF: usize = 72;
 
 /// Returns the start of a text that is too long for a column of a table. A leaf list of some classes of old experiments has
 /// thousands of characters.
-pub fn brief(text: String) -> String {
+pub(crate) fn brief(text: String) -> String {
     match text.char_indices().nth(BRIEF) {
         Some(_) => text.chars().take(BRIEF - 3).chain("...".chars()).collect(),
         None => text,

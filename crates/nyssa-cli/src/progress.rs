@@ -62,13 +62,13 @@ fn for_people(what: &str) -> String {
 }
 
 /// A progress bar on standard error. It disappears when it is dropped.
-pub struct Bar {
+pub(crate) struct Bar {
     bar: ProgressBar,
     what: What,
 }
 
 impl Bar {
-    pub fn new(what: &str, visible: bool) -> Self {
+    pub(crate) fn new(what: &str, visible: bool) -> Self {
         let what = for_people(what);
         let known = Arc::new(Mutex::new(what.clone()));
         if !visible {
@@ -84,19 +84,19 @@ impl Bar {
     }
 
     /// Says what the command does now.
-    pub fn set_what(&self, what: &str) {
+    pub(crate) fn set_what(&self, what: &str) {
         let what = for_people(what);
         self.bar.set_message(what.clone());
         *self.what.lock().unwrap_or_else(PoisonError::into_inner) = what;
     }
 
     /// Runs `print` while the bar is hidden.
-    pub fn hide<R>(&self, print: impl FnOnce() -> R) -> R {
+    pub(crate) fn hide<R>(&self, print: impl FnOnce() -> R) -> R {
         self.bar.suspend(print)
     }
 
     /// Returns the function that the core calls with (done, total).
-    pub fn callback(&self) -> Progress {
+    pub(crate) fn callback(&self) -> Progress {
         let bar = self.bar.clone();
         Arc::new(move |done, total| {
             bar.set_length(total);
@@ -105,7 +105,7 @@ impl Bar {
     }
 
     /// Returns the function that writes a line each minute instead.
-    pub fn heartbeat(&self) -> Progress {
+    pub(crate) fn heartbeat(&self) -> Progress {
         Heartbeat::callback(Arc::clone(&self.what))
     }
 }

@@ -21,7 +21,7 @@ const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 static IDLE: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// A guard that handles the signals as long as it exists.
-pub struct Signals {
+pub(crate) struct Signals {
     stop: Arc<AtomicBool>,
     which: Arc<AtomicUsize>,
     ids: Vec<SigId>,
@@ -29,7 +29,7 @@ pub struct Signals {
 
 impl Signals {
     /// Starts to handle the signals.
-    pub fn install() -> io::Result<Self> {
+    pub(crate) fn install() -> io::Result<Self> {
         let mut signals = Self { stop: Arc::default(), which: Arc::default(), ids: Vec::new() };
         IDLE.store(false, Ordering::Relaxed);
         for signal in SIGNALS.into_iter().filter(|&signal| !is(signal, Action::Ignore)) {
@@ -51,19 +51,19 @@ impl Signals {
     }
 
     /// Returns the flag that is set once the user wants the command to stop.
-    pub fn flag(&self) -> Arc<AtomicBool> {
+    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
     }
 
     /// Returns the number of the signal that came last, or 0.
-    pub fn number(&self) -> Arc<AtomicUsize> {
+    pub(crate) fn number(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.which)
     }
 }
 
 /// Returns the exit code of a process that a signal stopped: 128 plus the number of the signal. If it has none (0), it is that
 /// of Ctrl-C.
-pub fn exit_code(number: &AtomicUsize) -> u8 {
+pub(crate) fn exit_code(number: &AtomicUsize) -> u8 {
     let signal = i32::try_from(number.load(Ordering::Relaxed)).unwrap_or(SIGINT);
     u8::try_from(code(if signal == 0 { SIGINT } else { signal }))
         .unwrap_or(crate::exit_code::SYSTEM)

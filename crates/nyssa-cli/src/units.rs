@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-pub use nyssa_io::parse_size;
-pub use nyssa_jobs::job::EntryRange;
+pub(crate) use nyssa_io::parse_size;
+pub(crate) use nyssa_jobs::job::EntryRange;
 use nyssa_root::context::MAX_THREADS;
 
 /// Parses a number of threads.
-pub fn parse_threads(text: &str) -> Result<usize, String> {
+pub(crate) fn parse_threads(text: &str) -> Result<usize, String> {
     match text.trim().parse() {
         Ok(threads) if (1..=MAX_THREADS).contains(&threads) => Ok(threads),
         _ => Err(format!("the number of threads must be from 1 to {MAX_THREADS}")),
@@ -15,14 +15,14 @@ pub fn parse_threads(text: &str) -> Result<usize, String> {
 }
 
 /// Parses the seconds between two rows of the monitor.
-pub fn parse_interval(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_interval(text: &str) -> Result<Duration, String> {
     let seconds =
         text.trim().parse().map_err(|_| format!("{text:?} is not a number of seconds"))?;
     nyssa_observe::interval(seconds).map_err(|error| error.to_string())
 }
 
 /// Parses a time such as `50ms`, `0.2s` or `200us`.
-pub fn parse_time(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_time(text: &str) -> Result<Duration, String> {
     let wrong = || {
         format!("{text:?} is not a time: write a number with a unit, such as 50ms, 0.2s or 200us")
     };
@@ -38,7 +38,7 @@ pub fn parse_time(text: &str) -> Result<Duration, String> {
 }
 
 /// Returns a size in decimal units, such as `1.23 MB`.
-pub fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     if bytes < 1000 {
         return format!("{bytes} B");
     }
@@ -57,7 +57,7 @@ pub fn size(bytes: u64) -> String {
 }
 
 /// Returns a number such as `1,234,567`.
-pub fn count(number: u64) -> String {
+pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -70,17 +70,17 @@ pub fn count(number: u64) -> String {
 }
 
 /// Returns a number with the name of the things, such as `1 key` or `2 keys`.
-pub fn counted(number: u64, thing: &str) -> String {
+pub(crate) fn counted(number: u64, thing: &str) -> String {
     format!("{} {thing}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
 /// Returns a part of a total, such as `12.3%`.
-pub fn share(part: u64, total: u64) -> String {
+pub(crate) fn share(part: u64, total: u64) -> String {
     if total == 0 { "-".to_owned() } else { format!("{:.1}%", part as f64 / total as f64 * 100.0) }
 }
 
 /// Returns how many times smaller the stored bytes are: `3.21`.
-pub fn ratio(uncompressed: u64, stored: u64) -> String {
+pub(crate) fn ratio(uncompressed: u64, stored: u64) -> String {
     if stored == 0 { "-".to_owned() } else { format!("{:.2}", uncompressed as f64 / stored as f64) }
 }
 

@@ -30,13 +30,13 @@ static PAGES: LazyLock<Environment<'static>> = LazyLock::new(|| {
 });
 
 /// Returns the body of a page. Texts in its content are escaped.
-pub fn body(template: &str, content: impl Serialize) -> String {
+pub(crate) fn body(template: &str, content: impl Serialize) -> String {
     let made = PAGES.get_template(template).and_then(|one| one.render(content));
     made.unwrap_or_else(|error| format!("{error:#}"))
 }
 
 /// Returns a whole page.
-pub fn page(title: &str, style: &str, body: &str) -> String {
+pub(crate) fn page(title: &str, style: &str, body: &str) -> String {
     self::body("page.html", context! { title, style => format!("{STYLE}{style}"), body })
 }
 

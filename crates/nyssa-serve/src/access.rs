@@ -10,14 +10,14 @@ use nyssa_io::{Error, Result};
 use subtle::{Choice, ConstantTimeEq};
 
 /// The file of the tokens, or `None` if no token is required.
-pub struct Access(Option<PathBuf>);
+pub(crate) struct Access(Option<PathBuf>);
 
 impl Access {
     /// Asks for one of the tokens in a file, which has one on each line. Without a file, asks for no token.
     ///
     /// # Errors
     /// `InvalidInput` for a file without tokens; an error of the system.
-    pub fn new(file: Option<PathBuf>) -> Result<Self> {
+    pub(crate) fn new(file: Option<PathBuf>) -> Result<Self> {
         if let Some(path) = &file {
             let failed = |error| Error::new(path.display().to_string(), "read tokens from", error);
             if tokens(&fs::read_to_string(path).map_err(failed)?).next().is_none() {
@@ -29,7 +29,7 @@ impl Access {
 
     /// Returns whether the headers of a request have a token. The file is read each time, so that tokens can be
     /// replaced. A file that cannot be read lets nobody in.
-    pub fn allows(&self, headers: &HeaderMap) -> bool {
+    pub(crate) fn allows(&self, headers: &HeaderMap) -> bool {
         let Some(path) = &self.0 else { return true };
         let header = headers.get(AUTHORIZATION).map_or(&[][..], |value| value.as_bytes());
         let (scheme, given) = header.split_at(header.len().min("bearer ".len()));

@@ -31,7 +31,7 @@ const NOSNIFF: HeaderName = HeaderName::from_static("x-content-type-options");
 type Report = Box<dyn Fn(&str) + Send + Sync>;
 
 /// The maker of answers.
-pub struct Answers(Arc<State>);
+pub(crate) struct Answers(Arc<State>);
 
 struct State {
     roots: Roots,
@@ -41,12 +41,12 @@ struct State {
 }
 
 impl Answers {
-    pub fn new(roots: Roots, access: Access, report: Report) -> Self {
+    pub(crate) fn new(roots: Roots, access: Access, report: Report) -> Self {
         Self(Arc::new(State { roots, access, sources: Sources::default(), report }))
     }
 
     /// Answers a request. Files are found and opened on a thread that may wait.
-    pub async fn answer(&self, request: &Request<Incoming>) -> Response<Body> {
+    pub(crate) async fn answer(&self, request: &Request<Incoming>) -> Response<Body> {
         let state = Arc::clone(&self.0);
         let mut parts = Request::new(()).into_parts().0;
         parts.method.clone_from(request.method());

@@ -24,16 +24,16 @@ const SHORT: u64 = 256 << 10;
 
 /// A part of an answer.
 #[derive(Clone, Debug)]
-pub enum BodyPart {
+pub(crate) enum BodyPart {
     Text(Bytes),
     Range(Range<u64>),
 }
 
 /// A function that gets the error of a read that failed.
-pub type OnError = Arc<dyn Fn(&Error) + Send + Sync>;
+pub(crate) type OnError = Arc<dyn Fn(&Error) + Send + Sync>;
 
 /// The body of an answer. Its length is known before it is sent.
-pub struct Body {
+pub(crate) struct Body {
     left: u64,
     pieces: VecDeque<BodyPart>,
     ready: VecDeque<Bytes>,
@@ -43,7 +43,7 @@ pub struct Body {
 
 impl Body {
     /// Makes the body of a text.
-    pub fn text(text: impl Into<Bytes>) -> Self {
+    pub(crate) fn text(text: impl Into<Bytes>) -> Self {
         let text = text.into();
         Self {
             left: text.len() as u64,
@@ -59,7 +59,7 @@ impl Body {
     ///
     /// # Errors
     /// A short part cannot be read.
-    pub fn read_if_short(
+    pub(crate) fn read_if_short(
         source: Arc<dyn Source>,
         pieces: Vec<BodyPart>,
         on_error: OnError,
@@ -73,7 +73,11 @@ impl Body {
     }
 
     /// Makes a body of parts of a file, with texts between them. Nothing is read before it is polled.
-    pub fn of_file(source: Arc<dyn Source>, pieces: Vec<BodyPart>, on_error: OnError) -> Self {
+    pub(crate) fn of_file(
+        source: Arc<dyn Source>,
+        pieces: Vec<BodyPart>,
+        on_error: OnError,
+    ) -> Self {
         Self {
             left: pieces.iter().map(BodyPart::length).sum(),
             pieces: pieces.into(),
@@ -107,7 +111,7 @@ impl Body {
 }
 
 impl BodyPart {
-    pub fn length(&self) -> u64 {
+    pub(crate) fn length(&self) -> u64 {
         match self {
             Self::Text(text) => text.len() as u64,
             Self::Range(range) => range.end - range.start,

@@ -14,17 +14,17 @@ use tokio::time::{Sleep, sleep};
 
 /// The number of connections of each client.
 #[derive(Clone, Default)]
-pub struct Clients(Arc<Mutex<HashMap<IpAddr, usize>>>);
+pub(crate) struct Clients(Arc<Mutex<HashMap<IpAddr, usize>>>);
 
 /// A connection of a client. It no longer counts when this is dropped.
-pub struct Connection {
+pub(crate) struct Connection {
     clients: Clients,
     client: IpAddr,
 }
 
 impl Clients {
     /// Counts a connection, unless its client has `most` of them already.
-    pub fn connect(&self, address: IpAddr, most: usize) -> Option<Connection> {
+    pub(crate) fn connect(&self, address: IpAddr, most: usize) -> Option<Connection> {
         let client = client(address);
         let mut all = self.all();
         let number = all.entry(client).or_default();
@@ -66,7 +66,7 @@ fn client(address: IpAddr) -> IpAddr {
 }
 
 /// A socket whose client must take some bytes of an answer within a time.
-pub struct Impatient<S> {
+pub(crate) struct Impatient<S> {
     socket: S,
     patience: Duration,
     /// The end of the time, while the client takes nothing.
@@ -74,7 +74,7 @@ pub struct Impatient<S> {
 }
 
 impl<S> Impatient<S> {
-    pub fn new(socket: S, patience: Duration) -> Self {
+    pub(crate) fn new(socket: S, patience: Duration) -> Self {
         Self { socket, patience, end: None }
     }
 

@@ -9,7 +9,7 @@ use hyper::header::{
 
 /// The properties that distinguish a version of a file from others.
 #[derive(Clone, Debug, Default)]
-pub struct Version {
+pub(crate) struct Version {
     /// A strong ETag, with its quotes.
     pub etag: Option<String>,
     /// The time of the last change.
@@ -18,7 +18,7 @@ pub struct Version {
 
 /// The result of the conditions of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// The request is answered.
     Answer,
     /// The request is answered, and its ranges do not count: they are of another version.
@@ -31,7 +31,7 @@ pub enum Verdict {
 
 impl Version {
     /// Compares this version with the conditions of a request.
-    pub fn compare(&self, headers: &HeaderMap) -> Verdict {
+    pub(crate) fn compare(&self, headers: &HeaderMap) -> Verdict {
         let header = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
         let date = |name| header(name).and_then(|text| httpdate::parse_http_date(text).ok());
         if let Some(tags) = header(IF_MATCH) {

@@ -8,6 +8,8 @@
 //! bytes are read by `nyssa_io`, so that a cache lies in front of an origin as it does for every other reader.
 //! hyper speaks HTTP, and tokio waits for sockets; decision 0020 says why these. Reads run on threads that may wait.
 
+#![deny(missing_docs, unreachable_pub)]
+
 mod access;
 mod answer;
 mod body;

@@ -8,7 +8,7 @@ use crate::path::{encoded, joined};
 use crate::roots::Listed;
 
 /// Returns the page of a folder.
-pub fn page(names: &[String], entries: &[Listed]) -> String {
+pub(crate) fn page(names: &[String], entries: &[Listed]) -> String {
     let place = format!("/{}", names.join("/"));
     let place = escaped(&place);
     let mut page = format!(
@@ -33,7 +33,7 @@ pub fn page(names: &[String], entries: &[Listed]) -> String {
 }
 
 /// Returns the answer to `PROPFIND` for a folder or file, and for the entries of the folder.
-pub fn multistatus(names: &[String], own: &Listed, entries: &[Listed]) -> String {
+pub(crate) fn multistatus(names: &[String], own: &Listed, entries: &[Listed]) -> String {
     let mut text =
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<D:multistatus xmlns:D=\"DAV:\">\n".to_owned();
     response(&joined(names, own.is_folder), own, &mut text);

@@ -8,7 +8,7 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'
 /// Returns the names in a path, decoded once. Returns `None` for a path that could lead out of the offered
 /// folders: one with `.` or `..`, with a slash, a backslash or a control character inside a name, with bytes
 /// that are not UTF-8, or with a hidden name.
-pub fn names(path: &str) -> Option<Vec<String>> {
+pub(crate) fn names(path: &str) -> Option<Vec<String>> {
     let parts = path.strip_prefix('/')?.split('/').filter(|part| !part.is_empty());
     parts.map(|part| name(part).filter(|name| is_open(name))).collect()
 }
@@ -18,24 +18,24 @@ fn name(part: &str) -> Option<String> {
 }
 
 /// Returns whether a name is offered. Hidden names are not.
-pub fn is_open(name: &str) -> bool {
+pub(crate) fn is_open(name: &str) -> bool {
     let strange = |c: char| c.is_control() || matches!(c, '/' | '\\');
     !name.is_empty() && !name.starts_with('.') && !name.contains(strange)
 }
 
 /// Returns whether a name can be a part of a URL of an origin. Names with characters that have a meaning in
 /// URLs cannot, and neither can the scheme of a URL that a proxy would follow.
-pub fn is_open_in_url(name: &str) -> bool {
+pub(crate) fn is_open_in_url(name: &str) -> bool {
     is_open(name) && !name.contains(['?', '#', '%']) && !name.ends_with(':')
 }
 
 /// Returns a name encoded for a URL.
-pub fn encoded(name: &str) -> String {
+pub(crate) fn encoded(name: &str) -> String {
     utf8_percent_encode(name, ENCODED).to_string()
 }
 
 /// Returns the path of names, with a slash at its end if it is a folder.
-pub fn joined(names: &[String], is_folder: bool) -> String {
+pub(crate) fn joined(names: &[String], is_folder: bool) -> String {
     let mut path = String::new();
     for name in names {
         path.push('/');

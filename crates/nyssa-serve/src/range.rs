@@ -7,7 +7,7 @@ const MAX_RANGES: usize = 4096;
 
 /// The bytes that a request wants of a file.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub(crate) enum Wanted {
     /// All bytes.
     Whole,
     /// These ranges, none of which is empty.
@@ -18,7 +18,7 @@ pub enum Wanted {
 
 /// Returns what a header wants of a file of `size` bytes. A header of another unit, or that breaks the rules,
 /// wants the whole file.
-pub fn wanted(header: &str, size: u64) -> Wanted {
+pub(crate) fn wanted(header: &str, size: u64) -> Wanted {
     let Some((unit, list)) = header.split_once('=') else { return Wanted::Whole };
     if !unit.trim().eq_ignore_ascii_case("bytes") {
         return Wanted::Whole;

@@ -10,7 +10,7 @@ use nyssa_io::{EntryKind, Error, Result};
 use crate::path::{is_open, is_open_in_url};
 
 /// All folders and files that are offered.
-pub struct Roots(Vec<Root>);
+pub(crate) struct Roots(Vec<Root>);
 
 /// A folder or a file that is offered.
 struct Root {
@@ -22,7 +22,7 @@ struct Root {
 
 /// The location of a folder or file.
 #[derive(Clone, Debug)]
-pub enum Location {
+pub(crate) enum Location {
     /// A path without links.
     Local(PathBuf),
     /// A URL.
@@ -31,7 +31,7 @@ pub enum Location {
 
 /// The thing that the names of a request lead to.
 #[derive(Debug)]
-pub enum Found {
+pub(crate) enum Found {
     File(Location),
     Folder(Location),
     /// The first folder, if there are several roots.
@@ -40,7 +40,7 @@ pub enum Found {
 
 /// One entry of a folder.
 #[derive(Debug)]
-pub struct Listed {
+pub(crate) struct Listed {
     pub name: String,
     pub is_folder: bool,
     pub size: Option<u64>,
@@ -53,7 +53,7 @@ impl Roots {
     /// # Errors
     /// `NotFound` for a location that does not exist; `InvalidInput` for roots of the same name or without a
     /// usable name.
-    pub fn new(locations: &[String]) -> Result<Self> {
+    pub(crate) fn new(locations: &[String]) -> Result<Self> {
         let mut roots: Vec<Root> = Vec::with_capacity(locations.len());
         for location in locations {
             let root = Root::new(location)?;
@@ -77,7 +77,7 @@ impl Roots {
     /// # Errors
     /// `NotFound` for something that does not exist or is not offered; an error of the system or of the
     /// origin.
-    pub fn find(&self, names: &[String]) -> std::io::Result<Found> {
+    pub(crate) fn find(&self, names: &[String]) -> std::io::Result<Found> {
         if let [only] = &self.0[..]
             && only.is_folder
         {
@@ -92,7 +92,7 @@ impl Roots {
     ///
     /// # Errors
     /// The folder cannot be listed here, or the origin refuses it.
-    pub fn list(&self, folder: &Found) -> std::io::Result<Vec<Listed>> {
+    pub(crate) fn list(&self, folder: &Found) -> std::io::Result<Vec<Listed>> {
         let mut all = match folder {
             Found::File(_) => return Err(missing()),
             Found::Roots => {

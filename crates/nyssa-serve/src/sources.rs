@@ -19,7 +19,7 @@ const MOST: usize = 64;
 
 /// The files of origins that are open.
 #[derive(Default)]
-pub struct Sources(Mutex<HashMap<String, Kept>>);
+pub(crate) struct Sources(Mutex<HashMap<String, Kept>>);
 
 struct Kept {
     opened: Opened,
@@ -28,7 +28,7 @@ struct Kept {
 
 /// An open file, with its version.
 #[derive(Clone)]
-pub struct Opened {
+pub(crate) struct Opened {
     pub source: Arc<dyn Source>,
     pub version: Version,
 }
@@ -38,7 +38,7 @@ impl Sources {
     ///
     /// # Errors
     /// `NotFound`; `PermissionDenied`; `IsADirectory`; other failures of the system or of the origin.
-    pub fn open(&self, place: &Location) -> Result<Opened> {
+    pub(crate) fn open(&self, place: &Location) -> Result<Opened> {
         let url = match place {
             Location::Local(path) => return open_local(path),
             Location::Remote(url) => url,
@@ -67,7 +67,7 @@ impl Sources {
     }
 
     /// Removes the file of an origin, so that it is opened again next time. It has failed, or has changed.
-    pub fn forget(&self, place: &Location) {
+    pub(crate) fn forget(&self, place: &Location) {
         if let Location::Remote(url) = place {
             self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(url);
         }

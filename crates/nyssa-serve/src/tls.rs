@@ -16,7 +16,7 @@ use tokio_rustls::rustls::server::ServerConfig;
 /// # Errors
 /// `InvalidInput` for a file that is not a certificate or a key, or if they do not belong together; the errors
 /// of the system.
-pub fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor> {
+pub(crate) fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor> {
     let wrong = |path: &Path, what: &str, error: pem::Error| {
         let error = match error {
             pem::Error::Io(error) => error,

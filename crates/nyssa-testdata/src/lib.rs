@@ -3,6 +3,8 @@
 //! A test that calls [`data`] is marked by `#[ignore = "needs NYSSA_TEST_DATA"]`. The test runner then counts
 //! it as ignored, and `--include-ignored` runs it if the files are there.
 
+#![deny(missing_docs, unreachable_pub)]
+
 use std::path::{Path, PathBuf};
 
 /// Returns the path of a file in `testdata`. ROOT wrote these files, and every clone has them.

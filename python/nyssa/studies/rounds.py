@@ -82,7 +82,9 @@ class Study:
         except _FailedError as error:
             one.error = str(error)
         finally:
-            for path in (self._output, self._trace):
+            # A process that is killed leaves the file that it had begun.
+            begun = self.folder.glob(f".{self._output.name}.nyssa-*.part")
+            for path in (self._output, self._trace, *begun):
                 path.unlink(missing_ok=True)
         return one
 

@@ -360,7 +360,7 @@ def test_other_cycles_are_named(tmp_path: Path, root: Root) -> None:
         ("swapped", r"item 0 is a TH1D b, not a TH1D a"),
         ("strings", r"item 0 is a TObjString 1, not a TObjString 0"),
         ("twice", r"its TH1D a is in it twice"),
-        ("axes", r"its x axis has 3 bins from 0 to 2, the axis of earlier inputs 2 bins"),
+        ("axes", r"its x axis has 3 bins from 0 to 2, but the axis of earlier inputs has 2 bins"),
         ("classes", r"a TH1D, but an input before has a TH1F of this name"),
         ("average", r"it is an average"),
     ],

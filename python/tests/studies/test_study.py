@@ -20,6 +20,7 @@ import uproot
 import nyssa
 from nyssa import _core
 from nyssa.campaign.lines import JsonLines
+from nyssa.studies import rounds
 from nyssa.studies.journal import JOURNAL
 from support.data import TESTDATA
 
@@ -202,6 +203,21 @@ def test_a_study_continues(tree: str, tmp_path: Path) -> None:
     # What else is measured makes it another study.
     nyssa.study(tree, vary=vary, columns="n", repeats=1, folder=tmp_path)
     assert len(lines(tmp_path)) == 4 + 3 + 1 + 2
+
+
+def test_an_interrupt_leaves_no_file_that_was_begun(
+    tree: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = tmp_path / ".nyssa-study-output.root.nyssa-0.part"
+
+    def interrupted(*_: object) -> str:
+        begun.touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(rounds, "_said", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        nyssa.study(tree, vary={"compression": ["zlib:1"]}, folder=tmp_path)
+    assert not begun.exists()
 
 
 def test_ctrl_c_and_the_same_command_again(tree: str, tmp_path: Path) -> None:

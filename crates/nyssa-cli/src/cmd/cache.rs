@@ -21,7 +21,7 @@ use crate::units::{count, counted, size};
 #[command(
     after_help = "Examples:\n  nyssa cache ls --cache /scratch/me/cache\n  nyssa cache clear 'root://host/*'"
 )]
-pub struct CacheArgs {
+pub(crate) struct CacheArgs {
     #[command(subcommand)]
     action: Action,
 }
@@ -43,7 +43,7 @@ enum Action {
     Verify,
 }
 
-pub fn run(args: &CacheArgs, app: &mut App<'_>) -> Result<u8> {
+pub(crate) fn run(args: &CacheArgs, app: &mut App<'_>) -> Result<u8> {
     let Some(folder) = app.cache_folder.clone() else {
         let hint = "write --cache DIR, or set the environment variable NYSSA_CACHE";
         return Err(Failure::Usage("no cache folder is named".to_owned(), Some(hint.to_owned())));

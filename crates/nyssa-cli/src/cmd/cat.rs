@@ -51,7 +51,7 @@ const REASONS: usize = 3;
     nyssa cat run3.root:Events --entries 100:110 --filter 'Muon_*' | jq .Muon_pt\n  \
     nyssa cat 'run*.root:Events' --entries 1000000:1000010\n  \
     nyssa cat run3.root:hists/mass | jq .fArray")]
-pub struct Cat {
+pub(crate) struct Cat {
     /// FILE or FILE:PATH; also globs, folders, and @LIST for the lines of a file
     #[arg(required = true)]
     data: Vec<String>,
@@ -80,7 +80,7 @@ pub struct Cat {
     skip_unreadable: bool,
 }
 
-pub fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
+pub(crate) fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
     if let [argument] = &args.data[..]
         && let Some((file, key)) = find_object(argument)?
     {

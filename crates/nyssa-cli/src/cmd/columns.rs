@@ -8,7 +8,7 @@ use crate::output::Columns;
 use crate::units::{count, ratio, size};
 
 /// Prints each column, or how many columns are stored in the same way. The largest sum comes first.
-pub fn print(columns: &[ColumnReport], each: bool, app: &mut App<'_>) -> Result<()> {
+pub(super) fn print(columns: &[ColumnReport], each: bool, app: &mut App<'_>) -> Result<()> {
     if columns.is_empty() {
         return Ok(());
     }

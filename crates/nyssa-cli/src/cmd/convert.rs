@@ -34,7 +34,7 @@ use crate::units::{count, counted, ratio, size};
     nyssa convert run3.root:Events muons.root --include 'Muon_*' --entries 0:1000\n  \
     nyssa convert run3.root:Events out.root --field-options 'Jet_*:column=Real32Trunc:16,compression=zstd:9'\n  \
     nyssa convert ntuple.root:Events tree.root --to ttree --skip-unsupported")]
-pub struct Convert<D: Args = ChosenDirection> {
+pub(crate) struct Convert<D: Args = ChosenDirection> {
     /// FILE for all its TTrees (or RNTuples), or FILE:PATH for one, and the file to write; with --into, files, globs, folders and lists (@LIST)
     #[arg(value_names = ["INPUT", "OUTPUT"], required = true, num_args = 1..)]
     files: Vec<String>,
@@ -62,7 +62,7 @@ pub struct Convert<D: Args = ChosenDirection> {
 
 /// A direction with its options: what `--to` says.
 #[derive(Debug)]
-pub enum ChosenDirection {
+pub(crate) enum ChosenDirection {
     RNTuple(ToRNTuple),
     TTree(ToTTree),
 }
@@ -111,11 +111,11 @@ fn to_argument() -> Arg {
 }
 
 /// Returns the command with the arguments of a conversion to a TTree.
-pub fn command_to_ttree() -> Command {
+pub(crate) fn command_to_ttree() -> Command {
     Convert::<ToTTree>::augment_args(Command::new("convert")).arg(to_argument())
 }
 
-pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
+pub(crate) fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
     match &args.direction {
         ChosenDirection::RNTuple(options) => run_with(args, options, app),
         ChosenDirection::TTree(options) => run_with(args, options, app),

@@ -33,7 +33,7 @@ use crate::units::{count, counted};
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa diff run3.root:Events out.root:Events\n  \
     nyssa diff 'run*.root' merged.root")]
-pub struct Diff {
+pub(crate) struct Diff {
     /// FILE or FILE:PATH; also a glob in quotes, a folder, or @LIST for the lines of a file
     a: String,
     /// The other dataset, in the same forms as A
@@ -54,7 +54,7 @@ struct Document<'a, R: Serialize> {
     report: &'a R,
 }
 
-pub fn run(args: &Diff, app: &mut App<'_>) -> Result<u8> {
+pub(crate) fn run(args: &Diff, app: &mut App<'_>) -> Result<u8> {
     let filter = Filter::new(&args.filter, &[])?;
     let context = app.context()?;
     let chain = ChainOptions {

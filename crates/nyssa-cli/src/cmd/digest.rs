@@ -30,7 +30,7 @@ use crate::units::{EntryRange, count, counted, parse_size};
 #[command(after_help = "Examples:\n  nyssa digest run3.root:Events --json > run3.json\n  \
     nyssa convert run3.root:Events out.root --report out.json\n  \
     nyssa digest out.root --compare out.json")]
-pub struct Digest {
+pub(crate) struct Digest {
     /// FILE for all its datasets, or FILE:PATH for one; several, a glob in quotes, a folder, or @LIST are hashed as one
     #[arg(required = true)]
     data: Vec<String>,
@@ -63,7 +63,7 @@ struct DatasetComparison<'a> {
     comparison: Comparison,
 }
 
-pub fn run(args: &Digest, app: &mut App<'_>) -> Result<u8> {
+pub(crate) fn run(args: &Digest, app: &mut App<'_>) -> Result<u8> {
     let filter = Filter::new(&args.filter, &[])?;
     let context = app.context()?;
     let all = several_datasets(&data::files(&args.data)?)?;

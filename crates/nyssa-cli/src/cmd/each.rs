@@ -34,7 +34,7 @@ struct Files<R> {
 ///
 /// One file is printed alone, and its failure is the failure of the command. Of several files, each has its name above
 /// it, and one that fails does not stop the rest. The exit code is then the largest one.
-pub fn each<R: Serialize>(
+pub(super) fn each<R: Serialize>(
     arguments: &[String],
     app: &mut App<'_>,
     look: impl Fn(&str, &mut App<'_>) -> Result<(R, u8)>,

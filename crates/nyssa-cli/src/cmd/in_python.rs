@@ -9,7 +9,7 @@ use crate::failure::{Failure, Result};
 /// The arguments of a command of the Python package.
 #[derive(Args, Debug)]
 #[command(disable_help_flag = true)]
-pub struct InPython {
+pub(crate) struct InPython {
     /// See the `--help` of this command in the Python package
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<OsString>,
@@ -19,7 +19,7 @@ pub struct InPython {
 ///
 /// # Errors
 /// Always an error of wrong usage.
-pub fn campaign(args: &InPython) -> Result<u8> {
+pub(crate) fn campaign(args: &InPython) -> Result<u8> {
     let job = args.arguments.first().map_or(String::new(), |job| format!(" {}", job.display()));
     elsewhere(&format!("campaign{job}"), "nyssa[dask]")
 }
@@ -28,7 +28,7 @@ pub fn campaign(args: &InPython) -> Result<u8> {
 ///
 /// # Errors
 /// Always an error of wrong usage.
-pub fn study(_: &InPython) -> Result<u8> {
+pub(crate) fn study(_: &InPython) -> Result<u8> {
     elsewhere("study", "nyssa")
 }
 

@@ -9,7 +9,7 @@ use crate::output::{Columns, names, printable};
 use crate::units::{count, ratio, size};
 
 /// One dataset that was written from one dataset of a file.
-pub struct Row<'a> {
+pub(super) struct Row<'a> {
     /// The path of the dataset in the input file.
     pub source: &'a str,
     /// The path of the dataset in the output file.
@@ -23,7 +23,7 @@ pub struct Row<'a> {
 /// Prints the names of input and output, and one line of a table for each row. `target`, `before` and `after` are the
 /// titles of the columns with the path in the output, and with the bytes of input and output. With `each`, every column of the output has a line
 /// of its own.
-pub fn print(
+pub(super) fn print(
     rows: &[Row<'_>],
     [target, before, after]: [&str; 3],
     each: bool,
@@ -79,7 +79,7 @@ fn file(Row { written, reencoded, .. }: &Row<'_>, app: &mut App<'_>) -> Result<(
 }
 
 /// Prints how fast the process read and wrote, and how much CPU time it took.
-pub fn process(written: &Written, app: &mut App<'_>) -> Result<()> {
+pub(super) fn process(written: &Written, app: &mut App<'_>) -> Result<()> {
     let ProcessUsage { cpu_seconds, cpu_efficiency, .. } = written.process;
     let rate = |megabytes: f64| format!("{megabytes:.1} MB/s");
     write!(
@@ -95,7 +95,7 @@ pub fn process(written: &Written, app: &mut App<'_>) -> Result<()> {
 }
 
 /// Prints the notes of a job.
-pub fn notes(written: &Written, app: &mut App<'_>) -> Result<()> {
+pub(super) fn notes(written: &Written, app: &mut App<'_>) -> Result<()> {
     for note in &written.notes {
         writeln!(app.out, "note: {}", printable(note))?;
     }
@@ -104,7 +104,7 @@ pub fn notes(written: &Written, app: &mut App<'_>) -> Result<()> {
 
 /// Prints which other objects of the input file were copied, and which were not. They are the same for all
 /// RNTuples of a file.
-pub fn others(reencoded: Option<&Reencoded>, app: &mut App<'_>) -> Result<()> {
+pub(super) fn others(reencoded: Option<&Reencoded>, app: &mut App<'_>) -> Result<()> {
     let Some(Reencoded { carried, left_out, .. }) = reencoded else { return Ok(()) };
     names("carried over", "object", carried, app)?;
     for object in left_out {

@@ -17,7 +17,7 @@ use crate::units::{count, size};
 /// Lists all keys of all directories. The size of a TTree or RNTuple is the stored size of all its data.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa ls run3.root\n  nyssa ls run3.root:dir -l")]
-pub struct Ls {
+pub(crate) struct Ls {
     /// FILE, or FILE:PATH to list one directory or object; several, a glob in quotes, a folder, or @LIST
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
@@ -26,7 +26,7 @@ pub struct Ls {
     long: bool,
 }
 
-pub fn run(args: &Ls, app: &mut App<'_>) -> Result<u8> {
+pub(crate) fn run(args: &Ls, app: &mut App<'_>) -> Result<u8> {
     each(&args.files, app, list_file, |listing, app| print(listing, args.long, app))
 }
 

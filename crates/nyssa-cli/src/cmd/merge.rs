@@ -36,7 +36,7 @@ use crate::units::{count, counted, size};
     nyssa merge run*.root -o all.root --skip-bad --compression zstd:5\n  \
     nyssa merge run*.root -o all.root --auto-flush 30MB --compression zstd:5\n  \
     nyssa merge run*.root -o 'part_{number}.root' --condense 10")]
-pub struct Merge {
+pub(crate) struct Merge {
     /// FILE or FILE:PATH with the RNTuples or TTrees, in order; also globs, folders, and @LIST for the lines of a
     /// file
     #[arg(required = true)]
@@ -51,7 +51,7 @@ pub struct Merge {
     options: MergeOptions,
 }
 
-pub fn run(args: &Merge, app: &mut App<'_>) -> Result<u8> {
+pub(crate) fn run(args: &Merge, app: &mut App<'_>) -> Result<u8> {
     let context = app.context()?;
     check_output(&args.output)?;
     let inputs = files(&args.inputs)?;

@@ -1,25 +1,25 @@
 //! Contains the commands, one file each.
 
-pub mod cache;
-pub mod cat;
+pub(crate) mod cache;
+pub(crate) mod cat;
 mod columns;
-pub mod convert;
-pub mod diff;
-pub mod digest;
+pub(crate) mod convert;
+pub(crate) mod diff;
+pub(crate) mod digest;
 mod each;
-pub mod in_python;
-pub mod inspect;
+pub(crate) mod in_python;
+pub(crate) mod inspect;
 mod job_report;
-pub mod ls;
-pub mod merge;
-pub mod profile;
-pub mod rewrite;
-pub mod schema;
+pub(crate) mod ls;
+pub(crate) mod merge;
+pub(crate) mod profile;
+pub(crate) mod rewrite;
+pub(crate) mod schema;
 #[cfg(feature = "serve")]
-pub mod serve;
-pub mod trace;
-pub mod tune;
-pub mod verify;
+pub(crate) mod serve;
+pub(crate) mod trace;
+pub(crate) mod tune;
+pub(crate) mod verify;
 
 use clap::Subcommand;
 
@@ -28,7 +28,7 @@ use crate::failure::Result;
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     Ls(ls::Ls),
     Schema(schema::Schema),
     Cat(cat::Cat),
@@ -52,7 +52,7 @@ pub enum Command {
 }
 
 /// Runs a command and returns the exit code. `run` runs a command inside a command.
-pub fn run(command: &Command, app: &mut App<'_>, run: &profile::Runner<'_>) -> Result<u8> {
+pub(crate) fn run(command: &Command, app: &mut App<'_>, run: &profile::Runner<'_>) -> Result<u8> {
     match command {
         Command::Ls(args) => ls::run(args, app),
         Command::Schema(args) => schema::run(args, app),

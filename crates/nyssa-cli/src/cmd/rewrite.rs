@@ -35,7 +35,7 @@ use crate::output::names;
     where(condition, x, y). Operators on a list act on each of its items; a comparison with an item that does not \
     exist is false."
 )]
-pub struct Rewrite {
+pub(crate) struct Rewrite {
     /// FILE or FILE:PATH with the RNTuple or TTree
     input: String,
     /// File to write
@@ -47,7 +47,7 @@ pub struct Rewrite {
     options: RewriteOptions,
 }
 
-pub fn run(args: &Rewrite, app: &mut App<'_>) -> Result<u8> {
+pub(crate) fn run(args: &Rewrite, app: &mut App<'_>) -> Result<u8> {
     let context = app.context()?;
     check_output(&args.output)?;
     let (file, path) = open_file(&args.input)?;

@@ -19,7 +19,7 @@ use crate::units::count;
 /// baskets. If nyssa cannot read a field or branch, the reason is shown.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa schema run3.root:Events --filter 'Jet_*'")]
-pub struct Schema {
+pub(crate) struct Schema {
     /// FILE or FILE:PATH; several, a glob in quotes, a folder, or @LIST
     #[arg(required = true)]
     data: Vec<String>,
@@ -31,7 +31,7 @@ pub struct Schema {
     verbose: bool,
 }
 
-pub fn run(args: &Schema, app: &mut App<'_>) -> Result<u8> {
+pub(crate) fn run(args: &Schema, app: &mut App<'_>) -> Result<u8> {
     let filter = Filter::new(&args.filter, &[])?;
     let look = |data: &str, _: &mut App<'_>| {
         let mut report = describe(&open_dataset(data)?)?;

@@ -21,7 +21,7 @@ use crate::output::printable;
 #[command(after_help = "Examples:\n  nyssa serve data/\n  \
     nyssa serve root://eos.example.org//store --cache cache --host 0.0.0.0 \\\n    \
     --token-file tokens --tls-cert cert.pem --tls-key key.pem")]
-pub struct Serve {
+pub(crate) struct Serve {
     /// Folders and files: paths or URLs. A single folder is offered as /; several ones are offered under their
     /// names
     #[arg(required = true, value_name = "DIR|URL")]
@@ -43,7 +43,7 @@ pub struct Serve {
     tls_key: Option<PathBuf>,
 }
 
-pub fn run(args: &Serve, app: &mut App<'_>) -> Result<u8> {
+pub(crate) fn run(args: &Serve, app: &mut App<'_>) -> Result<u8> {
     let options = ServeOptions {
         roots: args.roots.clone(),
         host: args.host.clone(),

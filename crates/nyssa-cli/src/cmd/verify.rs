@@ -24,13 +24,13 @@ use crate::units::{count, counted, size};
 #[command(
     after_help = "Examples:\n  nyssa verify run3.root\n  nyssa verify run3.root:Events --json"
 )]
-pub struct Verify {
+pub(crate) struct Verify {
     /// FILE to check the whole file, or FILE:PATH to check one object; several, a glob in quotes, a folder, or @LIST
     #[arg(required = true)]
     data: Vec<String>,
 }
 
-pub fn run(args: &Verify, app: &mut App<'_>) -> Result<u8> {
+pub(crate) fn run(args: &Verify, app: &mut App<'_>) -> Result<u8> {
     each(&args.data, app, verify_data, |report, app| print(&report, app))
 }
 

@@ -10,7 +10,7 @@ const FRACTION: u32 = 52;
 const BIAS: i64 = 1023;
 
 /// Writes a single-precision number.
-pub fn write_f32(out: &mut dyn Write, value: f32, style: JsonStyle) -> io::Result<()> {
+pub(super) fn write_f32(out: &mut dyn Write, value: f32, style: JsonStyle) -> io::Result<()> {
     match style {
         JsonStyle::Lines | JsonStyle::Object if value.is_finite() => write!(out, "{value:?}"),
         _ => write_f64(out, f64::from(value), style),
@@ -18,7 +18,7 @@ pub fn write_f32(out: &mut dyn Write, value: f32, style: JsonStyle) -> io::Resul
 }
 
 /// Writes a double-precision number.
-pub fn write_f64(out: &mut dyn Write, value: f64, style: JsonStyle) -> io::Result<()> {
+pub(super) fn write_f64(out: &mut dyn Write, value: f64, style: JsonStyle) -> io::Result<()> {
     let sign = if value.is_sign_negative() { "-" } else { "" };
     if value.is_nan() {
         write!(out, "\"{sign}nan\"")

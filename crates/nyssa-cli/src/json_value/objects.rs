@@ -13,7 +13,7 @@ use super::{How, JsonStyle};
 const MAX_DEPTH: usize = 100;
 
 /// The objects of a graph, and which of them were written.
-pub struct Objects<'a> {
+pub(super) struct Objects<'a> {
     graph: &'a ObjectGraph,
     types: Vec<CppType>,
     /// The number of JSON objects in the text.
@@ -24,7 +24,7 @@ pub struct Objects<'a> {
 
 impl Objects<'_> {
     /// Counts a JSON object.
-    pub fn begin(&self) {
+    pub(super) fn begin(&self) {
         self.count.set(self.count.get() + 1);
     }
 }
@@ -34,7 +34,7 @@ impl Objects<'_> {
 ///
 /// # Errors
 /// `out` cannot be written; `Unsupported` for objects that are nested too deep.
-pub fn write_object(out: &mut dyn Write, graph: &ObjectGraph) -> io::Result<()> {
+pub(crate) fn write_object(out: &mut dyn Write, graph: &ObjectGraph) -> io::Result<()> {
     let types = graph.tables().iter().map(|table| CppType::of_arrow(&table.field)).collect();
     let (count, written) = (Cell::new(0), RefCell::default());
     let objects = Objects { graph, types, count, written };

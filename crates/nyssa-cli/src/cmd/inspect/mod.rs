@@ -30,7 +30,7 @@ use crate::units::{count, ratio, share, size};
     nyssa inspect 'run3/*.root:Events' --top 5\n  \
     nyssa inspect run3.root:Events --sort ratio --top 20\n  \
     nyssa inspect run3.root:Events --html run3.html --fields 'Muon_*'")]
-pub struct Inspect {
+pub(crate) struct Inspect {
     /// FILE or FILE:PATH; several, a glob in quotes, a folder, or @LIST
     #[arg(required = true)]
     data: Vec<String>,
@@ -94,7 +94,7 @@ fn worth(part: &Part) -> f64 {
     }
 }
 
-pub fn run(args: &Inspect, app: &mut App<'_>) -> Result<u8> {
+pub(crate) fn run(args: &Inspect, app: &mut App<'_>) -> Result<u8> {
     if let (Some(_), [_, _, ..]) = (&args.html, files(&args.data)?.as_slice()) {
         let message = "--html writes the page of one dataset, but several files are named";
         return Err(Failure::Usage(message.to_owned(), None));

@@ -26,7 +26,7 @@ use crate::failure::{Failure, Result};
     nyssa profile convert run3.root:Events out.root\n  \
     nyssa profile --output run3.html -- convert run3.root:Events out.root --verify\n  \
     nyssa profile --output trace.json -- digest out.root    (open it at https://ui.perfetto.dev)")]
-pub struct Profile {
+pub(crate) struct Profile {
     /// Also write the profile to FILE: a page if it ends in .html, else trace events for Perfetto
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -50,9 +50,9 @@ enum Format {
 }
 
 /// A function that parses and runs a command.
-pub type Runner<'r> = dyn Fn(&[OsString], &mut App<'_>) -> Result<u8> + 'r;
+pub(crate) type Runner<'r> = dyn Fn(&[OsString], &mut App<'_>) -> Result<u8> + 'r;
 
-pub fn run(args: &Profile, app: &mut App<'_>, run: &Runner<'_>) -> Result<u8> {
+pub(crate) fn run(args: &Profile, app: &mut App<'_>, run: &Runner<'_>) -> Result<u8> {
     if args.command.first().is_some_and(|name| name == "profile") {
         let hint = Some("leave out the second `profile`".to_owned());
         return Err(Failure::Usage("a profile of a profile cannot be made".to_owned(), hint));

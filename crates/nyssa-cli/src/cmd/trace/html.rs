@@ -9,7 +9,7 @@ use super::totals::{curves, lines};
 use crate::web_page;
 
 /// Returns the page of a recording of this name.
-pub fn page(name: &str, summary: &Summary, marks: &Marks) -> String {
+pub(super) fn page(name: &str, summary: &Summary, marks: &Marks) -> String {
     let curves = curves(&summary.profile).into_iter().zip(["#2a78c2", "#c2662a"]);
     let curves = curves.map(|((label, values, unit), color)| {
         let most = values.iter().copied().fold(0.0, f64::max);

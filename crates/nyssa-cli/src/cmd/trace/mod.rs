@@ -18,7 +18,7 @@ use crate::failure::Result;
 /// A recording is what --record of every command writes, or the CSV file of the recorder plug-in of XRootD's
 /// client.
 #[derive(Args, Debug)]
-pub struct Trace {
+pub(crate) struct Trace {
     #[command(subcommand)]
     command: Command,
 }
@@ -29,7 +29,7 @@ enum Command {
     Replay(replay::Replay),
 }
 
-pub fn run(args: &Trace, app: &mut App<'_>) -> Result<u8> {
+pub(crate) fn run(args: &Trace, app: &mut App<'_>) -> Result<u8> {
     match &args.command {
         Command::Show(args) => show::run(args, app),
         Command::Replay(args) => replay::run(args, app),

@@ -21,7 +21,7 @@ pub fn plot_by(plotter: Plotter) {
 ///
 /// # Errors
 /// Wrong usage if no function is set; the reason why the image cannot be made.
-pub fn draw(trace: &Path, image: &Path) -> Result<()> {
+pub(super) fn draw(trace: &Path, image: &Path) -> Result<()> {
     let shown = image.display();
     let Some(plotter) = PLOTTER.get() else {
         return Err(Failure::Usage(

@@ -17,7 +17,7 @@ use crate::units::{parse_size, parse_time, size};
 /// Threads wait before, between and after reads as long as they computed in the recorded job, so that the
 /// time is the time of the whole job.
 #[derive(Args, Debug)]
-pub struct Replay {
+pub(super) struct Replay {
     /// The recording
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
@@ -59,7 +59,7 @@ pub struct Replay {
     fast: bool,
 }
 
-pub fn run(args: &Replay, app: &mut App<'_>) -> Result<u8> {
+pub(super) fn run(args: &Replay, app: &mut App<'_>) -> Result<u8> {
     let recorded = trace::read(&args.trace).map_err(Error::from)?;
     let mut options = ReplayOptions::default();
     options.url.clone_from(&args.url);

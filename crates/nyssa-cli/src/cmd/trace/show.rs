@@ -22,7 +22,7 @@ const HEIGHTS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇'
 
 /// Show totals, rates over time, and sizes of requests of a recording
 #[derive(Args, Debug)]
-pub struct Show {
+pub(super) struct Show {
     /// The recording
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
@@ -34,7 +34,7 @@ pub struct Show {
     plot: Option<PathBuf>,
 }
 
-pub fn run(args: &Show, app: &mut App<'_>) -> Result<u8> {
+pub(super) fn run(args: &Show, app: &mut App<'_>) -> Result<u8> {
     let trace = trace::read(&args.trace).map_err(Error::from)?;
     let summary = trace.summary();
     if let Some(file) = &args.html {

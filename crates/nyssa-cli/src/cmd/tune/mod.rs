@@ -31,7 +31,7 @@ use crate::units::{count, counted, parse_size, parse_time, size};
     nyssa convert run3.root:Events out.root --profile options.toml\n  \
     nyssa tune run3.root:Events --objective read --columns 'Muon_*' --link-latency 20ms --link-bandwidth 125MB\n  \
     nyssa tune out.root --objective size --budget 10s --compression zstd,zstd:9,lzma:7 --html trials.html")]
-pub struct Tune {
+pub(crate) struct Tune {
     /// FILE or FILE:PATH
     data: String,
     /// size of the output; time to read it; CPU time to write it; memory of a writer; or balanced: size first, then
@@ -68,7 +68,7 @@ pub struct Tune {
     all: bool,
 }
 
-pub fn run(args: &Tune, app: &mut App<'_>) -> Result<u8> {
+pub(crate) fn run(args: &Tune, app: &mut App<'_>) -> Result<u8> {
     let options = TuneOptions {
         objective: args.objective,
         budget: args.budget,
