@@ -14,7 +14,7 @@
 // Threads: any thread may call any function. Calls that use one table or one fill context run one after the other; all
 // others run at the same time.
 //
-// Options: a text `name=value; name=value`, or an object of JSON; null means none. Names are those of the command line, such
+// Options: a text `name=value; name=value`, or an object of JSON; null means none. The names are the names of the command line, such
 // as `cluster_size=50MB`. An unknown name is an error.
 //
 // This file is made of the Rust sources by cbindgen. Do not change it.
@@ -211,7 +211,7 @@ nyssa_status nyssa_context_cancel(const nyssa_context *context,
 
 // Lists the RNTuples and TTrees of a file as JSON: an array of objects with `name` and `format`.
 //
-// `url` is a path, or a URL of `file`, `http`, `https`, `root` or `s3`. Options: those of `nyssa_open`.
+// `url` is a path, or a URL of `file`, `http`, `https`, `root` or `s3`. Options: the options of `nyssa_open`.
 // Errors: `NYSSA_NOT_FOUND`, `NYSSA_IO`, and `NYSSA_OUT_OF_SPECIFICATION` for a file that is no ROOT file.
 //
 // # Safety
@@ -242,7 +242,7 @@ nyssa_status nyssa_open(const char *url,
 
 // Opens `count` datasets as one, one after the other. All have the columns of the first. RNTuples and TTrees can be mixed.
 //
-// Options and errors: those of `nyssa_open`, and `NYSSA_INVALID_ARGUMENT` for columns that differ.
+// Options and errors: the options and the errors of `nyssa_open`, and `NYSSA_INVALID_ARGUMENT` for columns that differ.
 //
 // # Safety
 // `urls` has `count` texts; `options` is null or a text; `dataset` and `error` are null, or places for pointers.
@@ -334,10 +334,11 @@ nyssa_status nyssa_dataset_read(const nyssa_dataset *dataset,
 // Reads columns as `nyssa_dataset_read` does, for `indices_count` entries in any order, which can be repeated. Only the
 // pages that hold them are read.
 //
-// Errors: those of `nyssa_dataset_read`.
+// Errors: the errors of `nyssa_dataset_read`.
 //
 // # Safety
-// `indices` has `indices_count` numbers; the rest is as for `nyssa_dataset_read`.
+// `columns` has `count` texts, and `indices` has `indices_count` numbers. `array` is null, or a place for an array; `schema`
+// is null, or a place for its schema. Both belong to the caller then. `error` is null, or a place for a pointer.
 nyssa_status nyssa_dataset_take(const nyssa_dataset *dataset,
                                 const char *const *columns,
                                 uintptr_t count,
@@ -353,7 +354,7 @@ nyssa_status nyssa_dataset_take(const nyssa_dataset *dataset,
 //
 // Options: `entries` (of a batch) or `memory` (of the batches and what reads them, such as `100MB`); without them, a batch
 // is a cluster.
-// Errors: those of `nyssa_dataset_schema`; the stream has the errors of reading, as texts.
+// Errors: the errors of `nyssa_dataset_schema`; the stream has the errors of reading, as texts.
 //
 // # Safety
 // `columns` has `count` texts; `options` is null, or a text. `stream` is null, or a place for a stream, which belongs to
@@ -397,24 +398,24 @@ nyssa_status nyssa_create(const char *url,
 // Opens a local file to add RNTuples and entries to it. Other programs see the old file until the writer is committed; a
 // crash leaves the old file.
 //
-// Options: those of `nyssa_create`, without `force`.
+// Options: the options of `nyssa_create`, without `force`.
 // Errors: `NYSSA_IO` when the file cannot be written, or when another program writes to it; the errors of a damaged file.
 //
 // # Safety
-// As for `nyssa_create`.
+// `path` and `options` are texts (`options` may be null); `out` and `error` are null, or places for pointers.
 nyssa_status nyssa_update(const char *path,
                           const char *options,
                           const nyssa_context *context,
                           nyssa_writer **out,
                           nyssa_error **error);
 
-// Starts the RNTuple at a path in the file. Its fields are those of an Arrow schema, those of `definitions`, or both.
+// Starts the RNTuple at a path in the file. Its fields come from an Arrow schema, from `definitions`, or from both.
 //
 // `definitions` is an object of JSON. `fields` has names and C++ types in order: `{"pt": "std::vector<float>", "jet":
 // "Jet"}`. `classes` has the classes that the types use: `{"Jet": {":bases": ["Base"], ":version": 2, "pt": "float"},
 // "Color": {":enum": "short"}, "Hits": {":items": "Hit"}, "Track": {":streamed": "file.root"}}`; a file has the streamer
 // infos of classes whose objects are bytes. A field of the schema is of a class if its metadata `nyssa:type` names it.
-// Options: those of `nyssa_create` without `force`; null means those of the writer.
+// Options: the options of `nyssa_create` without `force`; null means the options of the writer.
 // Errors: `NYSSA_INVALID_ARGUMENT` for names, types or options, and when the file has that path; `NYSSA_UNSUPPORTED` with
 // the field that RNTuple cannot store; `NYSSA_LIMIT_EXCEEDED` if the memory is too small for the columns.
 //
@@ -429,7 +430,7 @@ nyssa_status nyssa_writer_table(const nyssa_writer *writer,
                                 nyssa_table **table,
                                 nyssa_error **error);
 
-// Goes on with the RNTuple at a path of an existing file, in its encodings. Options: as for `nyssa_writer_table`.
+// Goes on with the RNTuple at a path of an existing file, in its encodings. Options: the options of `nyssa_writer_table`.
 //
 // Errors: `NYSSA_NOT_FOUND`; `NYSSA_INVALID_ARGUMENT` if the writer is not of `nyssa_update`; `NYSSA_UNSUPPORTED` for
 // columns of unknown types.
@@ -479,7 +480,7 @@ nyssa_status nyssa_table_fill(const nyssa_table *table,
 
 // Ends the open cluster of a table that has no fill contexts.
 //
-// Errors: those of filling.
+// Errors: the errors of filling.
 //
 // # Safety
 // `error` is null, or a place for a pointer.
@@ -490,11 +491,12 @@ nyssa_status nyssa_table_flush(const nyssa_table *table, nyssa_error **error);
 // schema says, or, without a schema, as the definitions say, and is released by nyssa. Fill contexts see the fields from
 // their first rows on that have them.
 //
-// Errors: those of `nyssa_writer_table` and of filling.
+// Errors: the errors of `nyssa_writer_table` and of filling.
 //
 // # Safety
-// `schema` and `definitions` are as for `nyssa_writer_table`, and `array` is null or as for `nyssa_table_fill`; `error` is
-// null, or a place for a pointer.
+// `schema` is null, or a schema, which stays with the caller; `definitions` is null, or a text; `array` is null, or an array
+// of the Arrow C data interface with the buffers that the schema or the definitions say. `error` is null, or a place for a
+// pointer.
 nyssa_status nyssa_table_add_fields(const nyssa_table *table,
                                     const struct ArrowSchema *schema,
                                     const char *definitions,
@@ -514,11 +516,12 @@ nyssa_status nyssa_table_attribute_set(const nyssa_table *table,
 
 // Appends `count` attributes: ranges of entries by their first entries and numbers of entries, and a row for each.
 //
-// Errors: `NYSSA_NOT_FOUND` for a set that is not begun; those of filling.
+// Errors: `NYSSA_NOT_FOUND` for a set that is not begun; the errors of filling.
 //
 // # Safety
-// `starts` and `lengths` have `count` numbers; `array` and `schema` are as for `nyssa_table_fill`, with the columns of the
-// set in their order; `error` is null, or a place for a pointer.
+// `set` is a text; `starts` and `lengths` have `count` numbers. `array` is an array of the Arrow C data interface with the
+// buffers that `schema` says, and has the columns of the set in their order. The schema stays with the caller. `error` is
+// null, or a place for a pointer.
 nyssa_status nyssa_table_fill_attributes(const nyssa_table *table,
                                          const char *set,
                                          const uint64_t *starts,
@@ -528,8 +531,8 @@ nyssa_status nyssa_table_fill_attributes(const nyssa_table *table,
                                          const struct ArrowSchema *schema,
                                          nyssa_error **error);
 
-// Gives the number of entries of a table, and the time in seconds in which calls waited for other threads; those of fill
-// contexts that are open are not in it.
+// Gives the number of entries of a table, and the time in seconds in which calls waited for other threads, without
+// the waiting of fill contexts that are open.
 //
 // # Safety
 // `entries` and `stalled` are null, or places for numbers; `error` is null, or a place for a pointer.
@@ -538,11 +541,11 @@ nyssa_status nyssa_table_stats(const nyssa_table *table,
                                double *stalled,
                                nyssa_error **error);
 
-// Commits a table: writes what is left of its entries, its attribute sets and its fill contexts. The handle is of no use
+// Commits a table: writes its remaining entries, its attribute sets and its fill contexts. The handle is of no use
 // then. The report is an object of JSON: `entries`, `clusters`, `pages`, `shared_pages`, `uncompressed_bytes`,
 // `compressed_bytes`.
 //
-// Errors: those of filling; `NYSSA_INVALID_ARGUMENT` when an attribute has a range that is not in the RNTuple.
+// Errors: the errors of filling; `NYSSA_INVALID_ARGUMENT` when an attribute has a range that is not in the RNTuple.
 //
 // # Safety
 // `report` and `error` are null, or places for pointers; without a place there is no report. The text at `report` belongs to
@@ -564,10 +567,11 @@ nyssa_status nyssa_table_fill_context(const nyssa_table *table,
 
 // Appends entries, as `nyssa_table_fill` does. Each thread has a fill context of its own.
 //
-// Errors: those of `nyssa_table_fill`. After another error than `NYSSA_INVALID_ARGUMENT` all contexts of the table fail.
+// Errors: the errors of `nyssa_table_fill`. After another error than `NYSSA_INVALID_ARGUMENT` all contexts of the table fail.
 //
 // # Safety
-// As for `nyssa_table_fill`.
+// `array` is an array of the Arrow C data interface with the buffers that its schema says; `schema` is null, or that
+// schema, which stays with the caller. `error` is null, or a place for a pointer.
 nyssa_status nyssa_fill_context_fill(const nyssa_fill_context *context,
                                      struct ArrowArray *array,
                                      const struct ArrowSchema *schema,
@@ -575,7 +579,7 @@ nyssa_status nyssa_fill_context_fill(const nyssa_fill_context *context,
 
 // Ends the open cluster of a fill context.
 //
-// Errors: those of filling.
+// Errors: the errors of filling.
 //
 // # Safety
 // `error` is null, or a place for a pointer.
@@ -589,13 +593,14 @@ nyssa_status nyssa_fill_context_stats(const nyssa_fill_context *context,
                                       double *stalled,
                                       nyssa_error **error);
 
-// Commits what is left of a fill context and ends it. A table commits those that are left, too.
+// Commits the remaining entries of a fill context and ends it. A table commits its open fill contexts, too.
 //
-// Errors: those of filling.
+// Errors: the errors of filling.
 //
 // # Safety
 // `error` is null, or a place for a pointer.
-nyssa_status nyssa_fill_context_commit(const nyssa_fill_context *context, nyssa_error **error);
+nyssa_status nyssa_fill_context_commit(const nyssa_fill_context *context,
+                                       nyssa_error **error);
 
 // Ends a fill context and discards its entries that are in no cluster. Gives their number, if `discarded` is not null.
 //
@@ -610,7 +615,7 @@ nyssa_status nyssa_fill_context_discard(const nyssa_fill_context *context,
 // Converts the TTrees of a file to RNTuples, or back with the option `to=ttree`. `file.root:Events` means one of them. The
 // output appears when it is complete.
 //
-// Options: those of `nyssa convert`, such as `compression`, `cluster_size`, `verify`, `force`, `entries=0:100`. The report
+// Options: the options of `nyssa convert`, such as `compression`, `cluster_size`, `verify`, `force`, `entries=0:100`. The report
 // is an array of objects of JSON, one for each dataset.
 // Errors: `NYSSA_NOT_FOUND` for the input; `NYSSA_INVALID_ARGUMENT` for options or an output that are not allowed;
 // `NYSSA_ALREADY_EXISTS`; `NYSSA_UNSUPPORTED` with all branches or fields that cannot be converted; `NYSSA_CANCELLED`; the
@@ -628,14 +633,15 @@ nyssa_status nyssa_convert(const char *input,
 
 // Writes an RNTuple or a TTree again, with other compression, clusters, column types, fields or entries.
 //
-// Options: those of `nyssa rewrite`, such as `compression`, `include`, `exclude`, `cut`, `entries=0:100`, `verify`. The
+// Options: the options of `nyssa rewrite`, such as `compression`, `include`, `exclude`, `cut`, `entries=0:100`, `verify`. The
 // report is an object of JSON.
 // Errors: `NYSSA_NOT_FOUND` for the dataset, and for patterns without a field; `NYSSA_INVALID_ARGUMENT` for options or an
 // output that are not allowed; `NYSSA_ALREADY_EXISTS`; `NYSSA_UNSUPPORTED` with all fields that cannot be read;
 // `NYSSA_CANCELLED`; the errors of reading.
 //
 // # Safety
-// As for `nyssa_convert`.
+// `input`, `output` and `options` are texts (`options` may be null); `report` and `error` are null, or places for pointers.
+// Without a place there is no report. The text at `report` belongs to the caller.
 nyssa_status nyssa_rewrite(const char *input,
                            const char *output,
                            const char *options,
@@ -646,13 +652,14 @@ nyssa_status nyssa_rewrite(const char *input,
 // Merges `count` files. Pages of RNTuples and baskets of TTrees are copied without decompressing them; histograms are
 // added.
 //
-// Options: those of `nyssa merge`, such as `union=true`, `filter=true`, `recluster=50MB`, `force`. The report is an object
+// Options: the options of `nyssa merge`, such as `union=true`, `filter=true`, `recluster=50MB`, `force`. The report is an object
 // of JSON.
 // Errors: `NYSSA_INVALID_ARGUMENT` with the first field that differs, if the options do not allow it;
 // `NYSSA_ALREADY_EXISTS`; `NYSSA_CHECKSUM` with the page; `NYSSA_CANCELLED`; the errors of reading.
 //
 // # Safety
-// `inputs` has `count` texts; the rest is as for `nyssa_convert`.
+// `inputs` has `count` texts; `output` and `options` are texts (`options` may be null); `report` and `error` are null, or
+// places for pointers. Without a place there is no report. The text at `report` belongs to the caller.
 nyssa_status nyssa_merge(const char *const *inputs,
                          uintptr_t count,
                          const char *output,

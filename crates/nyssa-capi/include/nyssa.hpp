@@ -10,7 +10,7 @@
 //       for (const std::vector<Jet> &jets : batch.objects<std::vector<Jet>>("jets")) ...
 //
 // Objects close what they hold, and can be moved and not copied. Every function can throw `nyssa::Error`. The rules of
-// threads and the options are those of `nyssa.h`.
+// threads and the options are described in `nyssa.h`.
 
 #ifndef NYSSA_HPP
 #define NYSSA_HPP

@@ -50,6 +50,17 @@ pub(crate) unsafe fn give<T>(
     unsafe { run(error, give) }
 }
 
+/// Writes a value where the caller wants it.
+///
+/// # Safety
+/// `out` is null, or a place for the value.
+pub(crate) unsafe fn put<T>(out: *mut T, value: T) {
+    if !out.is_null() {
+        // SAFETY: it is not null, so the caller promises that the value has place there.
+        unsafe { out.write(value) };
+    }
+}
+
 /// Refuses a null pointer.
 pub(crate) fn not_null<T>(pointer: *const T, what: &str) -> Result<()> {
     match pointer.is_null() {

@@ -104,17 +104,16 @@ unsafe fn give_batch(
 ) -> Result<()> {
     let (described, data) = (schema_out(&batch.schema())?, batch_out(batch)?);
     // SAFETY: the caller promises it.
-    unsafe { array.write(data) };
-    if !schema.is_null() {
-        // SAFETY: the caller promises it.
-        unsafe { schema.write(described) };
+    unsafe {
+        call::put(array, data);
+        call::put(schema, described);
     }
     Ok(())
 }
 
 /// Lists the RNTuples and TTrees of a file as JSON: an array of objects with `name` and `format`.
 ///
-/// `url` is a path, or a URL of `file`, `http`, `https`, `root` or `s3`. Options: those of `nyssa_open`.
+/// `url` is a path, or a URL of `file`, `http`, `https`, `root` or `s3`. Options: the options of `nyssa_open`.
 /// Errors: `NYSSA_NOT_FOUND`, `NYSSA_IO`, and `NYSSA_OUT_OF_SPECIFICATION` for a file that is no ROOT file.
 ///
 /// # Safety
@@ -185,7 +184,7 @@ pub unsafe extern "C" fn nyssa_open(
 
 /// Opens `count` datasets as one, one after the other. All have the columns of the first. RNTuples and TTrees can be mixed.
 ///
-/// Options and errors: those of `nyssa_open`, and `NYSSA_INVALID_ARGUMENT` for columns that differ.
+/// Options and errors: the options and the errors of `nyssa_open`, and `NYSSA_INVALID_ARGUMENT` for columns that differ.
 ///
 /// # Safety
 /// `urls` has `count` texts; `options` is null or a text; `dataset` and `error` are null, or places for pointers.
@@ -397,10 +396,11 @@ pub unsafe extern "C" fn nyssa_dataset_read(
 /// Reads columns as `nyssa_dataset_read` does, for `indices_count` entries in any order, which can be repeated. Only the
 /// pages that hold them are read.
 ///
-/// Errors: those of `nyssa_dataset_read`.
+/// Errors: the errors of `nyssa_dataset_read`.
 ///
 /// # Safety
-/// `indices` has `indices_count` numbers; the rest is as for `nyssa_dataset_read`.
+/// `columns` has `count` texts, and `indices` has `indices_count` numbers. `array` is null, or a place for an array; `schema`
+/// is null, or a place for its schema. Both belong to the caller then. `error` is null, or a place for a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nyssa_dataset_take(
     dataset: *const nyssa_dataset,
@@ -435,7 +435,7 @@ pub unsafe extern "C" fn nyssa_dataset_take(
 ///
 /// Options: `entries` (of a batch) or `memory` (of the batches and what reads them, such as `100MB`); without them, a batch
 /// is a cluster.
-/// Errors: those of `nyssa_dataset_schema`; the stream has the errors of reading, as texts.
+/// Errors: the errors of `nyssa_dataset_schema`; the stream has the errors of reading, as texts.
 ///
 /// # Safety
 /// `columns` has `count` texts; `options` is null, or a text. `stream` is null, or a place for a stream, which belongs to

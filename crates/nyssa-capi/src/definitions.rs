@@ -122,7 +122,7 @@ impl Defined {
     /// Returns the fields as Arrow.
     ///
     /// # Errors
-    /// Those of [`Defined::add_fields`].
+    /// `InvalidArgument` and `Unsupported`, as [`Defined::add_fields`] gives them.
     pub fn arrow_fields(&self) -> Result<Vec<FieldRef>> {
         let field = |(name, type_name): &(String, String)| {
             let field_type = FieldType::parse(type_name, &self.classes).in_field(name)?;

@@ -11,23 +11,22 @@ use crate::error::{nyssa_error, nyssa_status};
 use crate::options::Given;
 use crate::texts::{self, json, text, text_or_none, texts};
 
-/// Runs a job that has an input, an output and options.
+/// Runs a job that has an output and options.
 ///
 /// # Safety
 /// The texts are texts (`options` may be null); `report` and `error` are null, or places for pointers.
 unsafe fn run(
-    (input, output, options): (*const c_char, *const c_char, *const c_char),
+    (output, options): (*const c_char, *const c_char),
     context: *const nyssa_context,
     report: *mut *mut c_char,
     error: *mut *mut nyssa_error,
-    job: impl FnOnce(&str, &str, Given, &Context) -> Result<*mut c_char>,
+    job: impl FnOnce(&str, Given, &Context) -> Result<*mut c_char>,
 ) -> nyssa_status {
     let run = || {
         // SAFETY: the caller promises it.
-        let (input, output) = unsafe { (text(input, "the input")?, text(output, "the output")?) };
-        // SAFETY: as above.
-        let options = unsafe { text_or_none(options, "the options") }?;
-        job(input, output, Given::parse(options)?, &context_of(context)?)
+        let (output, options) =
+            unsafe { (text(output, "the output")?, text_or_none(options, "the options")?) };
+        job(output, Given::parse(options)?, &context_of(context)?)
     };
     // SAFETY: the caller promises it.
     unsafe { texts::report(error, report, run) }
@@ -36,7 +35,7 @@ unsafe fn run(
 /// Converts the TTrees of a file to RNTuples, or back with the option `to=ttree`. `file.root:Events` means one of them. The
 /// output appears when it is complete.
 ///
-/// Options: those of `nyssa convert`, such as `compression`, `cluster_size`, `verify`, `force`, `entries=0:100`. The report
+/// Options: the options of `nyssa convert`, such as `compression`, `cluster_size`, `verify`, `force`, `entries=0:100`. The report
 /// is an array of objects of JSON, one for each dataset.
 /// Errors: `NYSSA_NOT_FOUND` for the input; `NYSSA_INVALID_ARGUMENT` for options or an output that are not allowed;
 /// `NYSSA_ALREADY_EXISTS`; `NYSSA_UNSUPPORTED` with all branches or fields that cannot be converted; `NYSSA_CANCELLED`; the
@@ -62,34 +61,29 @@ pub unsafe extern "C" fn nyssa_convert(
     ) -> Result<*mut c_char> {
         json(&nyssa::convert(input, output, &given.of::<D>()?, context)?)
     }
+    let convert = |output: &str, mut given: Given, context: &Context| {
+        // SAFETY: the caller promises it.
+        let input = unsafe { text(input, "the input") }?;
+        match given.take("to").map_or(Ok(To::RNTuple), |to| to.parse())? {
+            To::RNTuple => to::<ToRNTuple>(input, output, given, context),
+            To::TTree => to::<ToTTree>(input, output, given, context),
+        }
+    };
     // SAFETY: the caller promises it.
-    unsafe {
-        run(
-            (input, output, options),
-            context,
-            report,
-            error,
-            |input, output, mut given, context| match given
-                .take("to")
-                .map_or(Ok(To::RNTuple), |to| to.parse())?
-            {
-                To::RNTuple => to::<ToRNTuple>(input, output, given, context),
-                To::TTree => to::<ToTTree>(input, output, given, context),
-            },
-        )
-    }
+    unsafe { run((output, options), context, report, error, convert) }
 }
 
 /// Writes an RNTuple or a TTree again, with other compression, clusters, column types, fields or entries.
 ///
-/// Options: those of `nyssa rewrite`, such as `compression`, `include`, `exclude`, `cut`, `entries=0:100`, `verify`. The
+/// Options: the options of `nyssa rewrite`, such as `compression`, `include`, `exclude`, `cut`, `entries=0:100`, `verify`. The
 /// report is an object of JSON.
 /// Errors: `NYSSA_NOT_FOUND` for the dataset, and for patterns without a field; `NYSSA_INVALID_ARGUMENT` for options or an
 /// output that are not allowed; `NYSSA_ALREADY_EXISTS`; `NYSSA_UNSUPPORTED` with all fields that cannot be read;
 /// `NYSSA_CANCELLED`; the errors of reading.
 ///
 /// # Safety
-/// As for `nyssa_convert`.
+/// `input`, `output` and `options` are texts (`options` may be null); `report` and `error` are null, or places for pointers.
+/// Without a place there is no report. The text at `report` belongs to the caller.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nyssa_rewrite(
     input: *const c_char,
@@ -99,24 +93,26 @@ pub unsafe extern "C" fn nyssa_rewrite(
     report: *mut *mut c_char,
     error: *mut *mut nyssa_error,
 ) -> nyssa_status {
+    let rewrite = |output: &str, given: Given, context: &Context| {
+        // SAFETY: the caller promises it.
+        let input = unsafe { text(input, "the input") }?;
+        json(&nyssa::rewrite(input, output, &given.of()?, context)?)
+    };
     // SAFETY: the caller promises it.
-    unsafe {
-        run((input, output, options), context, report, error, |input, output, given, context| {
-            json(&nyssa::rewrite(input, output, &given.of()?, context)?)
-        })
-    }
+    unsafe { run((output, options), context, report, error, rewrite) }
 }
 
 /// Merges `count` files. Pages of RNTuples and baskets of TTrees are copied without decompressing them; histograms are
 /// added.
 ///
-/// Options: those of `nyssa merge`, such as `union=true`, `filter=true`, `recluster=50MB`, `force`. The report is an object
+/// Options: the options of `nyssa merge`, such as `union=true`, `filter=true`, `recluster=50MB`, `force`. The report is an object
 /// of JSON.
 /// Errors: `NYSSA_INVALID_ARGUMENT` with the first field that differs, if the options do not allow it;
 /// `NYSSA_ALREADY_EXISTS`; `NYSSA_CHECKSUM` with the page; `NYSSA_CANCELLED`; the errors of reading.
 ///
 /// # Safety
-/// `inputs` has `count` texts; the rest is as for `nyssa_convert`.
+/// `inputs` has `count` texts; `output` and `options` are texts (`options` may be null); `report` and `error` are null, or
+/// places for pointers. Without a place there is no report. The text at `report` belongs to the caller.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nyssa_merge(
     inputs: *const *const c_char,
@@ -127,21 +123,16 @@ pub unsafe extern "C" fn nyssa_merge(
     report: *mut *mut c_char,
     error: *mut *mut nyssa_error,
 ) -> nyssa_status {
-    let merge = || {
+    let merge = |output: &str, given: Given, context: &Context| {
         // SAFETY: the caller promises it.
         let inputs = unsafe { texts(inputs, count, "the inputs") }?;
         let inputs: Vec<String> = inputs.into_iter().map(str::to_owned).collect();
-        // SAFETY: as above.
-        let output = unsafe { text(output, "the output") }?;
-        // SAFETY: as above.
-        let options = unsafe { text_or_none(options, "the options") }?;
-        let context = context_of(context)?;
-        let mut options: nyssa::MergeOptions = Given::parse(options)?.of()?;
+        let mut options: nyssa::MergeOptions = given.of()?;
         options.open = options.open.with_stop(context.stop());
-        json(&nyssa::merge(&inputs, output, &options, &context)?)
+        json(&nyssa::merge(&inputs, output, &options, context)?)
     };
     // SAFETY: the caller promises it.
-    unsafe { texts::report(error, report, merge) }
+    unsafe { run((output, options), context, report, error, merge) }
 }
 
 /// Checks everything in a file, or in one of its objects (`file.root:Events`): every checksum, every rule of the formats,

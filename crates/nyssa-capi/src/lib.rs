@@ -1,13 +1,14 @@
 //! The C interface of nyssa. `include/nyssa.h` is made of these sources and documents it.
 //!
 //! ```text
-//! dataset | writer | jobs     the functions
+//! dataset | writer, table, fill_context | jobs
+//!                             the functions
 //! arrow | options | texts     what they take and give
 //! call                        how every function runs: null, panics, errors
 //! handle | error              what C holds
 //! ```
 
-// The names are those of C.
+// C names its types in lower case.
 #![allow(non_camel_case_types)]
 #![deny(missing_docs)]
 
@@ -17,16 +18,20 @@ mod context;
 mod dataset;
 mod definitions;
 mod error;
+mod fill_context;
 mod handle;
 mod jobs;
 mod options;
+mod table;
 mod texts;
 mod writer;
 
 pub use context::*;
 pub use dataset::*;
 pub use error::*;
+pub use fill_context::*;
 pub use handle::nyssa_close;
 pub use jobs::*;
+pub use table::*;
 pub use texts::*;
 pub use writer::*;

@@ -96,7 +96,7 @@ pub(crate) unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<&'a str
 /// `InvalidArgument` for a text that is not UTF-8.
 ///
 /// # Safety
-/// As for [`text`].
+/// `text` is null, or a text that ends with a zero and lives for `'a`.
 pub(crate) unsafe fn text_or_none<'a>(given: *const c_char, what: &str) -> Result<&'a str> {
     match given.is_null() {
         true => Ok(""),

@@ -267,7 +267,7 @@ public:
     return Batch(std::move(read));
   }
 
-  // Returns batches of all entries; the options are those of `nyssa_dataset_stream`.
+  // Returns batches of all entries; the options are the options of `nyssa_dataset_stream`.
   Batches batches(const std::vector<std::string> &columns, const std::string &options = "", const Context *context = nullptr) const {
     detail::Names names(columns);
     detail::Arrow<ArrowArrayStream> stream;

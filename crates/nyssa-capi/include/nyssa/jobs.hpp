@@ -1,4 +1,4 @@
-// Jobs on files. Options are those of the command line, and reports are JSON; see `nyssa.h`.
+// Jobs on files. They take the options of the command line, and reports are JSON; see `nyssa.h`.
 
 #ifndef NYSSA_JOBS_HPP
 #define NYSSA_JOBS_HPP

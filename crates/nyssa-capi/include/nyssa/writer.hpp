@@ -173,7 +173,7 @@ public:
     detail::call(nyssa_fill_context_stats, filler_->handle().get(), &seconds);
     return seconds;
   }
-  // Commits what is left. Without it, the table fails if entries are lost.
+  // Commits the remaining entries. Without it, the table fails if entries are lost.
   void commit() {
     filler_->hand_over();
     detail::call(nyssa_fill_context_commit, filler_->handle().get());
@@ -251,7 +251,7 @@ public:
     return writer;
   }
 
-  // Starts an RNTuple. Without options it has those of the file.
+  // Starts an RNTuple. Without options it has the options of the file.
   template <class... Ts> Table<Ts...> table(const std::string &path, const NamedField<Ts> &...fields) {
     return table_with(path, nullptr, fields...);
   }

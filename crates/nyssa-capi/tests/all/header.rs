@@ -10,7 +10,17 @@ use crate::support::include;
 fn made() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = cbindgen::Config::from_file(root.join("cbindgen.toml")).unwrap();
-    let names = ["texts", "error", "handle", "context", "dataset", "writer", "jobs"];
+    let names = [
+        "texts",
+        "error",
+        "handle",
+        "context",
+        "dataset",
+        "writer",
+        "table",
+        "fill_context",
+        "jobs",
+    ];
     let builder = cbindgen::Builder::new().with_config(config);
     let builder = names.iter().fold(builder, |builder, name| {
         builder.with_src(root.join("src").join(name).with_extension("rs"))

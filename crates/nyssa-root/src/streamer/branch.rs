@@ -126,7 +126,22 @@ impl ObjectLayout {
             return Ok(());
         }
         let mut decoder = Decoder::new(bytes.len());
-        let mut lengths = lengths;
+        self.decode_with(&mut decoder, bytes, ranges, counts, lengths, origin, first, values)
+    }
+
+    /// Decodes entries with a decoder. The other arguments are the arguments of [`Self::decode_entries`].
+    #[allow(clippy::too_many_arguments)]
+    fn decode_with<'a>(
+        &self,
+        decoder: &mut Decoder<'a>,
+        bytes: &'a [u8],
+        ranges: &[Range<usize>],
+        counts: Counts<'_>,
+        mut lengths: Option<&[usize]>,
+        origin: &dyn Fn(usize) -> Origin,
+        first: u64,
+        values: &mut Values,
+    ) -> Result<()> {
         let leaves = LeafList::of(&self.node);
         for (entry, range) in ranges.iter().cloned().enumerate() {
             let many = many(counts, entry);
@@ -158,7 +173,7 @@ impl ObjectLayout {
     }
 
     /// Returns where the entries at `ranges` of `bytes` state the numbers of processes (`TProcessID`), in order. The other
-    /// arguments are those of [`Self::decode_entries`].
+    /// arguments are the arguments of [`Self::decode_entries`].
     ///
     /// # Errors
     /// `Unsupported` if some bytes are not decoded, so that they may have more; otherwise as [`Self::decode_entries`].
@@ -178,21 +193,9 @@ impl ObjectLayout {
         let mut decoder = Decoder::new(bytes.len());
         decoder.processes = Some(ProcessPlaces::default());
         // The values are not needed.
-        let (mut lengths, mut values) = (lengths, self.values());
-        for (entry, range) in ranges.iter().cloned().enumerate() {
-            let many = many(counts, entry);
-            decoder
-                .entry_at(
-                    &self.node,
-                    bytes,
-                    range,
-                    origin(entry),
-                    many,
-                    &mut lengths,
-                    &mut values.0,
-                )
-                .map_err(|error| error.at(|place| place.entry = Some(first + entry as u64)))?;
-        }
+        let mut values = self.values();
+        let with = &mut decoder;
+        self.decode_with(with, bytes, ranges, counts, lengths, origin, first, &mut values)?;
         let ProcessPlaces { mut found, hidden, .. } = decoder.processes.unwrap_or_default();
         if hidden {
             return Err(Error::unsupported(
