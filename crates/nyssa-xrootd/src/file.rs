@@ -13,7 +13,7 @@ use super::client::{self, Question, Reached, Start};
 use super::connection::{Answer, Body, Connection, VectorLimits};
 use super::deadline::Deadline;
 use super::failure::Failure;
-use super::part::{ReadRequest, Wrong};
+use super::read_plan::{ReadRequest, Wrong};
 use super::settings::Settings;
 use super::url::{Server, Url};
 use super::wire::{Handle, OpenBody, OpenMode, Request, Stat, Wait, error_name};

@@ -159,7 +159,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::super::connection::Connection;
-    use super::super::part::ReadRequest;
+    use super::super::read_plan::ReadRequest;
     use super::super::settings::{Settings, XrootdOptions};
     use super::super::url::Url;
     use super::*;

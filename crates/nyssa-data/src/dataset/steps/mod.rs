@@ -9,7 +9,7 @@ mod large_entries;
 mod next_part;
 mod partition;
 mod size;
-mod source;
+mod open_part;
 mod window;
 
 use std::collections::VecDeque;
@@ -27,7 +27,7 @@ use self::next_part::{FirstWindow, NextParts};
 pub use self::partition::partitions;
 pub use self::size::StepSize;
 use self::size::{MemoryPlan, MemoryTaken};
-use self::source::{Columns, Open};
+use self::open_part::{Columns, Open};
 use self::window::WindowPlan;
 use super::{AnyDataset, LeftOut};
 use nyssa_root::Context;

@@ -1,4 +1,4 @@
-//! The source of steps: the part that is open, and the columns that are read from it.
+//! Holds the part of the input that is open, and the columns that are read from it.
 
 use std::ops::Range;
 use std::sync::Arc;
