@@ -88,7 +88,8 @@ impl Steps {
                     .transpose();
             };
             let file = file.as_str().into();
-            let part = InputPart { dataset, entries: *start..*stop, origin: *origin, file, shown: None };
+            let part =
+                InputPart { dataset, entries: *start..*stop, origin: *origin, file, shown: None };
             queried(part, &query, context).map(Some)
         };
         // The Forms of columns stay the same from step to step.
@@ -186,7 +187,9 @@ fn queried(
     }
     let queried = query.apply(part.dataset, part.entries, context)?;
     let (dataset, entries, first) = (queried.dataset, queried.entries, part.origin);
-    let Some(selected) = queried.selected else { return Ok(InputPart { dataset, entries, ..part }) };
+    let Some(selected) = queried.selected else {
+        return Ok(InputPart { dataset, entries, ..part });
+    };
     let shown: Shown = Arc::new(move |entries| {
         let inner = selected.inner_range(&entries);
         inner.start.saturating_sub(first)..inner.end.saturating_sub(first)

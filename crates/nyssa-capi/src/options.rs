@@ -83,7 +83,8 @@ impl Given {
     pub fn of<T: Args>(self) -> Result<T> {
         let command = T::augment_args(Command::new("nyssa"));
         let is_flag = |name: &str| {
-            let mut named = command.get_arguments().filter(|argument| argument.get_long() == Some(name));
+            let mut named =
+                command.get_arguments().filter(|argument| argument.get_long() == Some(name));
             named.any(|argument| matches!(argument.get_action(), ArgAction::SetTrue))
         };
         let mut all = Vec::new();

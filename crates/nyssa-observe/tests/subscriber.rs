@@ -53,7 +53,8 @@ fn a_program_keeps_its_own_subscriber() {
     let late = stage!("write");
     let report = profiler.finish();
     drop(late);
-    let stages = report.stages.iter().map(|stage| (stage.stage.as_str(), stage.calls, stage.bytes_out));
+    let stages =
+        report.stages.iter().map(|stage| (stage.stage.as_str(), stage.calls, stage.bytes_out));
     assert_eq!(stages.collect::<Vec<_>>(), [("unzip", 2, 120), ("page", 2, 0), ("write", 0, 0)]);
     assert_eq!((report.columns[0].column.as_str(), report.columns.len()), ("pt", 1));
     assert_eq!(report.threads.iter().map(|group| group.threads).sum::<u64>(), 2);

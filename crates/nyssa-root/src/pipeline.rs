@@ -88,7 +88,8 @@ impl Pipeline<'_> {
             failed: false,
             stop: false,
         };
-        let shared = SharedQueue { state: Mutex::new(state), change: Condvar::new(), bytes: self.bytes };
+        let shared =
+            SharedQueue { state: Mutex::new(state), change: Condvar::new(), bytes: self.bytes };
         let work = || shared.work(self.context, &make, &size);
         match self.threads {
             Threads::Pool => self.context.pool().scope(|scope| {
@@ -156,7 +157,10 @@ where
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'s>(&self, state: MutexGuard<'s, TaskQueue<P, M, W>>) -> MutexGuard<'s, TaskQueue<P, M, W>> {
+    fn wait<'s>(
+        &self,
+        state: MutexGuard<'s, TaskQueue<P, M, W>>,
+    ) -> MutexGuard<'s, TaskQueue<P, M, W>> {
         self.change.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 

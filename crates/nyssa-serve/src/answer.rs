@@ -18,7 +18,7 @@ use crate::conditions::{Verdict, Version};
 use crate::listing;
 use crate::path::{joined, names};
 use crate::range::{Wanted, wanted};
-use crate::roots::{Target, Listed, Location, Roots};
+use crate::roots::{Listed, Location, Roots, Target};
 use crate::sources::{Opened, Sources};
 
 const BINARY: &str = "application/octet-stream";

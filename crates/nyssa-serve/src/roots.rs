@@ -208,8 +208,10 @@ fn list_local(folder: &Path, root: &Path) -> std::io::Result<Vec<Listed>> {
         let path = entry.path();
         let relative = path.strip_prefix(root).ok().and_then(Path::to_str).map(str::to_owned);
         let Some(Ok(target)) = relative.map(|relative| local(root, &[relative])) else { continue };
-        let (is_folder, Target::File(Location::Local(real)) | Target::Folder(Location::Local(real))) =
-            (matches!(target, Target::Folder(_)), target)
+        let (
+            is_folder,
+            Target::File(Location::Local(real)) | Target::Folder(Location::Local(real)),
+        ) = (matches!(target, Target::Folder(_)), target)
         else {
             continue;
         };

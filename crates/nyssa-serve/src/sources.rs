@@ -45,7 +45,7 @@ impl Sources {
         };
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|_, file| file.since.elapsed() < KEPT);
-        if let Some(file) = file.get(url) {
+        if let Some(file) = open.get(url) {
             return Ok(file.opened.clone());
         }
         // Other threads continue meanwhile.

@@ -109,7 +109,11 @@ impl File {
 
     /// Reads parts, all of which are under way at the same time, until `stop` is given. Parts that were
     /// received are kept when a server is lost.
-    pub(crate) fn read(&self, parts: &[ReadRequest], stop: &Stop) -> Result<Vec<Vec<Bytes>>, Failure> {
+    pub(crate) fn read(
+        &self,
+        parts: &[ReadRequest],
+        stop: &Stop,
+    ) -> Result<Vec<Vec<Bytes>>, Failure> {
         let deadline = Deadline::after(self.settings.request_timeout).until(stop);
         let mut done: Vec<Option<Vec<Bytes>>> = vec![None; parts.len()];
         let mut losses = 0;
@@ -199,7 +203,12 @@ impl File {
         }
     }
 
-    fn decode(&self, open: &OpenFile, part: &ReadRequest, body: &Body) -> Result<Vec<Bytes>, Failure> {
+    fn decode(
+        &self,
+        open: &OpenFile,
+        part: &ReadRequest,
+        body: &Body,
+    ) -> Result<Vec<Bytes>, Failure> {
         part.decode(body).map_err(|wrong| match wrong {
             Wrong::Malformed(what) => open.connection.malformed(what),
             Wrong::EndsAt(end) => {

@@ -179,7 +179,8 @@ mod tests {
         ];
         assert_eq!(plan.bytes(&answers), ["a", "", "c", "b", "d", "ef"]);
         let twice = Plan::new(&[0..10, 20..30, 0..10, 40..50], limits);
-        let expected = [ReadRequest::Vector(vec![0..10, 20..30]), ReadRequest::Vector(vec![40..50])];
+        let expected =
+            [ReadRequest::Vector(vec![0..10, 20..30]), ReadRequest::Vector(vec![40..50])];
         assert_eq!(twice.parts, expected);
         let answers = [vec![bytes("a"), bytes("b")], vec![bytes("c")]];
         assert_eq!(twice.bytes(&answers), ["a", "b", "a", "c"]);

@@ -56,7 +56,11 @@ def shows_keywords(
 
     def decorate(function: _F) -> _F:
         own = inspect.signature(function)
-        named = [parameter for parameter in own.parameters.values() if parameter.kind is not parameter.VAR_KEYWORD]
+        named = [
+            parameter
+            for parameter in own.parameters.values()
+            if parameter.kind is not parameter.VAR_KEYWORD
+        ]
         known = {parameter.name for parameter in named}
         added = [
             inspect.Parameter(

@@ -118,7 +118,9 @@ def _is_type(value: Any) -> bool:
             len(value) == 2
             and isinstance(value[0], (str, type, np.dtype))
             and isinstance(value[1], (int, tuple))
-            and all(isinstance(size, int) for size in np.atleast_1d(np.array(value[1], dtype=object)))
+            and all(
+                isinstance(size, int) for size in np.atleast_1d(np.array(value[1], dtype=object))
+            )
         )
     kinds = (str, type, np.dtype, ak.types.Type, ak.types.ArrayType, ak.forms.Form)
     return isinstance(value, kinds) or _is_pyarrow(value, "DataType") or _is_pyarrow(value, "Field")

@@ -251,7 +251,9 @@ def _csv_line(row: StudyRow) -> list[object]:
     cells += [getattr(row, name) for name in _CSV]
     for what in QUANTITIES:
         measured = row.measured.get(what.name)
-        cells += ["", "", ""] if measured is None else [measured.median, measured.least, measured.most]
+        cells += (
+            ["", "", ""] if measured is None else [measured.median, measured.least, measured.most]
+        )
     return [*cells, row.error or "", "; ".join(row.notes)]
 
 
@@ -263,7 +265,10 @@ def _cell(row: StudyRow, what: Quantity) -> str:
     if what.is_time:
         shown, ends = f"{measured.median:.3f} s", (f"{measured.least:.3f}", f"{measured.most:.3f}")
     else:
-        shown, ends = size(int(measured.median)), (size(int(measured.least)), size(int(measured.most)))
+        shown, ends = (
+            size(int(measured.median)),
+            (size(int(measured.least)), size(int(measured.most))),
+        )
     return shown if row.rounds < 2 else f"{shown} ({'–'.join(ends)})"
 
 

@@ -17,9 +17,9 @@ from typing import Any
 from nyssa import _core
 from nyssa.campaign.progress import Progress
 from nyssa.campaign.task import adler32
-from nyssa.studies.measurements import Measurements
 from nyssa.studies.grid import NYSSA, Trial
 from nyssa.studies.journal import Round, RoundJournal
+from nyssa.studies.measurements import Measurements
 from nyssa.studies.subject import Subject
 
 __all__ = ["Study"]

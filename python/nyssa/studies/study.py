@@ -16,9 +16,9 @@ from nyssa.arguments.keywords import texts_of
 from nyssa.arguments.sizes import bytes_of, threads_of
 from nyssa.errors import ArgumentError
 from nyssa.studies import root_writer
-from nyssa.studies.measurements import Measurements
 from nyssa.studies.grid import trials, varied
 from nyssa.studies.journal import JOURNAL, RoundJournal
+from nyssa.studies.measurements import Measurements
 from nyssa.studies.report import StudyReport, rows_of
 from nyssa.studies.rounds import Study
 from nyssa.studies.subject import Subject
@@ -106,7 +106,9 @@ def study(
         range, and if another study uses the folder.
     """
     globs = texts_of("columns", columns)
-    measurements = Measurements(globs, _latency(link_latency), _bandwidth(link_bandwidth, link_latency), cold)
+    measurements = Measurements(
+        globs, _latency(link_latency), _bandwidth(link_bandwidth, link_latency), cold
+    )
     if not 1 <= repeats <= MOST_REPEATS:
         raise ArgumentError(f"repeats must be from 1 to {MOST_REPEATS}, not {repeats}")
     subject = Subject.of(source, to, globs)
@@ -117,7 +119,9 @@ def study(
     with temporary if folder is None else nullcontext(os.fspath(folder)) as place:
         path = Path(place)
         with RoundJournal(path / JOURNAL) as journal:
-            rounds = Study(subject, planned, measurements, path).run(journal, repeats, quiet=not progress)
+            rounds = Study(subject, planned, measurements, path).run(
+                journal, repeats, quiet=not progress
+            )
     return StudyReport(
         input=_core.shown(subject.input.url),
         format=subject.format,

@@ -103,11 +103,16 @@ fn trace_events_are_those_of_the_format() {
     assert_eq!(of("M").len() + of("X").len() + of("C").len(), events.len());
     let threads: Vec<_> = of("M").iter().map(|event| event["tid"].as_u64().unwrap()).collect();
     assert!(
-        of("M").iter().all(|event| event["name"] == "thread_name" && event["args"]["name"].is_string())
+        of("M")
+            .iter()
+            .all(|event| event["name"] == "thread_name" && event["args"]["name"].is_string())
     );
     let spans = of("X");
     for span in &spans {
-        assert!(span["ts"].as_f64().unwrap() >= 0.0 && span["dur"].as_f64().unwrap() >= 0.0, "{span}");
+        assert!(
+            span["ts"].as_f64().unwrap() >= 0.0 && span["dur"].as_f64().unwrap() >= 0.0,
+            "{span}"
+        );
         assert!(span["pid"].is_u64() && threads.contains(&span["tid"].as_u64().unwrap()), "{span}");
         assert!(span["name"].is_string() && span["args"].is_object(), "{span}");
     }

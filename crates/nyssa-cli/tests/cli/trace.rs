@@ -142,8 +142,9 @@ fn a_replay_warns_of_what_the_recording_lacks() {
         let warnings_in_json = json(&[&command, more].concat())["warnings"].clone();
         let ran = nyssa(&[&command, more].concat());
         assert_eq!(ran.code, 0);
-        let listed = serde_json::from_value::<Vec<String>>(listed).unwrap();
-        let printed: String = listed.iter().map(|warning| format!("warning: {warning}\n")).collect();
+        let listed = serde_json::from_value::<Vec<String>>(warnings_in_json).unwrap();
+        let printed: String =
+            listed.iter().map(|warning| format!("warning: {warning}\n")).collect();
         assert_eq!(ran.err, printed);
         listed
     };

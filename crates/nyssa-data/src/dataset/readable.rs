@@ -195,7 +195,9 @@ pub fn each(
     let mut damaged = Vec::new();
     for &name in names {
         match entries.iter().try_for_each(|range| read(name, range.clone())) {
-            Err(error) if leaves_others_readable(&error) => damaged.push(LeftOut::new(name, &error)),
+            Err(error) if leaves_others_readable(&error) => {
+                damaged.push(LeftOut::new(name, &error))
+            }
             read => read?,
         }
     }

@@ -61,7 +61,8 @@ impl Lengths {
             }
             Err(_) => false,
         };
-        find(&is_list).or_else(|| find(&|item| item.field.is_ok() && self.sizes.contains(&item.name)))
+        find(&is_list)
+            .or_else(|| find(&|item| item.field.is_ok() && self.sizes.contains(&item.name)))
     }
 }
 

@@ -95,7 +95,8 @@ impl Cache {
                 break;
             }
             // The time of the last use may have changed.
-            let is_used = self::cached_folder(item.path.clone()).is_none_or(|now| now.used > item.used);
+            let is_used =
+                self::cached_folder(item.path.clone()).is_none_or(|now| now.used > item.used);
             if !is_used && self.remove(&item.path).is_ok() {
                 removed += item.bytes;
             }

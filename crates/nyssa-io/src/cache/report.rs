@@ -145,7 +145,8 @@ impl Cache {
     }
 
     fn entry(&self, folder: &CachedFolder) -> Option<Entry> {
-        let about = read_about(&folder.path).filter(|about| folder.path.ends_with(about.folder()))?;
+        let about =
+            read_about(&folder.path).filter(|about| folder.path.ends_with(about.folder()))?;
         Entry::look(self.folder(), about).ok()
     }
 

@@ -122,7 +122,8 @@ impl Requests {
             }
             let number = self.requests.len() - 1;
             let request = &mut self.requests[number];
-            let part = RequestRange { request: number, index: request.ranges.len(), range: start..end };
+            let part =
+                RequestRange { request: number, index: request.ranges.len(), range: start..end };
             request.ranges.push(start..end);
             request.bytes += end - start;
             self.parts.push(part);

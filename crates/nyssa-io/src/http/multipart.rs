@@ -143,14 +143,14 @@ mod tests {
             (format!("{two}{first}\r\n--b--"), "it has bytes 10-13/50 instead of bytes 0-2"),
             (format!("{first}{two}{first}\r\n--b--"), "it has more parts than were requested"),
             (format!("{first}{}", &two[..two.len() - 1]), "it ends within a part"),
-            (format!("{one}{two}"), "a boundary is missing"),
-            (format!("{one}x{two}\r\n--b--"), "a boundary is missing"),
+            (format!("{first}{two}"), "a boundary is missing"),
+            (format!("{first}x{two}\r\n--b--"), "a boundary is missing"),
             (
-                format!("{one}{two}\r\n--b--").replace("/50", "/51"),
+                format!("{first}{two}\r\n--b--").replace("/50", "/51"),
                 "it has bytes 0-2/51 instead of bytes 0-2",
             ),
             (
-                format!("{one}{two}\r\n--b--").replace("Content-Range", "Range"),
+                format!("{first}{two}\r\n--b--").replace("Content-Range", "Range"),
                 "a part has no Content-Range",
             ),
             ("500 Internal Server Error".to_owned(), "a boundary is missing"),

@@ -61,6 +61,9 @@ impl Protocol for Served {
         if entries.is_empty() {
             return Err(Error::new(url, "list the folder", io::ErrorKind::NotFound.into()));
         }
-        Ok(entries.into_iter().map(|(name, kind)| FolderEntry { name: name.into(), kind }).collect())
+        Ok(entries
+            .into_iter()
+            .map(|(name, kind)| FolderEntry { name: name.into(), kind })
+            .collect())
     }
 }

@@ -351,7 +351,8 @@ fn what_was_not_used_for_longest_is_removed() {
     assert!(first.trace().is_empty());
     check(&cache.source(&url(3), origin()), &[0..300_000]);
     let report = cache.report().unwrap();
-    let mut urls: Vec<_> = report.resources.iter().map(|resource| resource.url.clone().unwrap()).collect();
+    let mut urls: Vec<_> =
+        report.resources.iter().map(|resource| resource.url.clone().unwrap()).collect();
     urls.sort();
     assert_eq!(urls, [url(0), url(2), url(3)]);
     assert!(report.resources.iter().map(|resource| resource.disk_bytes).sum::<u64>() <= 1_020_000);

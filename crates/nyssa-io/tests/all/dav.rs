@@ -21,7 +21,8 @@ fn write(server: &WebServer, force: bool) -> (nyssa_io::Result<()>, Vec<(String,
         Some(name) => name[..name.len() - 16].to_owned() + "*",
         None => target.to_owned(),
     };
-    let requests = server.requests().into_iter().map(|request| (request.method, part(&request.target)));
+    let requests =
+        server.requests().into_iter().map(|request| (request.method, part(&request.target)));
     (done, requests.collect())
 }
 
@@ -113,7 +114,10 @@ fn a_file_that_is_there_is_not_replaced() {
     let server = WebServer::start(|_, _| {
         let response = "<D:response><D:href>/dir/a.root</D:href><D:propstat><D:prop><D:resourcetype/>\
                    </D:prop></D:propstat></D:response>";
-        WebAnswer::status(207, &format!("<D:multistatus xmlns:D=\"DAV:\">{response}</D:multistatus>"))
+        WebAnswer::status(
+            207,
+            &format!("<D:multistatus xmlns:D=\"DAV:\">{response}</D:multistatus>"),
+        )
     });
     let url = dav(&server.unwrap(), "/dir/a.root");
     let error = create(&url, false).err().unwrap();

@@ -139,7 +139,8 @@ fn a_unit_that_is_larger_than_the_room_comes_alone() {
     let units = vec![vec![0..600_000], vec![600_000..1_200_000], vec![5..5]];
     let fetcher = Fetcher::new(&source, units, 1_000);
     // Both are held at once: who waits gets what it waits for.
-    let all: Vec<_> = std::iter::from_fn(|| fetcher.next(&never)).map(|unit| unit.unwrap()).collect();
+    let all: Vec<_> =
+        std::iter::from_fn(|| fetcher.next(&never)).map(|unit| unit.unwrap()).collect();
     let mut sizes: Vec<_> = all.iter().map(|unit| (unit.unit, unit.bytes[0].len())).collect();
     sizes.sort_unstable();
     assert_eq!(sizes, [(0, 600_000), (1, 600_000), (2, 0)]);

@@ -56,8 +56,11 @@ fn both_ends_come_at_once_and_only_once() {
     let source = open(&server.url("/a.root")).unwrap();
     assert_eq!(source.read_range(0..1000).unwrap(), content[..1000]);
     assert_eq!(source.read_range(size - 1000..size).unwrap(), content[content.len() - 1000..]);
-    let mut requested: Vec<_> =
-        server.requests().iter().map(|request| request.header("range").unwrap().to_owned()).collect();
+    let mut requested: Vec<_> = server
+        .requests()
+        .iter()
+        .map(|request| request.header("range").unwrap().to_owned())
+        .collect();
     requested.sort();
     assert_eq!(requested, ["bytes=-49152", "bytes=0-49151"]);
     source.read_range(600_000..600_010).unwrap();
@@ -77,8 +80,11 @@ fn later_files_of_a_server_are_opened_with_the_bytes_that_earlier_ones_used() {
         server.reset();
         let source = with_ends(open_with(server.url(file), &options).unwrap()).unwrap();
         source.read_ranges(ranges).unwrap();
-        let mut ranges_of_file: Vec<_> =
-            server.requests().iter().map(|request| request.header("range").unwrap().to_owned()).collect();
+        let mut ranges_of_file: Vec<_> = server
+            .requests()
+            .iter()
+            .map(|request| request.header("range").unwrap().to_owned())
+            .collect();
         ranges_of_file.sort();
         ranges_of_file
     };

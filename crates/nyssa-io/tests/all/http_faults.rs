@@ -309,7 +309,8 @@ fn a_server_that_a_file_names_gets_no_credentials() {
     }
     let all = server.requests();
     let is_bare = |request: &WebRequest| {
-        request.header("authorization").is_none() && !request.target.to_lowercase().contains("x-amz")
+        request.header("authorization").is_none()
+            && !request.target.to_lowercase().contains("x-amz")
     };
     assert!(all.len() >= 6 && all.iter().all(is_bare), "{all:?}");
     // A proxy gets no password either.

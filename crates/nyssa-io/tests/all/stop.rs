@@ -116,7 +116,9 @@ fn opening_a_file_of_a_web_server_ends() {
 }
 
 /// Returns an XRootD server that treats reads behind the start of the file in another way.
-fn xrootd(other: impl Fn(&ClientRequest, Vec<u8>) -> Reply + Send + Sync + 'static) -> ScriptedXrootd {
+fn xrootd(
+    other: impl Fn(&ClientRequest, Vec<u8>) -> Reply + Send + Sync + 'static,
+) -> ScriptedXrootd {
     let script = move |request: &ClientRequest, answer| match request.id {
         READ | READV => other(request, answer),
         _ => Reply::Send(answer),
@@ -151,12 +153,14 @@ fn an_xrootd_server_that_asks_to_wait_is_not_asked_again() {
 
 #[test]
 fn opening_a_file_of_an_xrootd_server_ends() {
-    let opens =
-        |server: &ScriptedXrootd| server.requests().iter().filter(|request| request.id == OPEN).count();
-    let server = ScriptedXrootd::start(content(), DATA_SERVER, |request, answer| match request.id {
-        OPEN => Reply::Send(request.numbered(Status::Wait, 1, "busy")),
-        _ => Reply::Send(answer),
-    });
+    let opens = |server: &ScriptedXrootd| {
+        server.requests().iter().filter(|request| request.id == OPEN).count()
+    };
+    let server =
+        ScriptedXrootd::start(content(), DATA_SERVER, |request, answer| match request.id {
+            OPEN => Reply::Send(request.numbered(Status::Wait, 1, "busy")),
+            _ => Reply::Send(answer),
+        });
     let server = server.unwrap();
     let url = server.url("/a");
     assert_eq!(stopped_open(&url), format!("cannot open {url}: it was stopped"));

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use nyssa_io::fetch::{hedge_counts, read_all};
 use nyssa_io::testing::{check_source, content};
 use nyssa_io::{OpenOptions, Result, Source, open_with};
-use nyssa_xrootd::testing::{ClientRequest, CHECKED_SERVER, DATA_SERVER, MANAGER, Reply, ScriptedXrootd};
+use nyssa_xrootd::testing::{
+    CHECKED_SERVER, ClientRequest, DATA_SERVER, MANAGER, Reply, ScriptedXrootd,
+};
 use nyssa_xrootd::wire::Status;
 
 const LOGIN: u16 = 3007;
@@ -52,9 +54,11 @@ fn faulty(
     always: bool,
     reply: impl Fn(&ClientRequest, Vec<u8>) -> Reply + Send + Sync + 'static,
 ) -> ScriptedXrootd {
-    server(flags, move |request, answer| match request.id == id && (always || request.connection == 0) {
-        true => reply(request, answer),
-        false => Reply::Send(answer),
+    server(flags, move |request, answer| {
+        match request.id == id && (always || request.connection == 0) {
+            true => reply(request, answer),
+            false => Reply::Send(answer),
+        }
     })
 }
 
@@ -289,7 +293,12 @@ fn replicas_are_tried_one_after_the_other() {
     let source = open(&manager.url("/a?x=1")).unwrap();
     assert_eq!(read(&source, READ).unwrap(), content()[10..310]);
     let paths = |server: &ScriptedXrootd| -> Vec<String> {
-        server.requests().iter().filter(|request| request.id == OPEN).map(ClientRequest::text).collect()
+        server
+            .requests()
+            .iter()
+            .filter(|request| request.id == OPEN)
+            .map(ClientRequest::text)
+            .collect()
     };
     assert_eq!(paths(&missing), ["/a?x=1&token=0"]);
     assert_eq!(paths(&dying), ["/a?x=1&token=1"]);
@@ -452,14 +461,15 @@ fn a_file_that_changes_is_an_error() {
     assert_eq!(error.to_string(), format!("cannot read bytes 10 to 310 of {url}: {why}"));
     assert_eq!(error.source.kind(), ErrorKind::UnexpectedEof);
     // Another one took its place while the connection was lost.
-    let server = self::server(DATA_SERVER, |request, answer| match (request.id, request.connection) {
-        (READ, 0) => half(answer),
-        (OPEN, 1) => {
-            let stat = b"\0\0\0\x06\0\0\0\0\0\0\0\x001 1200001 16 1700000000\0";
-            Reply::Send(request.answer(Status::Ok, stat))
-        }
-        _ => Reply::Send(answer),
-    });
+    let server =
+        self::server(DATA_SERVER, |request, answer| match (request.id, request.connection) {
+            (READ, 0) => half(answer),
+            (OPEN, 1) => {
+                let stat = b"\0\0\0\x06\0\0\0\0\0\0\0\x001 1200001 16 1700000000\0";
+                Reply::Send(request.answer(Status::Ok, stat))
+            }
+            _ => Reply::Send(answer),
+        });
     let url = server.url("/a");
     let error = read(&open(&url).unwrap(), READ).unwrap_err();
     let expected = format!(
@@ -476,7 +486,9 @@ fn a_file_that_cannot_be_written_is_removed() {
     const WRITE: u16 = 3019;
     const RM: u16 = 3014;
     const MV: u16 = 3009;
-    let full = |request: &ClientRequest, _| Reply::Send(request.numbered(Status::Error, 3009, "no space left"));
+    let full = |request: &ClientRequest, _| {
+        Reply::Send(request.numbered(Status::Error, 3009, "no space left"))
+    };
     let dies = |_: &ClientRequest, _| Reply::SendAndClose(Vec::new());
     type Script = fn(&ClientRequest, Vec<u8>) -> Reply;
     let table: [(Script, ErrorKind, &str); 2] = [

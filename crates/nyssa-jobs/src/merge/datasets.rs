@@ -7,7 +7,7 @@ use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 
 use super::input::Input;
-use super::input_file::{InputFile, OtherCycle, InputDataset, directories_beside, other_cycles};
+use super::input_file::{InputDataset, InputFile, OtherCycle, directories_beside, other_cycles};
 use crate::open::{format_of, newest, split_path};
 
 /// The datasets of the first input, by which the names of later inputs are understood.

@@ -43,7 +43,11 @@ impl InputDataset {
 
 impl InputFile {
     /// Makes the input of a file. Remote files without RNTuples stay open.
-    pub(super) fn of(file: &RootFile, ntuples: Vec<InputDataset>, tree: Option<InputDataset>) -> Self {
+    pub(super) fn of(
+        file: &RootFile,
+        ntuples: Vec<InputDataset>,
+        tree: Option<InputDataset>,
+    ) -> Self {
         let (name, options) = (file.name().to_owned(), file.options());
         let location = file.source().location().to_owned();
         let stays = ntuples.is_empty() && nyssa_io::is_remote(&name);

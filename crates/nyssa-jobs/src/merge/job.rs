@@ -11,7 +11,7 @@ use nyssa_root::streamer::ProcessNumbers;
 
 use super::bad::{take_bad, take_damaged};
 use super::given_twice::given_twice;
-use super::input_file::{InputFile, InputDataset};
+use super::input_file::{InputDataset, InputFile};
 use super::ntuple::MergedNTuple;
 use super::objects::{Choice, MergedObjects};
 use super::options::{MergeOptions, Mode};

@@ -58,7 +58,8 @@ impl OutputSchema {
     ) -> Result<Self> {
         let mut target = Self { schema: Schema::default(), sources: Vec::new(), notes: Vec::new() };
         let mut ids = HashMap::new();
-        let chosen = (0u32..).map(FieldId).zip(&source.fields).filter(|(id, _)| selection.keeps(*id));
+        let chosen =
+            (0u32..).map(FieldId).zip(&source.fields).filter(|(id, _)| selection.keeps(*id));
         for (id, field) in chosen.clone() {
             if let Some(field_type) = types.get(&id) {
                 target.retyped(id, field, field_type, compressed)?;

@@ -175,7 +175,7 @@ fn variants_of_dense_and_sparse_unions() {
     );
     let fields: UnionFields = [(0i8, Arc::new(child("n", DataType::Int32)))].into_iter().collect();
     let number: ArrayRef = Arc::new(Int32Array::from(vec![1]));
-    let union = UnionArray::try_new(fields, vec![0i8].into(), None, vec![union]).unwrap();
+    let union = UnionArray::try_new(fields, vec![0i8].into(), None, vec![number]).unwrap();
     // Types find their alternatives in any order. A single alternative does not need a union.
     let ones = [switches(&[(0, 1)]), ints(&[1]), ends(&[]), vec![]];
     assert_eq!(elements(&variant(), &[Arc::new(union)]), ones);

@@ -38,7 +38,8 @@ struct FileOfTree {
 impl Files {
     /// Starts with the file of the tree. Without it, all other files are unknown.
     pub(crate) fn new(source: Option<Arc<dyn Source>>) -> Self {
-        let own = |source| FileOfTree { name: String::new(), file: None, source: OnceLock::from(source) };
+        let own =
+            |source| FileOfTree { name: String::new(), file: None, source: OnceLock::from(source) };
         Self { parts: source.into_iter().map(own).collect(), known: HashMap::new() }
     }
 
@@ -155,17 +156,17 @@ impl JoinedFiles {
         let mut answers = vec![Bytes::new(); ranges.len()];
         for (number, part) in (0u64..).zip(&self.parts) {
             let start = number * PART_BYTES;
-            let (mut places, mut ranges) = (Vec::new(), Vec::new());
+            let (mut places, mut of_part) = (Vec::new(), Vec::new());
             for (place, range) in ranges.iter().enumerate() {
                 if range.start / PART_BYTES == number {
                     places.push(place);
-                    ranges.push(range.start - start..range.end.saturating_sub(start));
+                    of_part.push(range.start - start..range.end.saturating_sub(start));
                 }
             }
-            if ranges.is_empty() {
+            if of_part.is_empty() {
                 continue;
             }
-            let read = request(part.open()?.as_ref(), &ranges)?;
+            let read = request(part.open()?.as_ref(), &of_part)?;
             places.into_iter().zip(read).for_each(|(place, bytes)| answers[place] = bytes);
         }
         Ok(answers)

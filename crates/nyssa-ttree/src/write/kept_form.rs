@@ -6,7 +6,7 @@ use nyssa_root::streamer::values::View;
 use nyssa_root::streamer::{Draft, StreamerInfos};
 
 use super::form::{BranchForm, Content};
-use super::kept::{HOLDER, BranchRecord, parts};
+use super::kept::{BranchRecord, HOLDER, parts};
 use super::metadata;
 use super::stored_branch::StoredBranch;
 use super::target::BranchState;

@@ -395,7 +395,8 @@ fn a_chain_of_many_files_reads_what_it_needs() {
     let seen = all.iter().map(|seen| seen.bytes).sum::<u64>() as f64 / FILES as f64;
     let file = RootFile::open(Arc::new(MemorySource::new("a", bytes))).unwrap();
     let report = inspect_ntuple(&rntuple::Reader::open(&file, "Events").unwrap()).unwrap();
-    let stored = report.columns.iter().step_by(4).map(|column| column.part.stored_bytes).sum::<u64>();
+    let stored =
+        report.columns.iter().step_by(4).map(|column| column.part.stored_bytes).sum::<u64>();
     let needed = (stored + report.metadata_bytes) as f64;
     assert!(seen <= 1.05 * needed, "{seen} of {needed} bytes");
 }

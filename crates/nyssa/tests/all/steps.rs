@@ -313,7 +313,10 @@ fn steps_take_the_memory_that_they_may() {
     assert!(bytes < cluster * 2, "{bytes} {cluster}");
     let (step_ends, bytes) = sizes(cluster);
     assert!(ends.iter().all(|end| step_ends.contains(end)), "{step_ends:?} {ends:?}");
-    assert!(step_ends.len() > 2 * ends.len() && bytes < cluster / 2, "{step_ends:?} {bytes} {cluster}");
+    assert!(
+        step_ends.len() > 2 * ends.len() && bytes < cluster / 2,
+        "{step_ends:?} {bytes} {cluster}"
+    );
 }
 
 #[test]

@@ -219,7 +219,8 @@ impl<'ast> Visit<'ast> for Collector<'_> {
     }
 
     fn visit_path(&mut self, path: &'ast SynPath) {
-        let segments: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        let segments: Vec<String> =
+            path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let target = self.target(&segments).filter(|_| segments.len() > 1);
         // `module::name`, where the module was imported: the import says enough of the module, not of the name.
         let imported = || {

@@ -99,7 +99,10 @@ def to_TAxis(
     all_members = given | _with(_AXIS, {"fXbins": fXbins, **members})
     all_members["fXbins"] = _array(all_members["fXbins"])
     return make(
-        Axis, "TAxis", ("TNamed", "TAttAxis"), {k: v for k, v in all_members.items() if v is not None}
+        Axis,
+        "TAxis",
+        ("TNamed", "TAttAxis"),
+        {k: v for k, v in all_members.items() if v is not None},
     )
 
 
@@ -201,7 +204,9 @@ def _members(
     for letter in "xyz":
         axis = f"f{letter.upper()}axis"
         offset = 0.0 if letter == "y" else 1.0
-        all_members[axis] = all_members[axis] or to_TAxis(f"{letter}axis", "", 1, 0.0, 1.0, fTitleOffset=offset)
+        all_members[axis] = all_members[axis] or to_TAxis(
+            f"{letter}axis", "", 1, 0.0, 1.0, fTitleOffset=offset
+        )
     return {"fBits": 1 << 3, "fName": name, "fTitle": title, **all_members}
 
 

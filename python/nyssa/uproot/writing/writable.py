@@ -352,13 +352,17 @@ class WritableFile(WritableDirectory):
 
     def _remove(self, path: str) -> None:
         removed = self._key(path)
-        for key in [key for key in self._classes if key == removed or key[0].startswith(f"{path}/")]:
+        for key in [
+            key for key in self._classes if key == removed or key[0].startswith(f"{path}/")
+        ]:
             self._classes.pop(key)
             self._made.pop(key, None)
 
     def _key(self, path: str) -> tuple[str, int] | None:
         name, _, cycle = path.partition(";")
-        cycles = [key for key in self._classes if key[0] == name and cycle in ("", "*", str(key[1]))]
+        cycles = [
+            key for key in self._classes if key[0] == name and cycle in ("", "*", str(key[1]))
+        ]
         return max(cycles, default=None)
 
     def _known(self, path: str) -> tuple[str, int]:

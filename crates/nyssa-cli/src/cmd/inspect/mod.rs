@@ -74,7 +74,12 @@ enum Order {
 
 impl Order {
     /// Sorts rows, each with its numbers and name, and keeps the first ones.
-    fn first<T>(self, rows: &mut Vec<T>, top: Option<usize>, of: impl Fn(&T) -> (&PartSizes, &str)) {
+    fn first<T>(
+        self,
+        rows: &mut Vec<T>,
+        top: Option<usize>,
+        of: impl Fn(&T) -> (&PartSizes, &str),
+    ) {
         match self {
             Self::Stored => rows.sort_by_key(|row| Reverse(of(row).0.stored_bytes)),
             Self::Uncompressed => rows.sort_by_key(|row| Reverse(of(row).0.uncompressed_bytes)),

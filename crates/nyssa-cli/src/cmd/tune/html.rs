@@ -64,7 +64,13 @@ pub fn body(report: &TuneReport) -> String {
     let expected =
         [("Expected", &report.expected), ("With the default options", &report.expected_by_default)];
     let curves = report.curves.iter().filter(|curve| curve.points.len() > 1).map(|curve| {
-        (&curve.option, OVER_OPTION.iter().map(|expectation| over_option(curve, expectation)).collect::<Vec<_>>())
+        (
+            &curve.option,
+            OVER_OPTION
+                .iter()
+                .map(|expectation| over_option(curve, expectation))
+                .collect::<Vec<_>>(),
+        )
     });
     let content = context! {
         title => title(report),

@@ -279,7 +279,12 @@ fn cells(trial: &TriedCandidate) -> [String; HEADER.len()] {
 
 /// Returns the size, the times and the memory as text.
 fn numbers(expected: &Expected) -> [String; 4] {
-    [size(expected.bytes), time(expected.write_cpu_seconds), time(expected.read_seconds), size(expected.memory)]
+    [
+        size(expected.bytes),
+        time(expected.write_cpu_seconds),
+        time(expected.read_seconds),
+        size(expected.memory),
+    ]
 }
 
 /// Returns a time as text. Times of small files are in milliseconds.

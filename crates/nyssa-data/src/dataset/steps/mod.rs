@@ -7,9 +7,9 @@ mod ahead;
 mod batches;
 mod large_entries;
 mod next_part;
+mod open_part;
 mod partition;
 mod size;
-mod open_part;
 mod window;
 
 use std::collections::VecDeque;
@@ -24,10 +24,10 @@ use arrow_schema::FieldRef;
 use self::ahead::Ahead;
 pub use self::batches::{Batches, MakeBatch};
 use self::next_part::{FirstWindow, NextParts};
+use self::open_part::{Columns, Open};
 pub use self::partition::partitions;
 pub use self::size::StepSize;
 use self::size::{MemoryPlan, MemoryTaken};
-use self::open_part::{Columns, Open};
 use self::window::WindowPlan;
 use super::{AnyDataset, LeftOut};
 use nyssa_root::Context;
@@ -61,7 +61,8 @@ pub type Shown = Arc<dyn Fn(Range<u64>) -> Range<u64> + Send + Sync>;
 /// A function that opens part number n without some parts of its columns
 /// ([`Dataset::without`](super::Dataset::without)), and returns `None` after the last part. It can be called on
 /// any thread, and again for a part after a fork.
-pub type Parts = Arc<dyn Fn(usize, &[LeftOut], &Context) -> Result<Option<InputPart>> + Send + Sync>;
+pub type Parts =
+    Arc<dyn Fn(usize, &[LeftOut], &Context) -> Result<Option<InputPart>> + Send + Sync>;
 
 /// A function that turns the arrays of a step into the result for the caller, on the thread that reads. It also
 /// returns how many bytes of memory the result takes besides the arrays.

@@ -9,7 +9,9 @@ use super::of_variables;
 use crate::testing::{WebAnswer, WebRequest, WebServer};
 
 /// Returns the key, secret and token for variables of the environment.
-fn resolved(variables: &[(&str, &str)]) -> Result<Option<(String, String, Option<String>)>, String> {
+fn resolved(
+    variables: &[(&str, &str)],
+) -> Result<Option<(String, String, Option<String>)>, String> {
     let var = |wanted: &str| {
         let variable = variables.iter().find(|(name, _)| *name == wanted)?;
         Some(variable.1.to_owned())

@@ -115,7 +115,8 @@ impl DiffReport {
             None => format!("{}: {} entries differ", compared.name, compared.different_entries),
         }));
         let differs = !differences.is_empty();
-        differences.extend(self.incomparable.iter().map(|it| format!("{}: {}", it.name, it.reason)));
+        differences
+            .extend(self.incomparable.iter().map(|it| format!("{}: {}", it.name, it.reason)));
         let more = differences.len().saturating_sub(SHOWN);
         differences.truncate(SHOWN);
         if more > 0 {

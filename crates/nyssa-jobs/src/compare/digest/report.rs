@@ -245,7 +245,8 @@ impl Expected {
                 None => comparison.missing.push(column.0.clone()),
             }
         }
-        let extra = dataset.columns().iter().filter(|item| !by_name.contains_key(item.name.as_str()));
+        let extra =
+            dataset.columns().iter().filter(|item| !by_name.contains_key(item.name.as_str()));
         comparison.extra = extra.map(|item| item.name.clone()).collect();
         let only = Some(by_name.keys().map(|&name| name.to_owned()).collect());
         let entries = Some(self.entries.clone());

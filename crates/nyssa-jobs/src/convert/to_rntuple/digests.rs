@@ -40,7 +40,10 @@ impl Digests {
         let digest = |unit| {
             let column =
                 units.data_type(unit).and_then(|data_type| ColumnHasher::new(&data_type).ok());
-            UnitDigest { state: Mutex::new(PartialDigest { cluster: 0, column }), turn: Condvar::new() }
+            UnitDigest {
+                state: Mutex::new(PartialDigest { cluster: 0, column }),
+                turn: Condvar::new(),
+            }
         };
         Self { digests: units.units.iter().map(digest).collect(), stopped: AtomicBool::new(false) }
     }

@@ -35,8 +35,9 @@ pub(super) fn largest<'a>(
         match fixed(branch, &(0..1)) {
             Some(entry) => {
                 let bytes = |basket: &Basket| entry.saturating_mul(basket.entries);
-                inside
-                    .for_each(|item| add(DataPart::new(range(item), bytes(item), bytes(item)), branch));
+                inside.for_each(|item| {
+                    add(DataPart::new(range(item), bytes(item), bytes(item)), branch)
+                });
             }
             None => unknown.extend(probably_large(branch, inside, memory)),
         }

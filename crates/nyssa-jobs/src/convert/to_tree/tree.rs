@@ -111,7 +111,7 @@ impl<'a> Tree<'a> {
         let clusters = self.reader.clusters();
         let all_damaged = self.reader.damaged(&paths, &clusters, self.context)?;
         let skipped = |path: &&str| {
-            let damaged = damaged.iter().find(|item| item.column == **path)?;
+            let damaged = all_damaged.iter().find(|item| item.column == **path)?;
             let reason = damaged.reason.clone();
             Some(Skipped { branch: (*path).to_owned(), reason, unreadable: true })
         };

@@ -45,7 +45,8 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
                 sum.uncompressed_bytes += uncompressed_bytes;
                 sum.pages += 1;
                 let elements = u64::from(page.elements);
-                let mut page_sizes = PartSizes { pages: 1, elements, uncompressed_bytes, ..PartSizes::default() };
+                let mut page_sizes =
+                    PartSizes { pages: 1, elements, uncompressed_bytes, ..PartSizes::default() };
                 if seen.insert(page.locator.offset) {
                     sum.stored_bytes = sum.stored_bytes.saturating_add(bytes);
                     page_sizes.stored_bytes = bytes;

@@ -79,7 +79,8 @@ pub(super) fn fields(reader: &Reader) -> Fields {
         let first = rows.len();
         add(reader, id, 0, &mut rows);
         let column = reader.find_column(&reader.schema().field(id).name);
-        if let (Some(row), Some(Err(reason))) = (rows.get_mut(first), column.map(|item| &item.field))
+        if let (Some(row), Some(Err(reason))) =
+            (rows.get_mut(first), column.map(|item| &item.field))
         {
             row.unreadable = Some(reason.clone());
         }

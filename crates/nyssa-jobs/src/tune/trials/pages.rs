@@ -117,17 +117,26 @@ mod tests {
         let candidate = Candidate::default();
         let extrapolated = extrapolate(&whole, &costs, &candidate, 1_000_000, 1000);
         assert_eq!(extrapolated.clusters, 1);
-        assert!((extrapolated.bytes - (5_000_000.0 + 8.0 * 112.0)).abs() < 1e-6, "{extrapolated:?}");
+        assert!(
+            (extrapolated.bytes - (5_000_000.0 + 8.0 * 112.0)).abs() < 1e-6,
+            "{extrapolated:?}"
+        );
         assert!((extrapolated.corrected - (5000.0 - 8.0) * 100.0).abs() < 1e-6, "{extrapolated:?}");
         // Clusters of a mebibyte, where each has two pages.
         let small = Candidate { cluster_size: 1 << 20, ..candidate };
         let extrapolated = extrapolate(&whole, &costs, &small, 1_000_000, 1000);
         assert_eq!(extrapolated.clusters, 5);
-        assert!((extrapolated.bytes - (5_000_000.0 + 10.0 * 112.0)).abs() < 1e-6, "{extrapolated:?}");
+        assert!(
+            (extrapolated.bytes - (5_000_000.0 + 10.0 * 112.0)).abs() < 1e-6,
+            "{extrapolated:?}"
+        );
         // Smaller pages.
         let pages = Candidate { page_size: 64 << 10, ..candidate };
         let extrapolated = extrapolate(&whole, &costs, &pages, 1_000_000, 1000);
-        assert!((extrapolated.bytes - (5_000_000.0 + 123.0 * 112.0)).abs() < 1e-6, "{extrapolated:?}");
+        assert!(
+            (extrapolated.bytes - (5_000_000.0 + 123.0 * 112.0)).abs() < 1e-6,
+            "{extrapolated:?}"
+        );
     }
 
     #[test]

@@ -29,8 +29,11 @@ pub(super) fn reasons(objective: Objective, chosen: &Tried, all: &[Tried]) -> Ve
         let bases = [me, before_sizes, before_streamer].into_iter();
         bases.map(like).find(|trials| !trials.is_empty()).unwrap_or_default()
     };
-    let codecs =
-        others(&|base, other| Candidate { compression: other.compression, effort: other.effort, ..base });
+    let codecs = others(&|base, other| Candidate {
+        compression: other.compression,
+        effort: other.effort,
+        ..base
+    });
     let encodings = others(&|base, other| Candidate { encoding: other.encoding, ..base });
     let clusters = others(&|base, other| Candidate { cluster_size: other.cluster_size, ..base });
     let pages = others(&|base, other| Candidate { page_size: other.page_size, ..base });
@@ -42,8 +45,9 @@ pub(super) fn reasons(objective: Objective, chosen: &Tried, all: &[Tried]) -> Ve
     let streamer_name = |streamer: Option<StreamerFields>| {
         streamer.map_or_else(|| COLUMNS.to_owned(), |fields| fields.to_string())
     };
-    let mut objects =
-        reason("streamer", streamer_name(streamer), &streamed, &|candidate| streamer_name(candidate.streamer));
+    let mut objects = reason("streamer", streamer_name(streamer), &streamed, &|candidate| {
+        streamer_name(candidate.streamer)
+    });
     if !all.iter().any(|item| item.candidate.streamer.is_some()) {
         NO_OBJECTS.clone_into(&mut objects.reason);
     }
@@ -51,8 +55,12 @@ pub(super) fn reasons(objective: Objective, chosen: &Tried, all: &[Tried]) -> Ve
     vec![
         reason("compression", compression.to_string(), &codecs, &codec),
         reason("effort", effort.to_string(), &codecs, &codec),
-        reason("encoding", encoding.to_string(), &encodings, &|candidate| candidate.encoding.to_string()),
-        reason("cluster_size", cluster_size.to_string(), &clusters, &|candidate| mib(candidate.cluster_size)),
+        reason("encoding", encoding.to_string(), &encodings, &|candidate| {
+            candidate.encoding.to_string()
+        }),
+        reason("cluster_size", cluster_size.to_string(), &clusters, &|candidate| {
+            mib(candidate.cluster_size)
+        }),
         reason("page_size", page_size.to_string(), &pages, &|candidate| mib(candidate.page_size)),
         objects,
     ]

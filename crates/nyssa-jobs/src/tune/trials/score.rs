@@ -34,7 +34,8 @@ pub(super) fn fewest_threads(objective: Objective, all: &[&Expected]) -> Option<
 /// Returns the score if all quantities count: a percent of bytes is worth four percent of the time to read and eight
 /// percent of the time to write.
 fn balance(expected: &Expected) -> f64 {
-    let times = expected.read_seconds.max(1e-6).powf(0.25) * expected.write_cpu_seconds.max(1e-6).powf(0.125);
+    let times = expected.read_seconds.max(1e-6).powf(0.25)
+        * expected.write_cpu_seconds.max(1e-6).powf(0.125);
     expected.bytes as f64 * times
 }
 

@@ -189,7 +189,8 @@ impl Pointee {
 
     /// Returns the name, checksum and class version of a `TStreamerInfo`.
     fn identity(&self) -> Option<(&[u8], &[u8])> {
-        let ("TStreamerInfo", Some(ObjectPiece::Bytes(head))) = (self.class.as_str(), self.parts.first())
+        let ("TStreamerInfo", Some(ObjectPiece::Bytes(head))) =
+            (self.class.as_str(), self.parts.first())
         else {
             return None;
         };
@@ -272,7 +273,10 @@ impl Parser {
     /// Parses a pointer to an object without pointers.
     fn leaf(&mut self, cursor: &mut Cursor<'_>) -> Result<ObjectPiece> {
         let (class, body) = self.pointee(cursor)?;
-        Ok(ObjectPiece::Pointer(Pointee { class, parts: vec![ObjectPiece::Bytes(body.remaining().to_vec())] }))
+        Ok(ObjectPiece::Pointer(Pointee {
+            class,
+            parts: vec![ObjectPiece::Bytes(body.remaining().to_vec())],
+        }))
     }
 
     /// Returns the class of the object behind a pointer, and a cursor over the object without its byte count.

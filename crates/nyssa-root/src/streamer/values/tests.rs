@@ -139,7 +139,8 @@ fn arrays_of_pointers_with_a_counter() {
         let members = [vec![0, 0, 0, 2], versioned(1, &several), first.to_vec()].concat();
         let object = read(&table, "Holder", &versioned(1, &members)).unwrap();
         let items = object.root().list("several").unwrap();
-        let numbers: Vec<_> = numbers.iter().map(|it| it.map(|it| it.i64("value").unwrap())).collect();
+        let numbers: Vec<_> =
+            items.iter().map(|it| it.map(|it| it.i64("value").unwrap())).collect();
         assert_eq!(numbers, values);
         let first = object.root().view("first").unwrap();
         assert_eq!(first.map(|it| it.i64("value").unwrap()), (first.is_some()).then_some(7));

@@ -206,8 +206,10 @@ fn columns_of_other_types_are_cast() {
         ("std::byte", ColumnType::Byte, &[255], 1, json!([255])),
         ("char", ColumnType::Char, &[255], 1, json!([-1])),
     ] {
-        let reader =
-            craft(&leaf(type_name, column_type), vec![(u64::from(count), vec![page(bytes, count)])]);
+        let reader = craft(
+            &leaf(type_name, column_type),
+            vec![(u64::from(count), vec![page(bytes, count)])],
+        );
         assert_eq!(json!(values(&reader)), expected, "{type_name} {column_type:?}");
     }
 }

@@ -72,7 +72,11 @@ impl Streamed {
                 (i, j) = (i + 6, j + 2);
             } else if our.starts_with(&[0, 1]) && theirs.starts_with(&[0, 0]) && by_member(i) {
                 (i, j) = (i + 2, j + 6);
-            } else if counts(our) && counts(theirs) && our[0] == theirs[0] && our[..4] != theirs[..4] {
+            } else if counts(our)
+                && counts(theirs)
+                && our[0] == theirs[0]
+                && our[..4] != theirs[..4]
+            {
                 (i, j) = (i + 4, j + 4);
             } else if our.first() == theirs.first() {
                 (i, j) = (i + 1, j + 1);
@@ -126,7 +130,8 @@ fn objects_of_many_entries_are_written_each_from_its_start() {
         let array = streamed.layout.decode(&streamed.objects.concat(), &offsets).unwrap();
         let (all, ends) = streamed.layout.encode(&array).unwrap();
         for (entry, range) in ends.windows(2).enumerate() {
-            let encoded = streamed.layout.encode(&streamed.decode(&streamed.objects[entry])).unwrap().0;
+            let encoded =
+                streamed.layout.encode(&streamed.decode(&streamed.objects[entry])).unwrap().0;
             let range = range[0].try_into().unwrap()..range[1].try_into().unwrap();
             assert_eq!(all[range], encoded, "{class} {entry}");
             let slice = streamed.layout.encode(&array.slice(entry, 1)).unwrap().0;

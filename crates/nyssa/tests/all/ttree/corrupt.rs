@@ -27,7 +27,10 @@ fn sound_before_it_is_broken() {
 
 #[test]
 fn key_that_disagrees_with_the_table() {
-    expect(file_with(|spec| spec.nbytes = 1), "the basket's key says 77 bytes, but its branch says 76");
+    expect(
+        file_with(|spec| spec.nbytes = 1),
+        "the basket's key says 77 bytes, but its branch says 76",
+    );
     expect(
         file_with(|spec| spec.seek = 5),
         "the basket's key says that the basket is at byte 105, but its branch says at byte 100",
@@ -54,7 +57,10 @@ fn sizes_that_cannot_be() {
         file_with(|spec| spec.last = -13),
         "the basket's data end at byte 63 of it, inside its key of 64 bytes",
     );
-    expect(file_with(|spec| spec.last = 1), "the basket's data end at byte 13 of a payload of 12 bytes");
+    expect(
+        file_with(|spec| spec.last = 1),
+        "the basket's data end at byte 13 of a payload of 12 bytes",
+    );
     expect(
         file_with(|spec| spec.objlen = 100_000_000),
         "compressed chunk at byte 0 of its block starts with \"\\x00\\x00\", which is not a compression \
@@ -102,7 +108,8 @@ fn file_that_ends_early() {
 
 #[test]
 fn damaged_compression() {
-    let file = file_with(|spec| spec.stored = Some(b"ZL\x08\x02\x00\x00\x0c\x00\x00\x78\x01".to_vec()));
+    let file =
+        file_with(|spec| spec.stored = Some(b"ZL\x08\x02\x00\x00\x0c\x00\x00\x78\x01".to_vec()));
     let error = file.read("x").unwrap_err();
     assert_eq!(error.kind(), nyssa_root::Kind::OutOfSpecification);
     assert_eq!(error.place().field.as_deref(), Some("x"));
