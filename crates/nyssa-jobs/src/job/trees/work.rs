@@ -61,7 +61,7 @@ struct Task {
 }
 
 /// The memory that all threads share.
-struct Shared {
+struct BasketMemory {
     packing: PackingMemory,
     opened: OpenedBaskets,
 }
@@ -105,7 +105,7 @@ impl Work<'_> {
             ready: VecDeque::new(),
             next: None,
         };
-        let shared = Shared {
+        let shared = BasketMemory {
             packing: PackingMemory::default(),
             opened: OpenedBaskets::new(self.memory / tree::OPENED_DIVISOR),
         };
@@ -147,7 +147,7 @@ impl Work<'_> {
         branch.bytes as f64 * (entries as f64 / all.max(1) as f64)
     }
 
-    fn make(&self, task: &Task, sources: &Sources, shared: &Shared) -> Result<Vec<Made>> {
+    fn make(&self, task: &Task, sources: &Sources, shared: &BasketMemory) -> Result<Vec<Made>> {
         let ahead = task.ahead.as_ref();
         let held = ahead.map(|(ahead, number)| ahead.hold(*number, self.context));
         let made = match &self.fates[task.branch] {
@@ -165,7 +165,7 @@ impl Work<'_> {
         &self,
         task: &Task,
         sources: &Sources,
-        (compression, shared): (Option<Compression>, &Shared),
+        (compression, shared): (Option<Compression>, &BasketMemory),
     ) -> Result<Vec<Made>> {
         let (branch, numbers) = (self.branch(task), self.begun(task));
         let baskets = branch.baskets.get(numbers.clone()).unwrap_or_default();
@@ -193,7 +193,7 @@ impl Work<'_> {
         task: &Task,
         form: &PackedForm,
         sources: &Sources,
-        Shared { packing, opened }: &Shared,
+        BasketMemory { packing, opened }: &BasketMemory,
     ) -> Result<Vec<Made>> {
         let branch = self.branch(task);
         let needed = self.needed(task);
