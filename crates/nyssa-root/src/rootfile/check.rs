@@ -64,8 +64,8 @@ impl RootFile {
         let (keys, _) = self.list_all()?;
         wrong.extend(self.damage(self.check_end(&keys))?);
         for entry in keys.iter().filter(|key| key.is_directory()) {
-            let found = self.check_directory(entry, &free).in_object(&entry.path);
-            wrong.extend(self.damage(found)?);
+            let checked = self.check_directory(entry, &free).in_object(&entry.path);
+            wrong.extend(self.damage(checked)?);
         }
         Ok(wrong)
     }
