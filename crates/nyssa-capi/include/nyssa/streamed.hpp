@@ -37,8 +37,7 @@ template <> struct Field<Streamed> {
   static std::string type() { return "streamed object"; }
   static void shape(detail::Column &column) { column.kind = detail::Kind::bytes; }
   static void append(detail::Column &column, const Streamed &object) {
-    column.data.insert(column.data.end(), object.bytes.begin(), object.bytes.end());
-    column.end(object.bytes.size());
+    Field<std::string>::append(column, object.bytes);
   }
   static void bind(detail::View &view) {
     if (view.format() != "Z")

@@ -310,7 +310,7 @@ template <class T> struct Field<T, std::enable_if_t<std::is_enum_v<T> && !detail
 template <> struct Field<std::string> : detail::Base<std::string> {
   static std::string type() { return "std::string"; }
   static void shape(detail::Column &column) { column.kind = detail::Kind::bytes; }
-  static void append(detail::Column &column, const std::string &text) {
+  static void append(detail::Column &column, std::string_view text) {
     column.data.insert(column.data.end(), text.begin(), text.end());
     column.end(text.size());
   }
