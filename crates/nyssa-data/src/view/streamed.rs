@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use arrow_array::{ArrayRef, new_empty_array};
+use arrow_schema::DataType;
 use nyssa_root::Context;
 use nyssa_root::arrow::streamer_field;
 use nyssa_root::error::{Error, Result, ResultExt};
@@ -36,6 +37,11 @@ impl Streamed {
             let wanted = layout.arrow_field(&item.name);
             let conversion = evolve(field, &wanted, EvolutionOptions::default());
             let conversion = conversion.and_then(|conversion| {
+                if let Some(lost) = lost_member(field.data_type(), wanted.data_type()) {
+                    return Err(Error::unsupported(format!(
+                        "ROOT's streamer does not store the member {lost}"
+                    )));
+                }
                 let none = conversion.apply(&new_empty_array(field.data_type()))?;
                 layout.encode(&none).map(|_| conversion)
             });
@@ -48,6 +54,23 @@ impl Streamed {
             streamed.insert(item.name.clone(), (layout, conversion));
         }
         Ok(Self { inner, items, streamed })
+    }
+}
+
+/// Returns a member of the values that streamed objects lack, as they lack enums of 64 bits.
+fn lost_member<'v>(values: &'v DataType, streamed: &DataType) -> Option<&'v str> {
+    match (values, streamed) {
+        (
+            DataType::LargeList(values) | DataType::FixedSizeList(values, _),
+            DataType::LargeList(streamed) | DataType::FixedSizeList(streamed, _),
+        ) => lost_member(values.data_type(), streamed.data_type()),
+        (DataType::Struct(values), DataType::Struct(streamed)) => {
+            values.iter().find_map(|member| match streamed.find(member.name()) {
+                Some((_, other)) => lost_member(member.data_type(), other.data_type()),
+                None => Some(member.name().as_str()),
+            })
+        }
+        _ => None,
     }
 }
 
