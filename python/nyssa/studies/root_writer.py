@@ -123,13 +123,13 @@ def _import(
     if "streamer" in options:
         stream(root, (file, path), request["output"], options["streamer"], chosen, entries)
         return
-    one = root.Experimental.RNTupleImporter.Create(file, path, request["output"])
-    one.SetIsQuiet(True)
+    importer = root.Experimental.RNTupleImporter.Create(file, path, request["output"])
+    importer.SetIsQuiet(True)
     if entries != _ALL:
-        one.SetMaxEntries(entries)
-    one.SetWriteOptions(chosen)
+        importer.SetMaxEntries(entries)
+    importer.SetWriteOptions(chosen)
     # PyROOT makes an exception of a result with an error.
-    one.Import()
+    importer.Import()
 
 
 def _setting(compression: int | str | None) -> int:
