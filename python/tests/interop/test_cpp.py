@@ -118,15 +118,6 @@ def test_a_program_in_c_reads_columns_as_uproot_does(
     assert len(words) == uproot.open(output)["Events"].num_entries
 
 
-def test_a_memory_checker_finds_nothing_wrong(programs: Programs, tmp_path: Path) -> None:
-    if (valgrind := shutil.which("valgrind")) is None:
-        pytest.skip("there is no valgrind")
-    columns = programs.compile(SOURCES / "columns.c", "-std=c11")
-    checks = ("--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite")
-    arguments = (COMMITTED / "events-zstd.root", "nJet", "Jet_pt", tmp_path / "ntuple.root")
-    _run(valgrind, *checks, columns, *arguments)
-
-
 @pytest.mark.parametrize("standard", ["c++20", "c++23"])
 def test_the_header_is_of_later_standards(programs: Programs, standard: str) -> None:
     source = programs.folder / f"{standard}.cpp"
