@@ -14,10 +14,10 @@ type Rows = (Vec<(String, String)>, Vec<(String, String, Option<String>)>);
 pub(crate) fn relations(py: Python<'_>, tree: PyRef<'_, Dataset>) -> PyResult<Rows> {
     let tree = tree.inner();
     Job::new(None).abandonable().run(py, move |_| {
-        let found = relations_of(tree.as_ref())?;
-        let friends = found.friends.iter().cloned();
+        let tree_facts = relations_of(tree.as_ref())?;
+        let friends = tree_facts.friends.iter().cloned();
         let friends = friends.map(|friend| (friend.name, friend.tree, friend.file)).collect();
-        Ok((found.formulas(), friends))
+        Ok((tree_facts.formulas(), friends))
     })
 }
 

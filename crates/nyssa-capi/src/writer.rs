@@ -31,9 +31,9 @@ pub struct nyssa_writer {
 }
 
 /// What is behind a `nyssa_writer`. It is `None` after the commit.
-struct Writer(Mutex<Option<State>>);
+struct Writer(Mutex<Option<OpenWriter>>);
 
-struct State {
+struct OpenWriter {
     file: SharedFile,
     update: Option<Arc<Update>>,
     options: RNTupleWriteOptions,
@@ -42,7 +42,7 @@ struct State {
     tables: Vec<Arc<OpenTable>>,
 }
 
-impl Drop for State {
+impl Drop for OpenWriter {
     fn drop(&mut self) {
         // The handles of tables may stay, and must not keep the file.
         for table in &self.tables {
@@ -57,7 +57,7 @@ impl Handled for Writer {
 }
 
 impl Writer {
-    fn with<T>(&self, work: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
+    fn with<T>(&self, work: impl FnOnce(&mut OpenWriter) -> Result<T>) -> Result<T> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         work(state.as_mut().ok_or_else(ended)?)
     }
@@ -87,7 +87,7 @@ impl WriteArguments {
     }
 }
 
-impl State {
+impl OpenWriter {
     /// Returns the options of an RNTuple, which are the options of the writer if it has none of its own.
     fn table_options(&self, given: Given) -> Result<(RNTupleWriteOptions, Order)> {
         match given.is_empty() {
@@ -201,7 +201,7 @@ fn writer(
     let compression = options.compression;
     let (file, update) =
         open(FileOptions { compression, write_behind, ..FileOptions::default() }, force)?;
-    let state = State { file, update, options, order, context, tables: Vec::new() };
+    let state = OpenWriter { file, update, options, order, context, tables: Vec::new() };
     Ok(handle::open(Writer(Mutex::new(Some(state)))))
 }
 

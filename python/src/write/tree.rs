@@ -6,7 +6,7 @@ use nyssa_jobs::filling::Tree;
 use nyssa_root::{Error, Result};
 use nyssa_ttree::write::TreeWriteOptions;
 
-use super::{Given, State, given_column};
+use super::{Given, OpenFile, given_column};
 use crate::array::Array;
 
 /// Returns columns in the order of the tree.
@@ -17,7 +17,7 @@ pub(super) fn in_order(tree: &Tree, given: &[Given]) -> Result<Vec<Array>> {
     Ok(arrays.map(|(array, field)| given_column(field.name(), array)).collect())
 }
 
-impl State {
+impl OpenFile {
     pub(super) fn tree(&mut self, name: &str) -> Result<&mut Tree> {
         find(&mut self.trees, name)
     }

@@ -59,7 +59,7 @@ fn declared() -> BTreeSet<String> {
 /// Returns the functions with the first words of their comments, in the order of the header.
 fn summaries() -> Vec<(String, String)> {
     let text = std::fs::read_to_string(include().join("nyssa.h")).unwrap();
-    let (mut found, mut comment) = (Vec::new(), String::new());
+    let (mut functions, mut comment) = (Vec::new(), String::new());
     for line in text.lines() {
         if let Some(words) = line.strip_prefix("//") {
             comment.push_str(words);
@@ -67,11 +67,11 @@ fn summaries() -> Vec<(String, String)> {
         }
         if let Some(name) = name(line) {
             let first = comment.split(". ").next().and_then(|text| text.split(": ").next());
-            found.push((name, first.unwrap_or_default().trim().to_owned()));
+            functions.push((name, first.unwrap_or_default().trim().to_owned()));
         }
         comment.clear();
     }
-    found
+    functions
 }
 
 /// With NYSSA_UPDATE=1 the test writes the table.

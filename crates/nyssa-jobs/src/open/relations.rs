@@ -34,7 +34,7 @@ pub fn relations_of(dataset: &dyn Dataset) -> Result<Relations> {
         Err(error) if dataset.format() == Format::RNTuple && error.kind() == Kind::NotFound => {
             Ok(Relations::default())
         }
-        found => found,
+        stored => stored,
     }
 }
 
