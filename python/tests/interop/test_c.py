@@ -1,4 +1,4 @@
-"""A program in C calls every function of nyssa.h, rightly and wrongly, and writes RNTuples and TTrees."""
+"""Programs call every function of nyssa.h, rightly and wrongly, and write RNTuples and TTrees."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _functions() -> list[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder with the files that the program wrote, under a memory checker if there is one."""
+    """Return the files that the program wrote, under a memory checker if there is one."""
     programs = Programs(tmp_path_factory.mktemp("c"))
     program = programs.compile(SOURCES / "calls.c", "-std=c11", "-g")
     folder = tmp_path_factory.mktemp("calls")
@@ -94,7 +94,8 @@ class Door:
 
 def test_a_tree_of_lists_records_texts_and_objects(tmp_path: Path, root: Root) -> None:
     floats = pa.list_(pa.float32())
-    event = pa.array([{"a": i, "b": i / 2} for i in range(3)], pa.struct({"a": "int32", "b": "float64"}))
+    records = [{"a": i, "b": i / 2} for i in range(3)]
+    event = pa.array(records, pa.struct({"a": "int32", "b": "float64"}))
     columns = {
         "run": pa.array([1, 2, 3], pa.uint32()),
         "Jet_pt": pa.array([[1.5], [], [2.5, 3.5]], floats),
@@ -126,7 +127,7 @@ def test_a_tree_of_lists_records_texts_and_objects(tmp_path: Path, root: Root) -
         values = columns[name].to_pylist()
         assert tree[name].array().tolist() == values + values[2:]
     assert tree["nJet"].array().tolist() == [1, 0, 2, 2]
-    assert tree["event"].array().tolist() == event.to_pylist() + [event[2].as_py()]
+    assert tree["event"].array().tolist() == [*records, records[2]]
     assert tree["hits.x"].array().tolist() == [[1, 2], [], [3], [3]]
     assert root.call("drawn", str(path), "dir/Events", "hits.ids") == [1, 2, 3, 3]
     assert root.call("drawn", str(path), "dir/Events", "twice") == [2, 4, 6, 6]

@@ -63,6 +63,10 @@ def test_all_classes_of_the_interface_work(program: Path, tmp_path: Path) -> Non
     assert numbers[:10] + numbers[30:] == [*range(10), 30]
     assert sorted(numbers[10:30]) == list(range(10, 30))
     assert events["tracks"].array()[2].tolist() == [{"z": 0.0}, {"z": 1.0}]
+    tree = uproot.open(tmp_path / "objects.root")["tree"]
+    assert tree["n"].array().tolist() == [0, 1, 2, 3]
+    assert tree["numbers"].array().tolist() == [[0], [0.5], [1], [1.5]]
+    assert [len(lists) for lists in tree["hits.x"].array()] == [2] * 4
 
 
 def test_entries_are_written_or_there_is_an_error(program: Path, tmp_path: Path) -> None:
