@@ -65,6 +65,10 @@ def test_all_classes_of_the_interface_work(program: Path, tmp_path: Path) -> Non
     assert numbers[:10] + numbers[30:] == [*range(10), 30]
     assert sorted(numbers[10:30]) == list(range(10, 30))
     assert events["tracks"].array()[2].tolist() == [{"z": 0.0}, {"z": 1.0}]
+    tree = uproot.open(tmp_path / "objects.root")["tree"]
+    assert tree["n"].array().tolist() == [0, 1, 2, 3]
+    assert tree["numbers"].array().tolist() == [[0], [0.5], [1], [1.5]]
+    assert [len(lists) for lists in tree["hits.x"].array()] == [2] * 4
 
 
 def test_entries_are_written_or_there_is_an_error(program: Path, tmp_path: Path) -> None:
@@ -145,15 +149,6 @@ def test_a_program_in_c_reads_columns_as_uproot_does(
     assert [int(first) for first, *_ in words] == arrays[numbers].tolist()
     assert [[float.fromhex(one) for one in rest] for _, *rest in words] == arrays[lists].tolist()
     assert len(words) == uproot.open(output)["Events"].num_entries
-
-
-def test_a_memory_checker_finds_nothing_wrong(programs: Programs, tmp_path: Path) -> None:
-    if (valgrind := shutil.which("valgrind")) is None:
-        pytest.skip("there is no valgrind")
-    columns = programs.compile(SOURCES / "columns.c", "-std=c11")
-    checks = ("--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite")
-    arguments = (COMMITTED / "events-zstd.root", "nJet", "Jet_pt", tmp_path / "ntuple.root")
-    _run(valgrind, *checks, columns, *arguments)
 
 
 @pytest.mark.parametrize(("standard", "reader"), [("c++20", "podio"), ("c++23", "atlas")])

@@ -233,10 +233,8 @@ public:
 
 private:
   void check(int code) {
-    if (code == 0)
-      return;
-    const char *text = stream_.get()->get_last_error(stream_.get());
-    throw Error(NYSSA_IO, text ? text : "the stream failed");
+    if (code != 0)
+      detail::call(nyssa_stream_error, stream_.get());
   }
 
   detail::Arrow<ArrowArrayStream> stream_;

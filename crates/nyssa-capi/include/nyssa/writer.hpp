@@ -261,7 +261,7 @@ public:
     return writer;
   }
 
-  // Starts an RNTuple. Without options it has the options of the file.
+  // Starts an RNTuple. Without options it has the options of the file; with the option `format=ttree` it is a TTree.
   template <class... Ts> Table<Ts...> table(const std::string &path, const NamedField<Ts> &...fields) {
     return table_with(path, nullptr, fields...);
   }
@@ -269,21 +269,15 @@ public:
     const std::string defined = detail::definitions(fields...);
     detail::Handle<nyssa_table> table;
     detail::call(nyssa_writer_table, handle_.get(), path.c_str(), nullptr, defined.c_str(), options, table.place());
+    check_rows<Ts...>(table.get(), path);
     return Table<Ts...>(std::move(table), waiting());
   }
 
-  // Goes on with an RNTuple, whose fields have these types in order, with all members in the order of the file.
+  // Goes on with an RNTuple or a TTree, whose fields have these types in order, with all members in the order of the file.
   template <class... Ts> Table<Ts...> append(const std::string &path) {
     detail::Handle<nyssa_table> table;
     detail::call(nyssa_writer_append, handle_.get(), path.c_str(), nullptr, table.place());
-    detail::Arrow<ArrowSchema> schema;
-    detail::call(nyssa_table_schema, table.get(), schema.get());
-    if (schema.get()->n_children != sizeof...(Ts))
-      detail::refuse(path + " has " + std::to_string(schema.get()->n_children) + " fields, but " +
-                     std::to_string(sizeof...(Ts)) + " types are given");
-    detail::View rows(nullptr, schema.get());
-    detail::TupleOf<Ts...>::bind(rows);
-    rows.check_all();
+    check_rows<Ts...>(table.get(), path);
     return Table<Ts...>(std::move(table), waiting());
   }
 
@@ -299,6 +293,18 @@ public:
 
 private:
   Writer() = default;
+
+  // Checks that the rows of a table are of these types.
+  template <class... Ts> static void check_rows(const nyssa_table *table, const std::string &path) {
+    detail::Arrow<ArrowSchema> schema;
+    detail::call(nyssa_table_schema, table, schema.get());
+    if (schema.get()->n_children != sizeof...(Ts))
+      detail::refuse(path + " has " + std::to_string(schema.get()->n_children) + " fields, but " +
+                     std::to_string(sizeof...(Ts)) + " types are given");
+    detail::View rows(nullptr, schema.get());
+    detail::TupleOf<Ts...>::bind(rows);
+    rows.check_all();
+  }
 
   // The rows of a table, which are also rows of the file.
   std::shared_ptr<detail::Waiting> waiting() const {

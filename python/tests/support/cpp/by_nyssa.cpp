@@ -173,7 +173,23 @@ void read(const std::string &path) {
   refused([&] { events.read({"jut"}); }, NYSSA_NOT_FOUND, "jut");
 }
 
+// Writes a TTree of objects.
+void write_tree(const std::string &path) {
+  nyssa::Writer file(path);
+  auto tree = file.table_with("tree", "format=ttree; title=objects", nyssa::field<int>("n"),
+                              nyssa::field<std::vector<event::Hit>>("hits"), nyssa::field<std::vector<float>>("numbers"));
+  for (int i = 0; i < 4; ++i)
+    tree.fill(i, {event::hit(i), event::hit(i + 1)}, {i / 2.f});
+  tree.commit();
+  file.commit();
+  int n = 0;
+  for (const std::vector<event::Hit> &hits : nyssa::Dataset(path).read({"hits"}).objects<std::vector<event::Hit>>("hits"))
+    EXPECT(hits.size() == 2 && hits[1].x == event::hit(++n).x);
+  EXPECT(n == 4);
+}
+
 void use(const std::string &folder) {
+  write_tree(folder + "/objects.root");
   const std::string path = folder + "/used.root";
   {
     nyssa::Context context(2);
