@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import json
 import os
 import platform
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,22 +52,27 @@ CALLS, ROUNDS_OF_READS, COLUMN = 20_000_000, 9, "tracks.pt"
 #: What the page says before its tables.
 TEXT = """\
 `make bench-framework` writes this page; do not edit it. The program
-[examples/cpp/framework](../examples/cpp/framework) has streams, one thread each, which make events and write their products:
-a header, jets with hits, tracks, muons and names of triggers, 2 kB in all. Its output modules are
+[examples/cpp/framework](../examples/cpp/framework) has streams, one thread each, which make events
+and write their products: a header, jets with hits, tracks, muons and names of triggers, 2 kB in
+all. Its output modules are
 
 - `nyssa`: a fill context of nyssa for each stream; `nyssa-one`: one table behind a mutex;
-- `root`: `RNTupleParallelWriter` with a fill context for each stream; `root-one`: `RNTupleWriter` behind a mutex;
+- `root`: `RNTupleParallelWriter` with a fill context for each stream; `root-one`: `RNTupleWriter`
+  behind a mutex;
 - `merger`: `TBufferMerger`, with a TTree of the same classes for each stream.
 
-Where a name has `threads`, the library compresses with as many threads as there are streams (`nyssa::Context`,
-`ROOT::EnableImplicitMT`); otherwise streams compress what they write. {events:,} events; clusters of {cluster} MiB after compression
-and pages of at most {page} KiB before it on both sides, pages with checksums, other options as by default. `zstd` is nyssa's default, which chooses the
-effort for each column, beside ROOT's default 505; other settings are equal. Medians of
-{rounds} rounds, in which all jobs run in turn, each in a process of its own. ROOT reads every file back and compares all products.
-Peak memory is resident memory of the whole process, with the libraries."""
+Where a name has `threads`, the library compresses with as many threads as there are streams
+(`nyssa::Context`, `ROOT::EnableImplicitMT`); otherwise streams compress what they write.
+{events:,} events; on both sides clusters of {cluster} MiB after compression and pages of at most
+{page} KiB before it, with checksums; other options have their defaults. `zstd` is nyssa's default,
+which chooses the effort for each column, beside ROOT's default 505; other settings are equal on
+both sides. Medians of {rounds} rounds, in which all jobs run in turn, each in a process of its own.
+ROOT reads every file back and compares all products. Peak memory is resident memory of the whole
+process, with its libraries."""
 #: What bounds the numbers.
 MEANING = """\
-Streams stand still while they neither run nor wait for a core. More streams than cores share them, so speed grows no more."""
+Streams stand still while they neither run nor wait for a core. More streams than cores share them,
+so speed grows no more."""
 
 Key = tuple[str, str, int]
 Results = dict[Key, list[dict[str, Any]]]
