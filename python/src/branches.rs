@@ -20,10 +20,10 @@ pub(crate) fn branches(
     let tree = tree.inner();
     Job::new(None).abandonable().run(py, move |_| {
         let file = open_again(tree.as_ref())?;
-        let found = load(&file, &file.find(tree.name())?)?;
+        let tree_record = load(&file, &file.find(tree.name())?)?;
         let mut rows = Vec::new();
-        add(&found.branches, &mut rows);
-        Ok((found.title, rows))
+        add(&tree_record.branches, &mut rows);
+        Ok((tree_record.title, rows))
     })
 }
 

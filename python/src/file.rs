@@ -400,7 +400,9 @@ fn place(object: &Linked) -> Place {
     match object {
         Linked::Row { table, row } => Place::Row((*table, *row)),
         Linked::Null => Place::Null(None),
-        Linked::Undecoded(one) => Place::Undecoded((one.class.clone(), one.reason.clone())),
+        Linked::Undecoded(object) => {
+            Place::Undecoded((object.class.clone(), object.reason.clone()))
+        }
     }
 }
 

@@ -60,8 +60,8 @@ impl Query {
     ) -> PyResult<(Dataset, u64, u64)> {
         let (dataset, query) = (dataset.inner(), self.0.clone());
         Job::new(threads).abandonable().run(py, move |context| {
-            let asked = query.apply(dataset, start..stop, context)?;
-            Ok((Dataset::new(asked.dataset), asked.entries.start, asked.entries.end))
+            let result = query.apply(dataset, start..stop, context)?;
+            Ok((Dataset::new(result.dataset), result.entries.start, result.entries.end))
         })
     }
 }

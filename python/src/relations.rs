@@ -26,7 +26,7 @@ fn load(tree: &dyn Opened) -> nyssa_root::Result<Relations> {
         Err(error) if tree.format() == Format::RNTuple && error.kind() == Kind::NotFound => {
             Ok(Relations::default())
         }
-        found => found,
+        facts => facts,
     }
 }
 
@@ -40,10 +40,10 @@ pub(crate) fn stored_aliases(dataset: &dyn Opened) -> nyssa_root::Result<Vec<(St
 pub(crate) fn relations(py: Python<'_>, tree: PyRef<'_, Dataset>) -> PyResult<Rows> {
     let tree = tree.inner();
     Job::new(None).abandonable().run(py, move |_| {
-        let found = load(tree.as_ref())?;
-        let friends = found.friends.iter().cloned();
+        let tree_facts = load(tree.as_ref())?;
+        let friends = tree_facts.friends.iter().cloned();
         let friends = friends.map(|friend| (friend.name, friend.tree, friend.file)).collect();
-        Ok((found.formulas(), friends))
+        Ok((tree_facts.formulas(), friends))
     })
 }
 

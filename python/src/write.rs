@@ -39,7 +39,7 @@ type Given = (String, ArrayRef);
 /// A ROOT file that takes RNTuples and TTrees until it is closed.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct Writer {
-    state: Arc<Mutex<Option<State>>>,
+    state: Arc<Mutex<Option<OpenFile>>>,
     cancel: Arc<AtomicBool>,
     process: Process,
 }
@@ -53,7 +53,7 @@ impl Drop for Writer {
     }
 }
 
-struct State {
+struct OpenFile {
     file: SharedFile,
     /// Whether RNTuples are added to an existing file.
     update: Option<Update>,
@@ -64,7 +64,7 @@ struct State {
     trees: Vec<Tree>,
 }
 
-impl State {
+impl OpenFile {
     /// Returns the file that is changed.
     fn update(&self, name: &str) -> Result<&Update> {
         let update = self.update.as_ref();
@@ -92,7 +92,7 @@ impl Writer {
             let write_behind = context.threads() > 1;
             let file_options = FileOptions { compression, write_behind, ..FileOptions::default() };
             let (file, update) = open(file_options)?;
-            Ok(State {
+            Ok(OpenFile {
                 file,
                 update,
                 options,
@@ -416,7 +416,7 @@ impl Writer {
         self.check(py)?;
         Job::new(None).cancel(Arc::clone(&self.cancel)).run(py, move |_| {
             let state = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let Some(State { file, tables, trees, .. }) = state else { return Err(closed()) };
+            let Some(OpenFile { file, tables, trees, .. }) = state else { return Err(closed()) };
             for table in tables {
                 table.finish()?;
             }
@@ -446,7 +446,7 @@ impl Writer {
     fn run<T: Send + 'static>(
         &self,
         py: Python<'_>,
-        job: impl FnOnce(&mut State) -> Result<T> + Send + 'static,
+        job: impl FnOnce(&mut OpenFile) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
         self.check(py)?;
         let slot = Arc::clone(&self.state);

@@ -134,11 +134,11 @@ pub unsafe extern "C" fn nyssa_list(
         let context = context_of(context)?;
         let (options, _) = Given::parse(options)?.of::<OpenArguments>()?.options(&context)?;
         let file = RootFile::open(nyssa_io::open_with(&*split_path(url).0, &options)?)?;
-        let found: Vec<_> = datasets(&file)?
+        let listed: Vec<_> = datasets(&file)?
             .iter()
             .map(|key| json!({ "name": key.path, "format": format_of(key).map(format_name) }))
             .collect();
-        self::json(&found)
+        self::json(&listed)
     };
     // SAFETY: the caller promises it.
     unsafe { call::give(error, json, list) }

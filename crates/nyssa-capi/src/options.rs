@@ -41,7 +41,7 @@ impl Given {
             let values = match value {
                 Value::Array(values) => values,
                 Value::Null => continue,
-                one => vec![one],
+                value => vec![value],
             };
             for value in values {
                 let text = match value {
@@ -61,11 +61,11 @@ impl Given {
 
     /// Takes the value of an option out. The last one counts.
     pub fn take(&mut self, name: &str) -> Option<String> {
-        let (found, others) =
-            std::mem::take(&mut self.0).into_iter().partition(|one| one.0 == name);
+        let (values, others) =
+            std::mem::take(&mut self.0).into_iter().partition(|pair| pair.0 == name);
         self.0 = others;
-        let mut found: Vec<(String, String)> = found;
-        found.pop().map(|(_, value)| value)
+        let mut values: Vec<(String, String)> = values;
+        values.pop().map(|(_, value)| value)
     }
 
     /// Takes a boolean out; it is false if it is not given.
@@ -83,8 +83,9 @@ impl Given {
     pub fn of<T: Args>(self) -> Result<T> {
         let command = T::augment_args(Command::new("nyssa"));
         let is_flag = |name: &str| {
-            let mut named = command.get_arguments().filter(|one| one.get_long() == Some(name));
-            named.any(|one| matches!(one.get_action(), ArgAction::SetTrue))
+            let mut named =
+                command.get_arguments().filter(|argument| argument.get_long() == Some(name));
+            named.any(|argument| matches!(argument.get_action(), ArgAction::SetTrue))
         };
         let mut all = Vec::new();
         for (name, value) in self.0 {

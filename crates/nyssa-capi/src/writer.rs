@@ -26,9 +26,9 @@ pub struct nyssa_writer {
 }
 
 /// What is behind a `nyssa_writer`. It is `None` after the commit.
-struct Writer(Mutex<Option<State>>);
+struct Writer(Mutex<Option<OpenWriter>>);
 
-struct State {
+struct OpenWriter {
     file: SharedFile,
     update: Option<Update>,
     options: RNTupleWriteOptions,
@@ -37,7 +37,7 @@ struct State {
     tables: Vec<Arc<OpenTable>>,
 }
 
-impl Drop for State {
+impl Drop for OpenWriter {
     fn drop(&mut self) {
         // The handles of tables may stay, and must not keep the file.
         for table in &self.tables {
@@ -52,7 +52,7 @@ impl Handled for Writer {
 }
 
 impl Writer {
-    fn with<T>(&self, work: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
+    fn with<T>(&self, work: impl FnOnce(&mut OpenWriter) -> Result<T>) -> Result<T> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let ended = || Error::invalid_argument("the writer is committed");
         work(state.as_mut().ok_or_else(ended)?)
@@ -84,7 +84,7 @@ impl WriteArguments {
 /// # Safety
 /// `given` is null, or a text.
 unsafe fn table_options(
-    state: &State,
+    state: &OpenWriter,
     given: *const c_char,
 ) -> Result<(RNTupleWriteOptions, Order)> {
     if given.is_null() {
@@ -110,7 +110,7 @@ fn writer(
     let compression = options.compression;
     let (file, update) =
         open(FileOptions { compression, write_behind, ..FileOptions::default() }, force)?;
-    let state = State { file, update, options, order, context, tables: Vec::new() };
+    let state = OpenWriter { file, update, options, order, context, tables: Vec::new() };
     Ok(handle::open(Writer(Mutex::new(Some(state)))))
 }
 

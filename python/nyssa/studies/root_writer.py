@@ -95,19 +95,19 @@ def _import(
 ) -> None:
     """Convert entries with ROOT's importer."""
     file, path = _core.split_path(request["input"])
-    one = root.Experimental.RNTupleImporter.Create(file, path, request["output"])
-    one.SetIsQuiet(True)
+    importer = root.Experimental.RNTupleImporter.Create(file, path, request["output"])
+    importer.SetIsQuiet(True)
     if entries != _ALL:
-        one.SetMaxEntries(entries)
+        importer.SetMaxEntries(entries)
     chosen = root.RNTupleWriteOptions()
     chosen.SetCompression(_setting(options.get("compression")))
     if "cluster_size" in options:
         chosen.SetApproxZippedClusterSize(bytes_of(options["cluster_size"]))
     if "page_size" in options:
         chosen.SetMaxUnzippedPageSize(bytes_of(options["page_size"]))
-    one.SetWriteOptions(chosen)
+    importer.SetWriteOptions(chosen)
     # PyROOT makes an exception of a result with an error.
-    one.Import()
+    importer.Import()
 
 
 def _setting(compression: int | str | None) -> int:

@@ -6,7 +6,7 @@ use nyssa_jobs::filling::Rows;
 use nyssa_root::{Error, Result};
 use nyssa_ttree::write::{TreeColumns, TreeWriteOptions, TreeWriter};
 
-use super::{Given, State, given_column};
+use super::{Given, OpenFile, given_column};
 use crate::array::Array;
 
 /// A TTree that is being written.
@@ -37,7 +37,7 @@ impl Tree {
     }
 }
 
-impl State {
+impl OpenFile {
     pub(super) fn tree(&mut self, name: &str) -> Result<&mut Tree> {
         find(&mut self.trees, name)
     }

@@ -103,9 +103,9 @@ fn the_header_is_c11_and_cpp17() {
             .arg("-I")
             .arg(include())
             .output();
-        let Ok(found) = command else { continue };
+        let Ok(output) = command else { continue };
         compiled += 1;
-        assert!(found.status.success(), "{compiler}: {}", String::from_utf8_lossy(&found.stderr));
+        assert!(output.status.success(), "{compiler}: {}", String::from_utf8_lossy(&output.stderr));
     }
     if compiled == 0 {
         eprintln!("there is no compiler of C");

@@ -243,7 +243,7 @@ impl Streamer {
 }
 
 /// Returns the way in which a conversion to an RNTuple chooses column types if the options do not state it. A user
-/// a user who names a level, full effort or another algorithm gets ROOT's types.
+/// who names a level, full effort or another algorithm gets ROOT's types.
 pub(crate) fn default_encoding(output: &OutputOptions) -> Encodings {
     let compression = output.compression();
     match (compression.algorithm, output.effort()) {

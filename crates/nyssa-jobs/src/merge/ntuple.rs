@@ -139,8 +139,8 @@ impl MergedNTuple {
         Ok(())
     }
 
-    /// Copies the streamer infos of the inputs if there are streamed objects, and otherwise those of the classes of fields
-    /// in the first input. The writer describes the classes that the first input lacks.
+    /// Copies the streamer infos of the inputs if there are streamed objects, and otherwise the streamer infos of the
+    /// classes of fields in the first input. The writer describes the classes that the first input lacks.
     fn describe_classes(&self, target: &Output, context: &Context) -> Result<()> {
         let Self { all_inputs, unified, .. } = self;
         let streamed = unified.schema.has_streamed_objects();

@@ -75,9 +75,9 @@ impl Check<'_> {
             self.report.notes.push(note.to_owned());
             return Ok(());
         }
-        let mut found = file.unlisted(listed)?;
-        found.keys.retain(|key| !self.anchors.contains(&(key.seek + u64::from(key.keylen))));
-        self.report.unlisted(&found);
+        let mut unlisted = file.unlisted(listed)?;
+        unlisted.keys.retain(|key| !self.anchors.contains(&(key.seek + u64::from(key.keylen))));
+        self.report.unlisted(&unlisted);
         Ok(())
     }
 
@@ -98,8 +98,8 @@ impl Check<'_> {
         }
         match Opened::of_key(file, key) {
             Ok(Opened::Tree(reader)) => {
-                let found = ttree::verify(&reader, self.context)?;
-                self.report.dataset(key.path.clone(), key, found);
+                let check = ttree::verify(&reader, self.context)?;
+                self.report.dataset(key.path.clone(), key, check);
                 Ok(())
             }
             Ok(Opened::NTuple(reader)) => self.ntuple(&reader, key),
@@ -109,15 +109,15 @@ impl Check<'_> {
 
     /// Checks an RNTuple and its attribute sets, which no directory lists.
     fn ntuple(&mut self, reader: &read::Reader, key: &KeyEntry) -> Result<()> {
-        let found = read::verify(reader, self.context)?;
-        self.report.dataset(key.path.clone(), key, found);
+        let check = read::verify(reader, self.context)?;
+        self.report.dataset(key.path.clone(), key, check);
         for link in reader.attribute_links() {
             self.anchors.insert(link.locator.offset);
             match reader.open_attribute_set(&link.name) {
                 Ok(set) => {
                     let path = format!("{}, attribute set {}", key.path, link.name);
-                    let found = read::verify(&set, self.context)?;
-                    self.report.dataset(path, key, found);
+                    let check = read::verify(&set, self.context)?;
+                    self.report.dataset(path, key, check);
                     self.report.record(Some(key), set.attribute_ranges(self.context).map(drop))?;
                 }
                 Err(error) => self.report.record(Some(key), Err(error))?,

@@ -45,11 +45,11 @@ use crate::seal::SealSettings;
 /// # }
 /// ```
 pub struct ParallelWriter {
-    shared: Arc<Shared>,
+    shared: Arc<SharedWriter>,
 }
 
 /// The state that the contexts share.
-struct Shared {
+struct SharedWriter {
     /// The schemas that rows may have: the first one, and one for each time that fields were added.
     schemas: Mutex<Vec<RowSchema>>,
     options: Arc<RNTupleWriteOptions>,
@@ -77,15 +77,15 @@ impl RowSchema {
     }
 }
 
-impl Shared {
+impl SharedWriter {
     fn schemas(&self) -> MutexGuard<'_, Vec<RowSchema>> {
         self.schemas.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the newest schema for which `fits` is true.
     fn schema(&self, fits: impl Fn(&RowSchema) -> bool) -> Result<RowSchema> {
-        let found = self.schemas().iter().rev().find(|schema| fits(schema)).cloned();
-        found.ok_or_else(|| Error::invalid_argument("there is no such schema"))
+        let row_schema = self.schemas().iter().rev().find(|schema| fits(schema)).cloned();
+        row_schema.ok_or_else(|| Error::invalid_argument("there is no such schema"))
     }
 
     /// Makes the builder of a context.
@@ -158,7 +158,7 @@ impl ParallelWriter {
         let max_contexts = options.contexts.unwrap_or_else(|| context.threads());
         let memory = options.memory / write::WAITING_DIVISOR;
         let turns = Turns::new(writer, TurnsOptions { order, max_contexts, memory });
-        let shared = Shared {
+        let shared = SharedWriter {
             schemas: Mutex::new(vec![schema]),
             options: Arc::new(options),
             context: context.clone(),
@@ -289,7 +289,7 @@ impl ParallelWriter {
 /// ```
 pub struct FillContext {
     filler: Filler<ContextTarget>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedWriter>,
 }
 
 impl FillContext {

@@ -63,8 +63,8 @@ impl RootFile {
         wrong.extend(self.damage(list)?);
         let (keys, _) = self.list_all()?;
         for entry in keys.iter().filter(|key| key.is_directory()) {
-            let found = self.check_directory(entry, &free).in_object(&entry.path);
-            wrong.extend(self.damage(found)?);
+            let checked = self.check_directory(entry, &free).in_object(&entry.path);
+            wrong.extend(self.damage(checked)?);
         }
         Ok(wrong)
     }

@@ -22,9 +22,9 @@ use crate::rootfile::scan::{self, Scan};
 
 /// An open ROOT file. A clone is cheap; threads share it.
 #[derive(Clone)]
-pub struct RootFile(pub(super) Arc<Inner>);
+pub struct RootFile(pub(super) Arc<OpenFile>);
 
-pub(super) struct Inner {
+pub(super) struct OpenFile {
     pub(super) source: Arc<dyn Source>,
     header: Header,
     pub(super) top: Directory,
@@ -43,7 +43,7 @@ pub(super) struct Inner {
     recovered: bool,
 }
 
-impl Inner {
+impl OpenFile {
     fn new(
         source: Arc<dyn Source>,
         (header, top): (Header, Directory),
@@ -98,8 +98,8 @@ impl RootFile {
             let info = scan.info.as_ref();
             (header.seek_info, header.nbytes_info) =
                 info.map_or((0, 0), |key| (key.seek, key.nbytes));
-            let inner = Inner::new(source, (header, top), keys);
-            return Ok(Self(Arc::new(Inner {
+            let inner = OpenFile::new(source, (header, top), keys);
+            return Ok(Self(Arc::new(OpenFile {
                 scan: Arc::new(scan).into(),
                 recovered: true,
                 ..inner
@@ -115,8 +115,8 @@ impl RootFile {
         let list = read.next().unwrap_or_default();
         let eager_info = read.next();
         let keys = directory::parse_keys(&list, keys_range.start, "")?;
-        let inner = Inner::new(source, (header, top), keys);
-        Ok(Self(Arc::new(Inner { eager_info, ..inner })))
+        let inner = OpenFile::new(source, (header, top), keys);
+        Ok(Self(Arc::new(OpenFile { eager_info, ..inner })))
     }
 
     /// Returns whether the file was not closed. nyssa has then searched its records for objects. An object that was
@@ -323,13 +323,13 @@ impl RootFile {
         &self,
         make: impl FnOnce(Option<(Vec<u8>, u16)>) -> Result<T>,
     ) -> Result<Arc<T>> {
-        let kept = self.0.infos.get().and_then(|kept| kept.clone().downcast().ok());
-        if let Some(kept) = kept {
-            return Ok(kept);
+        let parsed = self.0.infos.get().and_then(|parsed| parsed.clone().downcast().ok());
+        if let Some(parsed) = parsed {
+            return Ok(parsed);
         }
         let made = Arc::new(make(self.streamer_info()?)?);
-        let kept = self.0.infos.get_or_init(|| made.clone()).clone();
-        Ok(kept.downcast().unwrap_or(made))
+        let parsed = self.0.infos.get_or_init(|| made.clone()).clone();
+        Ok(parsed.downcast().unwrap_or(made))
     }
 
     /// Reads the decompressed streamer info record, an object of class `TList`, and the size of its key.

@@ -335,13 +335,13 @@ fn elements(leaf: &LeafForm, array: &ArrayRef) -> Result<ArrayRef> {
         if inner.is_empty() {
             break;
         }
-        let (found, items) = match fixed(&inner)? {
+        let (length, items) = match fixed(&inner)? {
             Some(parts) => parts,
             None => of_lists(&inner, size, rows)?,
         };
-        if found != size {
+        if length != size {
             return Err(Error::invalid_argument(format!(
-                "an array of size {found} cannot fill a leaf with an array of size {size}"
+                "an array of size {length} cannot fill a leaf with an array of size {size}"
             )));
         }
         if inner.logical_null_count() != 0 {

@@ -46,7 +46,7 @@ pub fn column_of(name: &str, type_name: &str, classes: &Definitions) -> Result<O
 }
 
 /// Returns the type of the values of a C++ type, in ROOT's spelling, that are streamed as `streamed`. Enums have the numbers
-/// of the enum, since ROOT streams them all as `Int_t`, and cuts those off that the enum cannot have.
+/// of the enum, since ROOT streams them all as `Int_t`, and cuts off the numbers that the enum cannot have.
 pub(super) fn narrowed(
     streamed: &DataType,
     type_name: &str,

@@ -218,9 +218,9 @@ impl Filler {
     /// # Errors
     /// `NotFound` for a branch that the tree does not have.
     pub(super) fn set_compression(&mut self, branch: &str, compression: Compression) -> Result<()> {
-        let found = self.branches.iter().position(|item| item.form.name == branch);
+        let place = self.branches.iter().position(|item| item.form.name == branch);
         let missing = || Error::not_found(format!("the tree has no branch {branch:?}"));
-        let at = found.ok_or_else(missing)?;
+        let at = place.ok_or_else(missing)?;
         self.codecs().set(at, BranchCodec::new(compression, Effort::Full));
         Ok(())
     }

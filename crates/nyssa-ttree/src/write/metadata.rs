@@ -297,7 +297,7 @@ fn leaves(
         return element.leaf.iter().map(leaf).collect();
     }
     let is_leaf = matches!(form.content, Content::Text) && form.string_class.is_none();
-    let one = match &form.content {
+    let drafts = match &form.content {
         Content::Leaves(leaves) => {
             let mut offset = 0;
             let leaf = |(index, leaf): (usize, &LeafForm)| {
@@ -338,7 +338,7 @@ fn leaves(
             .int("fID", -1)
             .int("fType", -1),
     };
-    vec![Target::New(one.label(first))]
+    vec![Target::New(drafts.label(first))]
 }
 
 fn number(number: Number, name: &str, title: &str) -> Draft {

@@ -292,9 +292,9 @@ impl TreeWriteOptions {
 
     /// Returns the counter that is requested for the lists of a column.
     pub(super) fn counter_of(&self, list: &str) -> Option<&str> {
-        let asked = self.counters.iter().rev().find(|(glob, _)| glob.is_match(list));
-        let asked = asked.map(|(_, name)| name.as_str());
-        asked.or_else(|| self.columns.get(list)?.counter.as_deref())
+        let requested = self.counters.iter().rev().find(|(glob, _)| glob.is_match(list));
+        let requested = requested.map(|(_, name)| name.as_str());
+        requested.or_else(|| self.columns.get(list)?.counter.as_deref())
     }
 
     /// Returns the C++ type of a column of a class, or of a collection of a class. Returns `None` for other columns.

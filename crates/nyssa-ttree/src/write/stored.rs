@@ -114,8 +114,8 @@ impl StoredTree {
 
     /// Records that the last baskets of a branch are compressed in another way.
     pub(super) fn set_compression(&mut self, branch: &str, compression: Compression) {
-        let found = self.branches.iter_mut().filter(|item| item.form.name == branch);
-        found.for_each(|item| item.compression = compression);
+        let branches = self.branches.iter_mut().filter(|item| item.form.name == branch);
+        branches.for_each(|item| item.compression = compression);
     }
 
     /// Returns the options.

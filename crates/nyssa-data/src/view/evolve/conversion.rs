@@ -67,7 +67,8 @@ impl Conversion {
             Step::Number => return numbers::convert(array, to),
             Step::Below(below) => {
                 let children = children(array);
-                let children = children.iter().zip(below).map(|(child, one)| one.apply(child));
+                let children =
+                    children.iter().zip(below).map(|(child, conversion)| conversion.apply(child));
                 with_children(array, to, &children.collect::<Result<Vec<_>>>()?)
             }
             Step::FixedToList(size, item) => {

@@ -86,8 +86,8 @@ fn build(from: &Field, to: &Field, options: EvolutionOptions, depth: usize) -> R
         }
         (DataType::Struct(members), DataType::Struct(wanted)) => {
             let member = |wanted: &Arc<Field>| {
-                let found = members.iter().position(|member| member.name() == wanted.name());
-                let Some(index) = found else {
+                let place = members.iter().position(|member| member.name() == wanted.name());
+                let Some(index) = place else {
                     return missing(wanted, options).map(|()| None);
                 };
                 child(&members[index], wanted).map(|conversion| Some((index, conversion)))

@@ -220,8 +220,8 @@ fn common_types_hold_both() {
         (LargeBinary, Int32, None),
     ] {
         for (a, b) in [(&a, &b), (&b, &a)] {
-            let found = common(&field("x", a.clone()), &field("x", b.clone()), false);
-            assert_eq!(found.map(|field| field.data_type().clone()), expected, "{a} {b}");
+            let common_field = common(&field("x", a.clone()), &field("x", b.clone()), false);
+            assert_eq!(common_field.map(|field| field.data_type().clone()), expected, "{a} {b}");
         }
     }
     let a = field("x", record(&[("a", Int16), ("b", Int16)]));

@@ -218,7 +218,7 @@ fn integers(array: &dyn Array) -> Option<Vec<i128>> {
 /// Returns how many entries differ, and the first of them. Ranges that differ are divided down to single entries.
 pub fn differences(a: &dyn Array, b: &dyn Array) -> (u64, Option<usize>) {
     let common = a.len().min(b.len());
-    let mut found = (a.len().abs_diff(b.len()) as u64, None);
+    let mut differing = (a.len().abs_diff(b.len()) as u64, None);
     let mut open = Vec::from_iter(std::iter::once(0..common));
     while let Some(range) = open.pop() {
         let len = range.len();
@@ -226,16 +226,16 @@ pub fn differences(a: &dyn Array, b: &dyn Array) -> (u64, Option<usize>) {
             continue;
         }
         if len == 1 {
-            found.0 += 1;
-            found.1 = found.1.or(Some(range.start));
+            differing.0 += 1;
+            differing.1 = differing.1.or(Some(range.start));
             continue;
         }
         let middle = range.start + len / 2;
         open.push(middle..range.end);
         open.push(range.start..middle);
     }
-    if found.0 > 0 {
-        found.1 = found.1.or(Some(common));
+    if differing.0 > 0 {
+        differing.1 = differing.1.or(Some(common));
     }
-    found
+    differing
 }

@@ -89,9 +89,9 @@ impl<'a> Classes<'a> {
     /// Returns the field type of a class or container by its name, or `None` if its values do not have the form of
     /// `data_type`.
     pub(super) fn of_objects(&self, name: &str, data_type: &DataType) -> Option<FieldType> {
-        let found = self.named(name, 0)?.field_type;
-        let arrow = found.to_arrow("").ok()?;
-        same(arrow.data_type(), data_type).then_some(found)
+        let field_type = self.named(name, 0)?.field_type;
+        let arrow = field_type.to_arrow("").ok()?;
+        same(arrow.data_type(), data_type).then_some(field_type)
     }
 
     fn named(&self, text: &str, depth: usize) -> Option<MappedType> {
@@ -261,13 +261,13 @@ fn t_object() -> FieldType {
 }
 
 /// Returns whether two types have one form. Metadata are ignored.
-fn same(one: &DataType, other: &DataType) -> bool {
-    match (one, other) {
-        (DataType::LargeList(one), DataType::LargeList(other)) => {
-            one.is_nullable() == other.is_nullable() && same(one.data_type(), other.data_type())
+fn same(this: &DataType, other: &DataType) -> bool {
+    match (this, other) {
+        (DataType::LargeList(this), DataType::LargeList(other)) => {
+            this.is_nullable() == other.is_nullable() && same(this.data_type(), other.data_type())
         }
-        (DataType::FixedSizeList(one, size), DataType::FixedSizeList(other, length)) => {
-            size == length && same(one.data_type(), other.data_type())
+        (DataType::FixedSizeList(this, size), DataType::FixedSizeList(other, length)) => {
+            size == length && same(this.data_type(), other.data_type())
         }
         (DataType::Struct(ones), DataType::Struct(others)) => {
             ones.len() == others.len()
@@ -277,7 +277,7 @@ fn same(one: &DataType, other: &DataType) -> bool {
                         && same(item.data_type(), other.data_type())
                 })
         }
-        _ => one == other,
+        _ => this == other,
     }
 }
 

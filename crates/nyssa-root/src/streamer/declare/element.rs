@@ -251,13 +251,13 @@ fn template(declarations: &mut Declarations<'_>, text: &str) -> Result<Stored> {
         return Err(Error::invalid_argument(format!("{text}: wrong template arguments")));
     }
     let all = stored_all(declarations, &arguments)?;
-    if let Some(one) = all.iter().find(|element| element.is_enum())
+    if let Some(enumeration) = all.iter().find(|element| element.is_enum())
         && !declarations.of_fields
     {
         return Err(Error::unsupported(format!(
             "{text}: nyssa streams an enum as a member, not in a container or a pair: use \"int\" instead of \
              {}",
-            one.type_name
+            enumeration.type_name
         )));
     }
     let owns = |item: &Stored| matches!(item.kind, Kind::Pointer) && item.counted.is_some();

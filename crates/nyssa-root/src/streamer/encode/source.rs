@@ -79,7 +79,7 @@ impl<'a> Source<'a> {
         let pointer = matches!(shape, Shape::Raw | Shape::Optional(_) | Shape::Union(_));
         match Self::of_values(shape, array) {
             Err(_) if pointer && all_null(array) => Ok(Self::Nothing),
-            found => found,
+            array => array,
         }
     }
 
@@ -142,7 +142,7 @@ impl<'a> Source<'a> {
                         Some(((number, (name, shape)), room)) => {
                             *room = match Self::new(shape, child.as_ref()).in_field(name) {
                                 Err(_) if child.is_empty() => Self::Nothing,
-                                found => found?,
+                                array => array?,
                             };
                             *numbers.get_mut(id as usize).ok_or_else(refused)? = number;
                         }

@@ -3,7 +3,7 @@
 
 use super::StreamerInfos;
 use super::class::{ClassInfo, Element};
-use super::list::{Part, Pointee, StreamerList};
+use super::list::{ObjectPiece, Pointee, StreamerList};
 use crate::arrow::Number;
 use crate::error::{Error, Result};
 use crate::rootfile::encode;
@@ -127,16 +127,16 @@ fn class(info: &ClassInfo) -> Result<Pointee> {
     encode::string(&mut array, "")?;
     encode::size(&mut array, info.elements.len(), "list")?;
     array.extend_from_slice(&0u32.to_be_bytes());
-    let mut parts = vec![Part::Bytes(array)];
+    let mut parts = vec![ObjectPiece::Bytes(array)];
     for item in &info.elements {
         parts.push(element(item)?);
     }
     let elements = Pointee { class: "TObjArray".to_owned(), parts };
-    let parts = vec![Part::Bytes(head), Part::Pointer(elements)];
+    let parts = vec![ObjectPiece::Bytes(head), ObjectPiece::Pointer(elements)];
     Ok(Pointee { class: "TStreamerInfo".to_owned(), parts })
 }
 
-fn element(element: &Element) -> Result<Part> {
+fn element(element: &Element) -> Result<ObjectPiece> {
     let mut out = Vec::new();
     match element.class.as_str() {
         "TStreamerBase" => {
@@ -159,8 +159,8 @@ fn element(element: &Element) -> Result<Part> {
         }
         other => return Err(Error::unsupported(format!("{other} cannot be written"))),
     }
-    let parts = vec![Part::Bytes(out)];
-    Ok(Part::Pointer(Pointee { class: element.class.clone(), parts }))
+    let parts = vec![ObjectPiece::Bytes(out)];
+    Ok(ObjectPiece::Pointer(Pointee { class: element.class.clone(), parts }))
 }
 
 /// Appends the part that all elements have (`TStreamerElement`).
