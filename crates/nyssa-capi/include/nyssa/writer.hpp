@@ -3,7 +3,7 @@
 #ifndef NYSSA_WRITER_HPP
 #define NYSSA_WRITER_HPP
 
-#include <nyssa/types.hpp>
+#include <nyssa/streamed.hpp>
 
 #include <atomic>
 #include <memory>
@@ -143,12 +143,22 @@ template <class T> NamedField<T> field(std::string name) { return {std::move(nam
 
 namespace detail {
 
+// Defines the classes of a field, and returns its type.
+template <class T> std::string define(Definitions &all, const NamedField<T> &) {
+  Field<T>::define(all);
+  return Field<T>::type();
+}
+inline std::string define(Definitions &all, const NamedField<Streamed> &field) {
+  if (all.begin(field.class_name))
+    all.add(field.class_name, "\":streamed\":" + Definitions::quoted(field.infos));
+  return field.class_name;
+}
+
 // Returns fields and their classes, as `nyssa_writer_table` takes them.
 template <class... Ts> std::string definitions(const NamedField<Ts> &...fields) {
   Definitions all;
-  (Field<Ts>::define(all), ...);
   std::string named;
-  ((named += (named.empty() ? "" : ",") + Definitions::quoted(fields.name) + ":" + Definitions::quoted(Field<Ts>::type())), ...);
+  ((named += (named.empty() ? "" : ",") + Definitions::quoted(fields.name) + ":" + Definitions::quoted(define(all, fields))), ...);
   return "{\"fields\":{" + named + "},\"classes\":{" + all.json() + "}}";
 }
 
@@ -241,13 +251,13 @@ class Writer {
 public:
   // Starts a new file; see `nyssa_create`.
   explicit Writer(const std::string &url, const std::string &options = "", const Context *context = nullptr) {
-    detail::call(nyssa_create, url.c_str(), options.c_str(), detail::get(context), handle_.place());
+    detail::call(nyssa_create, url.c_str(), options.c_str(), context, handle_.place());
   }
 
   // Opens an existing file to add to it; see `nyssa_update`.
   static Writer update(const std::string &path, const std::string &options = "", const Context *context = nullptr) {
     Writer writer;
-    detail::call(nyssa_update, path.c_str(), options.c_str(), detail::get(context), writer.handle_.place());
+    detail::call(nyssa_update, path.c_str(), options.c_str(), context, writer.handle_.place());
     return writer;
   }
 

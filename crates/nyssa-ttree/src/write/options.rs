@@ -169,6 +169,8 @@ pub struct LeafOptions {
     pub number: Option<Number>,
     /// The form of `Float16_t` and `Double32_t` with fewer bits. A value that would change is then refused.
     pub packed: Option<PackedLeaf>,
+    /// Whether integers of 64 bits are of the type `Long_t` (`TLeafG`), and not `Long64_t` (`TLeafL`).
+    pub is_long: bool,
 }
 
 /// The options of one branch.
