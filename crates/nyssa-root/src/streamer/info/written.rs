@@ -3,12 +3,8 @@
 
 use super::StreamerInfos;
 use super::class::{ClassInfo, Element};
-<<<<<<< HEAD
 use super::form::COUNTED;
-use super::list::{Part, Pointee, StreamerList};
-=======
 use super::list::{ObjectPiece, Pointee, StreamerList};
->>>>>>> main
 use crate::arrow::Number;
 use crate::error::{Error, Result};
 use crate::rootfile::encode;
