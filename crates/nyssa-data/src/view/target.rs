@@ -39,6 +39,29 @@ impl File<'_> {
 }
 
 impl ChainSchema {
+    /// Returns the schema of a word: `first`, `union` or `intersection`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for another word.
+    pub fn named(word: &str) -> Result<Self> {
+        match word {
+            "first" => Ok(Self::First),
+            "union" => Ok(Self::Union),
+            "intersection" => Ok(Self::Intersection),
+            _ => Err(Error::invalid_argument(format!(
+                "schema={word:?} is not \"first\", \"union\" or \"intersection\", nor a schema"
+            ))),
+        }
+    }
+
+    /// Returns the default for the columns that a file lacks.
+    pub fn missing(&self) -> Missing {
+        match self {
+            Self::Union | Self::Stated(_) => Missing::Null,
+            Self::First | Self::Intersection | Self::Like(_) => Missing::Error,
+        }
+    }
+
     /// Returns the target for files without some parts of their columns.
     pub(super) fn without(&self, parts: &[LeftOut], context: &Context) -> Result<Self> {
         let Self::Like(dataset) = self else { return Ok(self.clone()) };

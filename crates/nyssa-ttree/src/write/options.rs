@@ -250,6 +250,21 @@ impl TreeWriteOptions {
         Ok(self)
     }
 
+    /// Adds counters, leaf lists and vectors, by globs.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a glob that cannot be read.
+    pub fn shaped(
+        self,
+        counters: &[(String, String)],
+        leaf_lists: &[String],
+        vectors: &[String],
+    ) -> Result<Self> {
+        let options = counters.iter().try_fold(self, |all, (glob, name)| all.counter(glob, name));
+        let options = leaf_lists.iter().try_fold(options?, |all, glob| all.leaf_list(glob));
+        vectors.iter().try_fold(options?, |all, glob| all.vector(glob))
+    }
+
     /// Returns how the baskets of a branch are stored.
     pub(super) fn settings_of(&self, branch: &str) -> BranchSettings {
         let compression = self.last(branch, |options| options.compression);

@@ -24,6 +24,7 @@ mod numbers;
 #[cfg(test)]
 mod tests;
 
+use std::str::FromStr;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field};
@@ -50,6 +51,21 @@ pub enum Missing {
     Default,
     /// Null. The field of the target becomes nullable.
     Null,
+}
+
+impl FromStr for Missing {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "error" => Ok(Self::Error),
+            "default" => Ok(Self::Default),
+            "null" => Ok(Self::Null),
+            other => Err(Error::invalid_argument(format!(
+                "missing={other:?} is not \"error\", \"default\" or \"null\""
+            ))),
+        }
+    }
 }
 
 /// The options of [`evolve`].
