@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from typing_extensions import Unpack
@@ -287,10 +287,10 @@ class WritableFile:
                 return rename(name)
             return rename.get(name, name) if rename else name
 
-        for key in _in_order(keys):
+        for key in keyed_objects.in_order(keys):
             name = key.rpartition(";")[0]
             new = renamed(name)
-            for above in _above(name):
+            for above in keyed_objects.above(name):
                 if new.startswith(f"{renamed(above)}/"):
                     self._open().copy_directory(renamed(above), *source._place(above))
             if keys[key] in DIRECTORIES:
@@ -403,21 +403,6 @@ class WritableFile:
         """Return path and state."""
         state = "closed" if self._core is None else "open"
         return f"<WritableFile {_core.shown(self._path)} ({state})>"
-
-
-def _in_order(keys: Iterable[str]) -> list[str]:
-    """Return paths with cycles so that older cycles of an object come before newer ones."""
-    cycles: dict[str, list[int]] = {}
-    for key in keys:
-        name, _, cycle = key.rpartition(";")
-        cycles.setdefault(name, []).append(int(cycle))
-    return [f"{name};{cycle}" for name, numbers in cycles.items() for cycle in sorted(numbers)]
-
-
-def _above(name: str) -> list[str]:
-    """Return the paths of the directories above a path, from the outermost."""
-    parts = name.split("/")
-    return ["/".join(parts[:end]) for end in range(1, len(parts))]
 
 
 class UpdatableFile(WritableFile):

@@ -96,7 +96,7 @@ impl VerifyReport {
         self.checksums.present += check.checksummed;
         self.checksums.absent += check.parts.saturating_sub(check.checksummed);
         let class = key.class.clone();
-        self.datasets.push(DatasetReport { path, cycle: key.cycle, class, check: check });
+        self.datasets.push(DatasetReport { path, cycle: key.cycle, class, check });
     }
 
     /// Adds an object that was decoded, or the reasons why it was not, or not completely, decoded.
@@ -142,6 +142,17 @@ impl VerifyReport {
         let object = key.map(name).or_else(|| problem.object.clone());
         self.problems.push(Problem { object, ..problem });
         Ok(())
+    }
+
+    /// Adds a directory that cannot be listed, if the check of the container has not found this.
+    pub(super) fn lost(&mut self, error: Error) -> Result<()> {
+        let new = Problem::from(&error);
+        let is_known =
+            |known: &Problem| (&known.message, &known.object) == (&new.message, &new.object);
+        if self.problems.iter().any(is_known) {
+            return Ok(());
+        }
+        self.record(None, Err(error))
     }
 
     /// Adds a note for each of the first keys whose records have another text than the list.
