@@ -67,7 +67,7 @@ demo: build $(VENV)/.installed-demo
 PREFIX ?= /usr/local
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 install:
-	cargo rustc --quiet --release --package nyssa-capi --crate-type cdylib
+	cargo rustc --quiet --release --package nyssa-capi --crate-type cdylib -- -C strip=debuginfo
 	cargo rustc --quiet --release --package nyssa-capi --crate-type staticlib
 	crates/nyssa-capi/install "$(PREFIX)" $(TARGET)/release/libnyssa_capi.so $(TARGET)/release/libnyssa_capi.a
 
