@@ -45,6 +45,7 @@ mod form;
 mod in_order;
 mod kept;
 mod kept_form;
+mod leaf_types;
 mod metadata;
 mod names;
 mod numbers;
