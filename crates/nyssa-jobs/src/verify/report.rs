@@ -96,7 +96,7 @@ impl VerifyReport {
         self.checksums.present += check.checksummed;
         self.checksums.absent += check.parts.saturating_sub(check.checksummed);
         let class = key.class.clone();
-        self.datasets.push(DatasetReport { path, cycle: key.cycle, class, check: check });
+        self.datasets.push(DatasetReport { path, cycle: key.cycle, class, check });
     }
 
     /// Adds an object that was decoded, or the reasons why it was not, or not completely, decoded.
