@@ -1,11 +1,11 @@
 //! Shows queries to Python: expressions and a cut.
 
 use nyssa_data::view::Query as Core;
+use nyssa_jobs::open::stored_aliases;
 use pyo3::prelude::*;
 
 use crate::dataset::Dataset;
 use crate::job::Job;
-use crate::relations::stored_aliases;
 
 /// The expressions and the cut of a reading.
 #[pyclass(frozen, module = "nyssa._core")]

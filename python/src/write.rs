@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
 use arrow_schema::{Field, FieldRef, Schema};
-use nyssa_jobs::filling::Table;
+use nyssa_jobs::filling::{Table, Tree};
 use nyssa_jobs::update::Update;
 use nyssa_rntuple::write::{Order, RNTupleWriteOptions, SharedFile};
 use nyssa_root::effort::Effort;
@@ -18,7 +18,6 @@ use nyssa_ttree::write::TreeWriteOptions;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use self::tree::Tree;
 use crate::array::Array;
 use crate::bridge::PythonUpload;
 use crate::errors;
@@ -151,7 +150,7 @@ impl Writer {
         py: Python<'_>,
         name: String,
     ) -> PyResult<(Vec<Array>, u64, Vec<String>)> {
-        self.run(py, move |state| state.append_tree(name))
+        self.run(py, move |state| state.append_tree(&name))
     }
 
     /// Returns the C++ class of an object of the file before its update.
@@ -270,7 +269,7 @@ impl Writer {
         let classes = crate::classes::classes(classes)?;
         self.run(py, move |state| {
             let options = TreeWriteOptions { classes, ..options.parse(&state.options)? };
-            state.new_tree(name, &schema, options)
+            state.new_tree(&name, &schema, options)
         })
     }
 
@@ -302,7 +301,7 @@ impl Writer {
         columns: Vec<PyRef<'_, Array>>,
     ) -> PyResult<Vec<Array>> {
         let given = given(&columns);
-        self.run(py, move |state| state.tree(&name)?.in_order(&given))
+        self.run(py, move |state| tree::in_order(state.tree(&name)?, &given))
     }
 
     /// Appends entries to the TTree `name`, given by its columns in their order.
@@ -400,10 +399,7 @@ impl Writer {
         let slot = self.run(py, move |state| {
             let (order, context) = (state.order, state.context.clone());
             match state.tree(&name) {
-                Ok(tree) => {
-                    tree.check_entries()?;
-                    tree.rows.context(order, &context)
-                }
+                Ok(tree) => tree.context(order, &context),
                 Err(_) => state.table(&name)?.rows.context(order, &context),
             }
         })?;

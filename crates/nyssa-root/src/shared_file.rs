@@ -123,6 +123,14 @@ impl SharedFile {
         self.locked(|state| state.open.remove(path));
     }
 
+    /// Forgets the object at a path, of which nothing is written, so that it can be begun again.
+    pub fn forget(&self, path: &str) {
+        self.locked(|state| {
+            state.paths.remove(path);
+            state.open.remove(path);
+        });
+    }
+
     fn locked<T>(&self, run: impl FnOnce(&mut FileInProgress) -> T) -> T {
         // If another thread panicked while it held the lock, at worst an unused gap is left, in a file that
         // this thread never commits.

@@ -198,10 +198,12 @@ class WritableFile:
             Classes by name, as for `mkrntuple`: dicts from the members to their types, with
             ``":bases"``, ``":version"`` and ``":checksum"``. Members are numbers, strings, standard
             containers, pairs, arrays (``"float[3]"``), enums (``{":enum": "int"}``),
-            ``std::bitset``, other classes, and pointers to their objects (``"Hit*"``,
-            ``"std::unique_ptr<Hit>"``), which are null for missing values. The checksum is computed
-            as ROOT does if it is not given. Awkward records with the name of a class are objects of
-            this class.
+            ``std::bitset``, other classes, pointers to their objects (``"Hit*"``,
+            ``"std::unique_ptr<Hit>"``), which are null for missing values, and pointers to
+            containers and strings (``"std::vector<float>*"``). Objects behind pointers may be of
+            each of these classes that is derived from the class of the pointer. The checksum is
+            computed as ROOT does if it is not given. Awkward records with the name of a class are
+            objects of this class.
         split_level
             How deep objects are split into branches, 0 to 99. 0: each object or collection is one
             branch. 1: each member is a branch. Each level more does this for the members of

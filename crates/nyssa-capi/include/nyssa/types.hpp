@@ -13,8 +13,7 @@
 #ifndef NYSSA_TYPES_HPP
 #define NYSSA_TYPES_HPP
 
-#include <nyssa/classes.hpp>
-#include <nyssa/column.hpp>
+#include <nyssa/rules.hpp>
 
 #include <array>
 #include <atomic>
@@ -65,7 +64,7 @@ private:
 
 // A type of fields: `type()` is its C++ name, `define` adds its classes, `shape` makes an empty column, `append` adds a value
 // and `none` a place without one, `bind` checks a column by its schema, and `read` reads a value of it.
-template <class T, class = void> struct Field {
+template <class T, class> struct Field {
   static_assert(sizeof(T) == 0, "describe the class by NYSSA_CLASS, the enum by NYSSA_ENUM, or specialise nyssa::Field");
 };
 
@@ -106,6 +105,24 @@ template <class T> struct Base {
   static void define(Definitions &) {}
 };
 
+template <class T, class = void> constexpr bool is_described = false;
+template <class T> constexpr bool is_described<T, std::void_t<decltype(Described<T>::members())>> = true;
+
+// Appends a value of each item of a list with `count` items: what `get` returns for the item. Values of one column come
+// together, also of members of classes.
+template <class T, class List, class Get>
+void append_each(Column &column, const List &list, std::size_t count, const Get &get) {
+  if constexpr (is_plain<T>) {
+    auto item = std::begin(list);
+    column.values<T>(count, [&] { return get(*item++); });
+  } else if constexpr (is_described<T>) {
+    Field<T>::append_each(column, list, count, get);
+  } else {
+    for (const auto &item : list)
+      Field<T>::append(column, get(item));
+  }
+}
+
 // Lists of one item type: vectors, sets, maps, collections of the user.
 template <class Item> struct ListOf {
   static void define(Definitions &all) { Field<Item>::define(all); }
@@ -141,8 +158,7 @@ template <class T, std::size_t N> struct FixedOf {
     Field<T>::shape(column.children.emplace_back());
   }
   template <class Array> static void append(Column &column, const Array &array) {
-    for (const auto &one : array)
-      Field<T>::append(column.children[0], one);
+    append_each<T>(column.children[0], array, N, [](const T &item) -> const T & { return item; });
     ++column.length;
   }
   static void none(Column &column) {
@@ -311,8 +327,9 @@ template <class T> struct Field<T, std::enable_if_t<std::is_enum_v<T> && !detail
 template <> struct Field<std::string> : detail::Base<std::string> {
   static std::string type() { return "std::string"; }
   static void shape(detail::Column &column) { column.kind = detail::Kind::bytes; }
-  static void append(detail::Column &column, const std::string &text) {
-    column.data.insert(column.data.end(), text.begin(), text.end());
+  static void append(detail::Column &column, std::string_view text) {
+    if (!text.empty())
+      std::memcpy(column.data.extend(text.size()), text.data(), text.size());
     column.end(text.size());
   }
   static void none(detail::Column &column) { column.end(0); }
@@ -332,14 +349,11 @@ template <class T> struct Field<std::vector<T>> : detail::ListOf<T> {
 
   static std::string type() { return "std::vector<" + Field<T>::type() + ">"; }
   static void append(detail::Column &column, const std::vector<T> &list) {
-    if constexpr (detail::is_plain<T>) {
-      detail::Column &items = column.children[0];
-      const auto *bytes = reinterpret_cast<const char *>(list.data());
-      items.data.insert(items.data.end(), bytes, bytes + list.size() * sizeof(T));
-      items.length += static_cast<int64_t>(list.size());
-      column.end(list.size());
-    } else {
+    if constexpr (std::is_same_v<T, bool>) {
       List::append(column, list);
+    } else {
+      detail::append_each<T>(column.children[0], list, list.size(), [](const T &item) -> const T & { return item; });
+      column.end(list.size());
     }
   }
   static void bind(detail::View &view) { List::bind(view, type()); }
@@ -408,7 +422,7 @@ NYSSA_MAP_(unordered_multimap)
 #undef NYSSA_SET_
 #undef NYSSA_MAP_
 
-template <class T> struct Field<T, std::void_t<typename DescribedCollection<T>::item>> {
+template <class T> struct Field<T, typename detail::Exists<typename DescribedCollection<T>::item>::type> {
   using Item = typename DescribedCollection<T>::item;
   using List = detail::ListOf<Item>;
 
@@ -551,7 +565,7 @@ template <class... Ts> struct Field<std::variant<Ts...>> {
   template <class T> static void alternative(const detail::View &view, int64_t at, T &out) { Field<T>::read(view, at, out); }
 };
 
-template <class T> struct Field<T, std::void_t<decltype(Described<T>::members())>> {
+template <class T> struct Field<T, typename detail::Exists<decltype(Described<T>::members())>::type> {
   using Bases = typename Described<T>::bases;
 
   static std::string type() { return Described<T>::name; }
@@ -593,6 +607,22 @@ template <class T> struct Field<T, std::void_t<decltype(Described<T>::members())
     });
     ++column.length;
   }
+  template <class List, class Get>
+  static void append_each(detail::Column &column, const List &list, std::size_t count, const Get &get) {
+    std::size_t next = 0;
+    each_base([&](auto *base) {
+      using Base = std::remove_pointer_t<decltype(base)>;
+      auto part = [&get](const auto &item) -> const Base & { return get(item); };
+      detail::append_each<Base>(column.children[next++], list, count, part);
+    });
+    each_member([&](const auto &member) {
+      using Type = typename std::decay_t<decltype(member)>::type;
+      const auto pointer = member.pointer;
+      auto part = [&get, pointer](const auto &item) -> const Type & { return get(item).*pointer; };
+      detail::append_each<Type>(column.children[next++], list, count, part);
+    });
+    column.length += static_cast<int64_t>(count);
+  }
   static void none(detail::Column &column) {
     std::size_t next = 0;
     each_base([&](auto *base) { Field<std::remove_pointer_t<decltype(base)>>::none(column.children[next++]); });
@@ -601,7 +631,7 @@ template <class T> struct Field<T, std::void_t<decltype(Described<T>::members())
     });
     ++column.length;
   }
-  // Members are found by their names, so that a class may have fewer than the file.
+  // Members are found by their names, so that a class may have fewer than the file. Read rules make the others.
   static void bind(detail::View &view) {
     if (view.format() != "+s")
       view.refuse(type());
@@ -617,8 +647,15 @@ template <class T> struct Field<T, std::void_t<decltype(Described<T>::members())
       Field<std::remove_pointer_t<decltype(base)>>::bind(view.children.back());
     });
     each_member([&](const auto &member) {
+      using Member = std::decay_t<decltype(member)>;
+      if constexpr (detail::HasRule<Member::pointer>::value) {
+        if (!detail::fits<typename Member::type>(view.find(member.name))) {
+          view.children.push_back(detail::Sources<ReadRule<Member::pointer>>::bind(view, member.name));
+          return;
+        }
+      }
       view.children.push_back(find(member.name));
-      Field<typename std::decay_t<decltype(member)>::type>::bind(view.children.back());
+      Field<typename Member::type>::bind(view.children.back());
     });
   }
   static void read(const detail::View &view, int64_t at, T &out) {
@@ -629,7 +666,13 @@ template <class T> struct Field<T, std::void_t<decltype(Described<T>::members())
       Field<Base>::read(view.children[next++], at, static_cast<Base &>(out));
     });
     each_member([&](const auto &member) {
-      Field<typename std::decay_t<decltype(member)>::type>::read(view.children[next++], at, out.*member.pointer);
+      using Member = std::decay_t<decltype(member)>;
+      const detail::View &column = view.children[next++];
+      if constexpr (detail::HasRule<Member::pointer>::value) {
+        if (!column.schema)
+          return detail::Sources<ReadRule<Member::pointer>>::read(column, at, out.*Member::pointer);
+      }
+      Field<typename Member::type>::read(column, at, out.*Member::pointer);
     });
   }
 

@@ -197,10 +197,7 @@ impl ToTTree {
             split_level: self.split_level.unwrap_or(default.split_level),
             ..default
         };
-        let options =
-            counters.iter().try_fold(options, |all, (glob, name)| all.counter(glob, name));
-        let options = leaf_lists.iter().try_fold(options?, |all, glob| all.leaf_list(glob));
-        vectors.iter().try_fold(options?, |all, glob| all.vector(glob))
+        options.shaped(counters, leaf_lists, vectors)
     }
 }
 

@@ -69,6 +69,7 @@ impl KeptTree {
             name: leaf.name.clone(),
             number: number_of_leaf(&leaf.class, leaf.unsigned),
             packed: PackedLeaf::of(&leaf.class, &leaf.title),
+            is_long: leaf.class == "TLeafG",
         };
         let is_named = branch.leaves.iter().all(|leaf| is_name(&leaf.name));
         let counter = branch.leaves.first().and_then(|leaf| leaf.counter.clone());

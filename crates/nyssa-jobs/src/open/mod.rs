@@ -24,7 +24,7 @@ pub use opened::{Opened, path_of};
 pub use options::GivenOpenOptions;
 pub(crate) use path::join;
 pub use path::split_path;
-pub use relations::relations;
+pub use relations::{open_again, relations, relations_of, stored_aliases};
 
 /// The classes of TTrees that nyssa reads.
 pub const TREE_CLASSES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];

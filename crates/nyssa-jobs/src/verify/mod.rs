@@ -52,15 +52,14 @@ impl Check<'_> {
         if let Some(path) = path {
             return self.key(file, &objects, &file.find(path)?);
         }
+        self.report.unchecked.extend(file.not_closed().map(str::to_owned));
         self.report.record(None, file.streamer_infos().map(drop))?;
         for wrong in file.check_container()? {
             self.report.damage(None, wrong)?;
         }
         let (keys, lost) = file.list_all()?;
-        match lost.into_iter().next() {
-            Some(error) => self.report.record(None, Err(error))?,
-            None => keys.iter().try_for_each(|key| self.key(file, &objects, key))?,
-        }
+        lost.into_iter().try_for_each(|error| self.report.lost(error))?;
+        keys.iter().try_for_each(|key| self.key(file, &objects, key))?;
         self.look_for_unlisted(file, &keys)
     }
 

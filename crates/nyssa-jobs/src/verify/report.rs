@@ -144,6 +144,17 @@ impl VerifyReport {
         Ok(())
     }
 
+    /// Adds a directory that cannot be listed, if the check of the container has not found this.
+    pub(super) fn lost(&mut self, error: Error) -> Result<()> {
+        let new = Problem::from(&error);
+        let is_known =
+            |known: &Problem| (&known.message, &known.object) == (&new.message, &new.object);
+        if self.problems.iter().any(is_known) {
+            return Ok(());
+        }
+        self.record(None, Err(error))
+    }
+
     /// Adds a note for each of the first keys whose records have another text than the list.
     fn differing(&mut self, keys: &[(KeyEntry, BString)], text: &str, why: &str) {
         let notes = keys.iter().take(NAMED_KEYS).map(|(key, own)| {

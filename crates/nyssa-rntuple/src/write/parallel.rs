@@ -100,6 +100,17 @@ impl SharedWriter {
     }
 }
 
+/// Refuses a fixed order of clusters whose pages are not buffered.
+fn check_order(order: Order, options: &RNTupleWriteOptions) -> Result<()> {
+    match order == Order::RoundRobin && !options.buffered {
+        true => Err(Error::invalid_argument(
+            "unbuffered pages are written as they come, so a fixed order of clusters needs \
+             buffered writing",
+        )),
+        false => Ok(()),
+    }
+}
+
 impl TurnsWriter for Writer {
     type Cluster = SealedCluster;
 
@@ -143,18 +154,15 @@ impl ParallelWriter {
         context: &Context,
     ) -> Result<Self> {
         set_requested_types(&mut schema, &options.fields, options.compression, 0)?;
+        // Before the path is taken.
+        check_order(order, &options)?;
         Self::over(Writer::attach(file, path, schema, options)?, order, context)
     }
 
     /// Continues with a writer that has no open cluster.
     pub(super) fn over(writer: Writer, order: Order, context: &Context) -> Result<Self> {
         let (schema, options) = (RowSchema::of(&writer), writer.options().clone());
-        if order == Order::RoundRobin && !options.buffered {
-            return Err(Error::invalid_argument(
-                "unbuffered pages are written as they come, so a fixed order of clusters needs \
-                 buffered writing",
-            ));
-        }
+        check_order(order, &options)?;
         let max_contexts = options.contexts.unwrap_or_else(|| context.threads());
         let memory = options.memory / write::WAITING_DIVISOR;
         let turns = Turns::new(writer, TurnsOptions { order, max_contexts, memory });

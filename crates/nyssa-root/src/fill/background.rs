@@ -205,8 +205,13 @@ impl<W: Worker> Background<W> {
         worker.ok_or_else(complete::<W>)
     }
 
+    /// Returns whether all work is done. It does not wait.
+    pub fn is_idle(&self) -> bool {
+        self.shared.status().pending == 0
+    }
+
     /// Returns whether the caller does the work.
-    fn is_inline(&self) -> bool {
+    pub fn is_inline(&self) -> bool {
         let pool = self.context.pool();
         self.alone || self.context.threads() < 2 || pool.current_thread_index().is_some()
     }

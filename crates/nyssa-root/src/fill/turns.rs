@@ -88,8 +88,8 @@ impl<W: TurnsWriter> Turns<W> {
         state.check()?;
         if state.contexts.iter().filter(|slot| !slot.finished).count() >= self.max_contexts {
             return Err(Error::invalid_argument(format!(
-                "there are {} fill contexts already, which share the memory: ask for more \
-                 when the {} is begun, or finish one",
+                "there are {} fill contexts already, which share the memory: finish one, or begin the {} with the \
+                 option fill_contexts of a larger number",
                 self.max_contexts,
                 W::OBJECT
             )));

@@ -39,8 +39,8 @@ pub(super) struct OpenFile {
     pub(super) lists: Mutex<Lists>,
     /// The place and the record of the object that [`RootFile::metadata`] read last from a remote file.
     last_metadata: Mutex<Option<(u64, Bytes)>>,
-    /// Whether the top directory has no key list.
-    recovered: bool,
+    /// What is wrong with a file whose top directory has no key list.
+    not_closed: Option<String>,
 }
 
 impl OpenFile {
@@ -59,7 +59,7 @@ impl OpenFile {
             scan: OnceLock::new(),
             lists: Mutex::default(),
             last_metadata: Mutex::default(),
-            recovered: false,
+            not_closed: None,
         }
     }
 }
@@ -98,12 +98,10 @@ impl RootFile {
             let info = scan.info.as_ref();
             (header.seek_info, header.nbytes_info) =
                 info.map_or((0, 0), |key| (key.seek, key.nbytes));
+            let not_closed = Some(scan.not_closed(size));
             let inner = OpenFile::new(source, (header, top), keys);
-            return Ok(Self(Arc::new(OpenFile {
-                scan: Arc::new(scan).into(),
-                recovered: true,
-                ..inner
-            })));
+            let scan = Arc::new(scan).into();
+            return Ok(Self(Arc::new(OpenFile { scan, not_closed, ..inner })));
         }
         let keys_range = keys_range(&top, size, "the file")?;
         let info = header.seek_info..header.seek_info + u64::from(header.nbytes_info);
@@ -122,7 +120,13 @@ impl RootFile {
     /// Returns whether the file was not closed. nyssa has then searched its records for objects. An object that was
     /// not complete when its writer ended is missing.
     pub fn was_recovered(&self) -> bool {
-        self.0.recovered
+        self.0.not_closed.is_some()
+    }
+
+    /// Returns what is wrong with a file that was not closed, and where the search for its records ended. Returns `None`
+    /// for other files.
+    pub fn not_closed(&self) -> Option<&str> {
+        self.0.not_closed.as_deref()
     }
 
     /// Reads the keys of all records of the file, only once, and returns the result.

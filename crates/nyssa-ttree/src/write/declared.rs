@@ -72,6 +72,10 @@ pub(super) fn narrowed(
         DataType::FixedSizeList(item, size) => {
             DataType::FixedSizeList(inner(item, type_name), *size)
         }
+        DataType::Union(fields, mode) => {
+            let own = fields.iter().map(|(id, field)| (id, inner(field, field.name())));
+            DataType::Union(own.collect(), *mode)
+        }
         DataType::Int32 => match classes.get(type_name) {
             Some(Definition::Enum(number)) => match Number::of_type_name(&spelt_number(number)) {
                 Some(number) if number.size() < size_of::<i32>() => number.data_type(),

@@ -159,7 +159,7 @@ impl Described {
             let plain = ELEMENTS.contains(&element.class.as_str()) && !element.is_container_base();
             let type_name = element.type_name.as_str();
             let points = match element.class.as_str() {
-                POINTER => type_name.ends_with("**"),
+                POINTER | "TStreamerSTL" | "TStreamerSTLstring" => type_name.ends_with("**"),
                 _ => type_name.ends_with('*') && type_name != "char*",
             };
             if !plain || points || !element.count_name.is_empty() {

@@ -367,8 +367,7 @@ fn form(
 
 fn leaf_form(name: &str, number: Number, dimensions: &[u64]) -> LeafForm {
     let dimensions = dimensions.iter().map(|&size| usize::try_from(size).unwrap_or(usize::MAX));
-    let dimensions = dimensions.collect();
-    LeafForm { name: name.to_owned(), number, dimensions, packed: None }
+    LeafForm::new(name, number, dimensions.collect())
 }
 
 fn refused_as(reason: &str) -> Error {

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use nyssa_root::arrow::Number;
 use nyssa_root::error::Result;
 use nyssa_root::streamer::{Draft, StreamerInfos, Target};
 
@@ -12,7 +11,7 @@ use super::options::TreeWriteOptions;
 use super::stored_branch::{Place, StoredBranch};
 use super::target::BranchState;
 use super::vector::CLASS_VERSION;
-use crate::model::leaf_class;
+use crate::model::leaf_class::{self, LeafClass};
 use crate::stored::{ClusterRuns, NO_REFERENCES, NewBranches};
 
 /// The smallest size of the table of baskets that ROOT reads.
@@ -306,7 +305,7 @@ fn leaves(
                         .text("fName", &leaf.name)
                         .text("fTitle", packed.title())
                         .int("fLenType", leaf.number.size() as i64),
-                    None => number(leaf.number, &leaf.name, &leaf.title(counter)),
+                    None => number(leaf.names(), &leaf.name, &leaf.title(counter)),
                 };
                 let mut draft = draft
                     .int("fLen", leaf.elements() as i64)
@@ -320,10 +319,12 @@ fn leaves(
             };
             return leaves.iter().enumerate().map(leaf).collect();
         }
-        Content::Counter(of) => number(*of, form.leaf_name(), form.leaf_name())
-            .int("fLen", 1)
-            .int("fIsRange", 1)
-            .int("fMaximum", branch.state.maximum),
+        Content::Counter(of) => {
+            number(leaf_class::of_number(*of), form.leaf_name(), form.leaf_name())
+                .int("fLen", 1)
+                .int("fIsRange", 1)
+                .int("fMaximum", branch.state.maximum)
+        }
         // ROOT reserves room for the longest string and the zero after it.
         _ if is_leaf => Draft::new("TLeafC")
             .text("fName", form.leaf_name())
@@ -341,11 +342,10 @@ fn leaves(
     vec![Target::New(drafts.label(first))]
 }
 
-fn number(number: Number, name: &str, title: &str) -> Draft {
-    let names = leaf_class::of_number(number);
+fn number(names: &LeafClass, name: &str, title: &str) -> Draft {
     Draft::new(names.class)
         .text("fName", name)
         .text("fTitle", title)
-        .int("fLenType", number.size() as i64)
+        .int("fLenType", names.number.size() as i64)
         .int("fIsUnsigned", names.unsigned.into())
 }

@@ -169,6 +169,8 @@ pub struct LeafOptions {
     pub number: Option<Number>,
     /// The form of `Float16_t` and `Double32_t` with fewer bits. A value that would change is then refused.
     pub packed: Option<PackedLeaf>,
+    /// Whether integers of 64 bits are of the type `Long_t` (`TLeafG`), and not `Long64_t` (`TLeafL`).
+    pub is_long: bool,
 }
 
 /// The options of one branch.
@@ -246,6 +248,21 @@ impl TreeWriteOptions {
     pub fn vector(mut self, glob: &str) -> Result<Self> {
         self.vectors.push(matcher(glob)?);
         Ok(self)
+    }
+
+    /// Adds counters, leaf lists and vectors, by globs.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a glob that cannot be read.
+    pub fn shaped(
+        self,
+        counters: &[(String, String)],
+        leaf_lists: &[String],
+        vectors: &[String],
+    ) -> Result<Self> {
+        let options = counters.iter().try_fold(self, |all, (glob, name)| all.counter(glob, name));
+        let options = leaf_lists.iter().try_fold(options?, |all, glob| all.leaf_list(glob));
+        vectors.iter().try_fold(options?, |all, glob| all.vector(glob))
     }
 
     /// Returns how the baskets of a branch are stored.

@@ -268,11 +268,7 @@ impl<'a> Planner<'a> {
         }
         let data_type = plain(field.data_type());
         if let Some((number, dimensions)) = leaf(data_type)? {
-            let leaf = self.leaf(
-                name,
-                0,
-                LeafForm { name: name.to_owned(), number, dimensions, packed: None },
-            )?;
+            let leaf = self.leaf(name, 0, LeafForm::new(name, number, dimensions))?;
             return self.branch(name, Content::Leaves(vec![leaf]), counter).map(Shape::Leaf);
         }
         match data_type {
@@ -286,11 +282,7 @@ impl<'a> Planner<'a> {
                 let leaf = |(at, member): (usize, &std::sync::Arc<Field>)| {
                     let (number, dimensions) =
                         leaf(member.data_type())?.ok_or_else(|| no_leaf(member))?;
-                    self.leaf(
-                        name,
-                        at,
-                        LeafForm { name: member.name().clone(), number, dimensions, packed: None },
-                    )
+                    self.leaf(name, at, LeafForm::new(member.name(), number, dimensions))
                 };
                 let leaves = members.iter().enumerate().map(leaf).collect::<Result<Vec<_>>>()?;
                 let names = members.iter().map(|member| member.name().clone()).collect();
@@ -328,7 +320,8 @@ impl<'a> Planner<'a> {
         let packed = options.and_then(|options| options.packed.clone());
         let packed = packed.filter(|packed| packed.number() == leaf.number);
         let number = options.and_then(|options| options.number).unwrap_or(leaf.number);
-        Ok(LeafForm { name, number, packed, ..leaf })
+        let is_long = options.is_some_and(|options| options.is_long);
+        Ok(LeafForm { name, number, packed, is_long, ..leaf })
     }
 
     /// Returns whether lists become vectors: because this is requested, or because of their items.

@@ -234,7 +234,7 @@ impl BasketTarget for StoredTree {
 impl TurnsWriter for StoredTree {
     type Cluster = CompressedCluster;
 
-    const OBJECT: &'static str = super::background::OBJECT;
+    const OBJECT: &'static str = super::target::OBJECT;
 
     fn commit(&mut self, cluster: CompressedCluster) -> Result<()> {
         let CompressedCluster { first, entries, mut baskets, branches } = cluster;

@@ -101,8 +101,15 @@ impl<'a> Classes<'a> {
 
     fn of_type(&self, name: &TypeName, depth: usize) -> Option<MappedType> {
         let text = name.to_string();
-        if depth > MAX_DEPTH || !name.indirection().is_empty() {
-            return None;
+        match name.indirection() {
+            _ if depth > MAX_DEPTH => return None,
+            "" => {}
+            "*" => {
+                let pointee =
+                    TypeName { indirection: String::new(), constant: false, ..name.clone() };
+                return behind_pointer(self.of_type(&pointee, depth + 1)?);
+            }
+            _ => return None,
         }
         if let Some(leaf) = Leaf::of_name(&text) {
             return MappedType::native(FieldType::Leaf(leaf));
@@ -187,7 +194,7 @@ impl<'a> Classes<'a> {
         let is_pointer = pointee.len() < element.type_name.len();
         let typed = match element.form() {
             ElementForm::Base(class) => return below(class),
-            ElementForm::Number(basic) => return MappedType::native(number(basic, element)),
+            ElementForm::Number(basic) => MappedType::native(number(basic, element))?,
             ElementForm::Numbers(basic) => MappedType::native(number(basic, element))?,
             ElementForm::Counted(basic) => {
                 MappedType::stand_in(FieldType::vector(number(basic, element)))?
@@ -195,18 +202,21 @@ impl<'a> Classes<'a> {
             ElementForm::CString | ElementForm::Text => MappedType::stand_in(FieldType::String)?,
             ElementForm::Container => below(pointee)?,
             ElementForm::Object(class) | ElementForm::Versioned(class) => below(class)?,
-            ElementForm::Pointer(class) => {
-                let object = below(class)?.field_type;
-                // RNTuple has no optional records without a class.
-                let class = matches!(object, FieldType::Class(_));
-                MappedType::stand_in(FieldType::optional(class.then_some(object)?))?
-            }
+            ElementForm::Pointer(class) => behind_pointer(below(class)?)?,
             ElementForm::Loop(..) | ElementForm::Unknown => return None,
         };
-        // ROOT has no field for a class with a pointer as a member.
-        let native = typed.native && !is_pointer;
+        // ROOT has no field for a class with a pointer as a member. Of a `std::byte`, ROOT's field has 8 bits, and its
+        // streamer 32.
+        let is_byte = normalize(pointee) == "std::byte";
+        let native = typed.native && !is_pointer && !is_byte;
         arrays(MappedType { native, ..typed }, element)
     }
+}
+
+/// Returns the field type of a pointer to an object. RNTuple has no optional records without a class.
+fn behind_pointer(object: MappedType) -> Option<MappedType> {
+    let is_class = matches!(object.field_type, FieldType::Class(_));
+    MappedType::stand_in(FieldType::optional(is_class.then_some(object.field_type)?))
 }
 
 /// Returns whether ROOT has no RNTuple field for a class, whatever its members are. These are classes of the standard

@@ -3,6 +3,7 @@
 
 use super::StreamerInfos;
 use super::class::{ClassInfo, Element};
+use super::form::COUNTED;
 use super::list::{ObjectPiece, Pointee, StreamerList};
 use crate::arrow::Number;
 use crate::error::{Error, Result};
@@ -181,7 +182,8 @@ fn put_element(out: &mut Vec<u8>, element: &Element) -> Result<()> {
 fn put_container(out: &mut Vec<u8>, element: &Element) -> Result<()> {
     out.extend_from_slice(&CONTAINER_VERSION.to_be_bytes());
     put_element(out, element)?;
-    let (template, item) = element.type_name.split_once('<').unwrap_or((&element.type_name, ""));
+    let type_name = element.type_name.trim_end_matches('*');
+    let (template, item) = type_name.split_once('<').unwrap_or((type_name, ""));
     let kind = KINDS.iter().find(|(name, _)| *name == template).map(|(_, kind)| *kind);
     let kind = kind.ok_or_else(|| {
         Error::unsupported(format!("the container {} cannot be written", element.type_name))
@@ -195,6 +197,8 @@ fn put_container(out: &mut Vec<u8>, element: &Element) -> Result<()> {
         None if item.ends_with('*') && !template.ends_with("map") => POINTER_ITEMS,
         None => CLASS_ITEMS,
     };
+    let is_pointer = type_name != element.type_name && kind != STRING_KIND;
+    let kind = kind + if is_pointer { COUNTED } else { 0 };
     out.extend_from_slice(&kind.to_be_bytes());
     out.extend_from_slice(&item.to_be_bytes());
     Ok(())
