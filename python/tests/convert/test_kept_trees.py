@@ -274,7 +274,9 @@ def test_objects_that_are_none(tmp_path: Path) -> None:
         back(path, tmp_path / "back.root")
     assert not (tmp_path / "back.root").exists()
     report = back(path, tmp_path / "back.root", skip_unsupported=True)
-    assert report["notes"][0].startswith("what the RNTuple keeps of a TTree is not used: ")
+    assert report["notes"][0].startswith(
+        "the user information that the RNTuple keeps of a TTree is not used: "
+    )
     assert uproot.open(tmp_path / "back.root")["Events"]["x"].array().to_list() == [1, 2]
 
 
