@@ -72,11 +72,12 @@ impl BranchForm {
     /// Returns the bytes before the object of each entry: the length of the name of its class, the name, and a zero, if entries
     /// have them (`TLeafObject::FillBasket`).
     pub(super) fn class_name(&self) -> Vec<u8> {
-        let element = self.element.as_ref().filter(|element| element.names_class == Some(true));
-        let named = |element: &Box<ElementForm>| {
-            [&[element.class.len() as u8], element.class.as_bytes(), &[0]].concat()
-        };
-        element.map(named).unwrap_or_default()
+        match self.element.as_deref() {
+            Some(ElementForm { names_class: Some(true), class, .. }) => {
+                [&[class.len() as u8], class.as_bytes(), &[0]].concat()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Returns the layout of entries that ROOT's streamer writes.

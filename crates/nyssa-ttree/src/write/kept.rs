@@ -60,6 +60,14 @@ impl KeptBranch {
         Ok(Self { object, branch, stored: Arc::new(stored), elements })
     }
 
+    /// Returns whether the branch has this path in a tree: its name, or the name with a number behind a branch of the same name.
+    pub(super) fn is_at(&self, path: &str) -> bool {
+        let name = self.branch.name.as_str();
+        let rest = path.strip_prefix(name.trim_end_matches('.'));
+        let number = rest.and_then(|rest| rest.trim_end_matches('.').strip_prefix('_'));
+        path == name || number.is_some_and(|number| number.parse::<u32>().is_ok())
+    }
+
     /// Returns the branch, without baskets.
     pub(super) fn branch(&self) -> (&Branch, &[StoredBranch]) {
         (&self.branch, &self.stored)

@@ -198,6 +198,12 @@ impl<'a> Planner<'a> {
 
     /// Adds the branches that another tree had for the values of a column.
     fn kept(&mut self, field: &Field, kept: &KeptBranch) -> Result<Shape> {
+        if !kept.is_at(field.name()) {
+            return Err(Error::unsupported(format!(
+                "it is the form of {:?}",
+                kept.branch().0.name
+            )));
+        }
         let (forms, shape) =
             existing::plan_kept(kept, self.plan.branches.len(), self.options.process)?;
         let top = forms.first().map(|form| &form.content);
