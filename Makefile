@@ -16,7 +16,7 @@ DATA := $(wildcard $(or $(NYSSA_TEST_DATA),../shared/data))
 XROOTD := $(shell command -v xrootd)
 PYTEST := $(BIN)/python -m pytest -q -rs -n auto --maxprocesses 8 --dist loadfile --randomly-seed $(SEED)
 
-.PHONY: help build demo demo-cpp install test test-rust test-python test-data test-xrootd test-xrootd-client test-dask test-coffea agc lint format fuzz bench bench-remote bench-cache bench-cold bench-agc bench-storage bench-studies atlas-bench clean
+.PHONY: help build demo demo-cpp readers install test test-rust test-python test-data test-xrootd test-xrootd-client test-dask test-coffea agc lint format fuzz bench bench-remote bench-cache bench-cold bench-agc bench-storage bench-studies atlas-bench clean
 
 help:
 	@echo "make demo [INPUT=file.root]   build, convert a TTree, verify, read back, plot"
@@ -77,6 +77,13 @@ demo-cpp:
 	cmake --build build/cpp > /dev/null
 	build/cpp/write build/cpp/events.root
 	build/cpp/read build/cpp/events.root
+
+# The programs that benchmarks in C++ run.
+readers:
+	cargo rustc --quiet --release --package nyssa-capi --crate-type cdylib
+	crates/nyssa-capi/install build/readers/prefix $(TARGET)/release/libnyssa_capi.so
+	cmake -S examples/cpp -B build/readers -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH=$(CURDIR)/build/readers/prefix > /dev/null
+	cmake --build build/readers --target agc atlas > /dev/null
 
 # The working folder is `examples`, so that Python finds the package `agc`.
 AGC := cd examples && ../$(BIN)/python -m
@@ -160,10 +167,10 @@ bench-storage: build $(VENV)/.installed-test $(VENV)/.installed-root
 bench-studies: build $(VENV)/.installed-test $(VENV)/.installed-root
 	$(BIN)/python benchmarks/studies/studies.py --rounds $(STUDY_ROUNDS)
 
-atlas-bench: build $(VENV)/.installed-remote $(VENV)/.installed-root
+atlas-bench: build readers $(VENV)/.installed-remote $(VENV)/.installed-root
 	$(BIN)/python benchmarks/atlas.py --entries $(ATLAS_ENTRIES)
 
-bench-agc: build $(VENV)/.installed-test $(VENV)/.installed-root $(VENV)-coffea/.installed
+bench-agc: build readers $(VENV)/.installed-test $(VENV)/.installed-root $(VENV)-coffea/.installed
 	PYTHONPATH=$(CURDIR)/python $(BIN)/python benchmarks/agc.py --rounds $(ROUNDS) --coffea $(VENV)-coffea/bin/python
 
 clean:

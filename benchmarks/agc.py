@@ -1,9 +1,10 @@
 """`make bench-agc`: the ttbar analysis of examples/agc, in all ways to run it, beside its peers.
 
 The peers are the analysis with RDataFrame in compiled C++, and as a processor of coffea that uproot
-reads for. All fill the same histograms, which is checked. Files are on the local disk, or behind a
-link with latency on a server of XRootD or on ``nyssa serve``. Every job runs in processes of its
-own, all jobs in turn. Medians are printed and written to docs/benchmarks-agc.md.
+reads for. Beside them, nyssa runs it in C++ on views of columns. All fill the same histograms,
+which is checked. Files are on the local disk, or behind a link with latency on a server of XRootD
+or on ``nyssa serve``. Every job runs in processes of its own, all jobs in turn. Medians are printed
+and written to docs/benchmarks-agc.md.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ import server  # noqa: E402
 from link import Link  # noqa: E402
 
 import run as local  # noqa: E402
-from agc_page import page  # noqa: E402
+from agc_page import IN_CPP, page  # noqa: E402
 
 EXAMPLES = HERE.parent / "examples"
 KINDS = ("ttree", "rntuple")
@@ -96,6 +97,7 @@ class Benchmark:
         for workers in self.counts:
             for kind in KINDS:
                 self.nyssa(kind, "disk", "threads", workers)
+                self.views(kind, workers)
                 if importlib.util.find_spec("ROOT"):
                     self.rdataframe(kind, workers)
             if self.coffea:
@@ -111,6 +113,12 @@ class Benchmark:
         options += ["--inputs", self.folder / f"{kind}.json", "--reference", self.numbers]
         way = ("RDataFrame", kind, "disk", "threads", workers)
         self.measure(way, module("rdataframe", *options))
+
+    def views(self, kind: str, workers: int) -> None:
+        """Run the version in C++ on views."""
+        options = ["--inputs", self.folder / f"{kind}.json", "--reference", self.numbers]
+        way = (IN_CPP, kind, "disk", "threads", workers)
+        self.measure(way, module("views", local.READERS / "agc", "--workers", workers, *options))
 
     def with_coffea(self, reader: str, workers: int) -> None:
         """Run the version with coffea."""

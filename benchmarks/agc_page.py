@@ -13,6 +13,8 @@ from table import cpu_name
 
 #: Names of the kinds of files.
 KINDS = {"ttree": "TTree", "rntuple": "RNTuple"}
+#: The analysis in C++ on views.
+IN_CPP = "nyssa in C++"
 #: The goals: peer, the file that it reads, and how many times faster nyssa should be.
 WANTED = [
     ("RDataFrame", "ttree", 1.0),
@@ -45,6 +47,16 @@ of nyssa.
 wanted |
 |---|---|---|---|---|---|---|---|---|---|
 {peers}
+
+## In C++
+
+nyssa's program ([agc.cpp](../examples/cpp/readers/agc.cpp)) computes on views of the columns. Its
+threads take files, and it runs once.
+
+| file | workers | nyssa in C++, time | RDataFrame, time | ratio | nyssa in C++, CPU | RDataFrame, \
+CPU | ratio |
+|---|---|---|---|---|---|---|---|
+{in_cpp}
 
 ## Ways to run
 
@@ -92,6 +104,7 @@ def page(results: dict, arguments: argparse.Namespace, folder: Path, link: str) 
         round_trip=arguments.round_trip,
         bandwidth=arguments.bandwidth,
         peers="\n".join(_peers(median)),
+        in_cpp="\n".join(_in_cpp(median)),
         ways="\n".join(_ways(median, events)),
         bounds="\n".join(_bounds(median)),
     )
@@ -112,13 +125,25 @@ def _peers(median: dict) -> list[str]:
             if (who, file) != (peer, kind):
                 continue
             ours = median["nyssa", kind, "disk", "threads", workers]
-            times = [
-                f"{ours[key]:.2f} | {theirs[key]:.2f} | {theirs[key] / ours[key]:.2f} ×"
-                for key in ("seconds", "cpu")
-            ]
             wish = f"≥ {wanted:g} ×" if wanted else ""
-            rows.append(f"| {peer} | {KINDS[kind]} | {workers} | {' | '.join(times)} | {wish} |")
+            times = _times(ours, theirs)
+            rows.append(f"| {peer} | {KINDS[kind]} | {workers} | {times} | {wish} |")
     return rows
+
+
+def _in_cpp(median: dict) -> list[str]:
+    rows = []
+    for (who, kind, *where, workers), ours in median.items():
+        theirs = median.get(("RDataFrame", kind, *where, workers))
+        if who == IN_CPP and theirs:
+            rows.append(f"| {KINDS[kind]} | {workers} | {_times(ours, theirs)} |")
+    return rows
+
+
+def _times(ours: dict, theirs: dict) -> str:
+    """Return the cells of the times of two ways, and their ratios."""
+    pairs = [(ours[key], theirs[key]) for key in ("seconds", "cpu")]
+    return " | ".join(f"{our:.2f} | {their:.2f} | {their / our:.2f} ×" for our, their in pairs)
 
 
 def _ways(median: dict, events: float) -> list[str]:

@@ -1,7 +1,8 @@
 """`make atlas-bench`: ATLAS's benchmark of eight containers, by nyssa and by RDataFrame.
 
 The analysis reads pt, eta, phi and m of eight containers of data like ATLAS's DAOD_PHYS, and fills
-histograms of invariant masses (`atlas.cxx`, `atlas_jobs.py`). ROOT writes the TTrees and nyssa
+histograms of invariant masses (`atlas.cxx`, `atlas_jobs.py`, and in C++ on views of nyssa,
+`examples/cpp/readers/atlas.cpp`). ROOT writes the TTrees and nyssa
 converts them to RNTuples, with each compression. The files are read warm (from the cache of the
 system), cold (removed from it before each job), and over XRootD with latency. The page
 docs/benchmarks-atlas.md is written.
@@ -41,7 +42,8 @@ COMPRESSIONS = {
     "none": (0, "none"),
 }
 FORMATS = ("TTree", "RNTuple")
-LIBRARIES = ("nyssa", "root")
+#: The names of the libraries in the tables.
+LIBRARIES = {"nyssa": "nyssa", "cpp": "nyssa in C++", "root": "RDataFrame"}
 WARM, COLD = "warm", "cold"
 #: Bins may differ by so many of a million entries: values at the edges of bins are rounded.
 ROUNDING = 10
@@ -135,9 +137,10 @@ class Benchmark:
                 self._loads.append(os.getloadavg()[0])
                 if state == COLD:
                     forget(path)
-                command = job(
-                    f"{library}_analysis", self.files.folder, source, self.arguments.threads
-                )
+                threads = self.arguments.threads
+                command = job(f"{library}_analysis", self.files.folder, source, threads)
+                if library == "cpp":
+                    command = [str(run.READERS / "atlas"), source, str(threads)]
                 found = measure(wrap(command), self.arguments.limit)
                 if found:
                     self.bins = self.bins or found["bins"]
@@ -160,7 +163,6 @@ class Benchmark:
                     {one: self.of(kind, compression, state, one, key) for one in LIBRARIES}
                     for key in ("seconds", "cpu")
                 )
-                nyssa = seconds["nyssa"]
                 yield row(
                     [
                         state,
@@ -168,7 +170,10 @@ class Benchmark:
                         compression,
                         f"{size / 1e6:.1f}",
                         *(cell(seconds[one], lambda s: f"{s:.3g} s") for one in LIBRARIES),
-                        cell(divided(seconds["root"], nyssa), lambda r: f"{r:.1f} ×"),
+                        *(
+                            cell(divided(seconds["root"], seconds[one]), lambda r: f"{r:.1f} ×")
+                            for one in ("nyssa", "cpp")
+                        ),
                         *(cell(cpu[one], lambda s: f"{s:.3g} s") for one in LIBRARIES),
                         *(cell(seconds[one], lambda s: f"{entries / s:,.0f}") for one in LIBRARIES),
                         *(
@@ -213,7 +218,8 @@ class Benchmark:
             "and nyssa converts them to RNTuples with the same compression.",
             "",
             "RDataFrame runs compiled functions, so nothing is compiled inside the clock; nyssa "
-            "reads into arrays, and NumPy computes. Both fill the same histograms. Opening is "
+            "reads into arrays, and NumPy computes; in C++ it computes on views of columns "
+            "(examples/cpp/readers/atlas.cpp). All fill the same histograms. Opening is "
             f"inside the clock. Threads: {arguments.threads}. {rounds}. Bytes are those "
             "of the 32 columns on storage.",
             "",
@@ -226,20 +232,30 @@ class Benchmark:
             "",
             "Time of the TTree divided by that of the RNTuple:",
             "",
-            "| | compression | nyssa, seconds | nyssa, CPU | RDataFrame, seconds | RDataFrame, CPU "
-            "| file size, RNTuple / TTree |",
-            "|---|---|---|---|---|---|---|",
+            row(["", "compression", *_columns("{}, seconds", "{}, CPU"), "size, RNTuple / TTree"]),
+            row(["---"] * (3 + 2 * len(LIBRARIES))),
             *self.speed_ups(states),
             "",
             "## All numbers",
             "",
-            "| | format | compression | MB read | nyssa | RDataFrame | RDataFrame / nyssa "
-            "| CPU, nyssa | CPU, RDataFrame | events/s, nyssa | events/s, RDataFrame | MB/s, nyssa "
-            "| MB/s, RDataFrame |",
-            "|---|---|---|---|---|---|---|---|---|---|---|---|---|",
+            row(
+                [
+                    *["", "format", "compression", "MB read", *LIBRARIES.values()],
+                    *["RDataFrame / nyssa", "RDataFrame / nyssa in C++"],
+                    *_columns("CPU, {}"),
+                    *_columns("events/s, {}"),
+                    *_columns("MB/s, {}"),
+                ]
+            ),
+            row(["---"] * (6 + 4 * len(LIBRARIES))),
             *self.rows(states),
             "",
         ]
+
+
+def _columns(*texts: str) -> list[str]:
+    """Returns the heads of columns of all libraries."""
+    return [text.format(name) for name in LIBRARIES.values() for text in texts]
 
 
 @contextlib.contextmanager

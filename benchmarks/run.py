@@ -19,6 +19,8 @@ sys.path[:0] = [str(ROOT_DIRECTORY / "examples"), str(HERE)]
 
 #: Folder of data and outputs.
 BUILD = ROOT_DIRECTORY / "build" / "bench"
+#: The programs of examples/cpp/readers (`make readers`).
+READERS = ROOT_DIRECTORY / "build" / "readers" / "readers"
 TEST_DATA = Path(os.environ.get("NYSSA_TEST_DATA", ROOT_DIRECTORY.parent / "shared" / "data"))
 #: A program that uses 3.2 GB of memory once.
 TOUCH_MEMORY = "import numpy; numpy.ones(400_000_000)"

@@ -122,15 +122,17 @@ def _clusters(rows: Rows) -> list[str]:
 
 
 def _streamer(rows: Rows) -> list[str]:
-    streamed, columns = {"streamer": "all"}, {"streamer": None}
+    columns = {"streamer": None}
 
-    def ratio(quantity: str) -> str:
-        return span(rows.ratios(quantity, streamed, columns))
+    def ratio(quantity: str, writer: str = "nyssa") -> str:
+        return span(rows.ratios(quantity, {"streamer": "all", "writer": writer}, columns))
 
     return [
-        f"Everything streamed, divided by columns of the members: size {ratio('bytes')}, time to "
-        f"write {ratio('write_seconds')}, to read everything {ratio('read_seconds')}, to read the "
-        f"columns of the analysis {ratio('columns_seconds')}.",
+        f"Everything streamed, divided by columns of the members: size {ratio('bytes')} with nyssa, "
+        f"{ratio('bytes', 'ROOT')} with ROOT, time to write {ratio('write_seconds')} with nyssa, "
+        f"{ratio('write_seconds', 'ROOT')} with ROOT, to read everything {ratio('read_seconds')}, "
+        f"to read the columns of the analysis {ratio('columns_seconds')} (files of nyssa).",
+        beside_root(rows),
     ]
 
 
@@ -256,7 +258,7 @@ PAGES = [
                 "Streamer fields",
                 _streamer,
                 ["aod.root:Events", "--vary", "streamer=unset,all", "--vary", "encoding=default",
-                 "--threads", "1,2", *AOD, *LINK],
+                 "--threads", "1,2", *AOD, *LINK, *ROOT],
             ),
             Part(
                 "From objects in memory",

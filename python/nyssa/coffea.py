@@ -331,10 +331,10 @@ class Runner(processor.Runner):  # type: ignore[misc]
         """Return the number of entries, the identity and the clusters of a file."""
         url = absolute(f"{item.filename}:{item.treename}")
         dataset, identity = _opened(url)
-        found = {"numentries": dataset.num_entries, "uuid": identity.bytes}
+        facts = {"numentries": dataset.num_entries, "uuid": identity.bytes}
         if align_clusters:
-            found["clusters"] = [0, *(stop for _, stop in dataset.clusters)]
-        metadata = {**(item.metadata or {}), **found}
+            facts["clusters"] = [0, *(stop for _, stop in dataset.clusters)]
+        metadata = {**(item.metadata or {}), **facts}
         return set_accumulator([FileMeta(item.dataset, item.filename, item.treename, metadata)])
 
     @staticmethod

@@ -129,6 +129,9 @@ impl Array {
     ) -> PyResult<Self> {
         let py = classes.py();
         let classes = crate::classes::classes(classes)?;
+        // The pointer is the address that ROOT's `TTree::Branch` takes. The branch has the class.
+        let pointee = type_name.trim_end().strip_suffix('*').filter(|_| in_tree);
+        let type_name = pointee.unwrap_or(type_name);
         let of_class = match in_tree {
             true => column_of(name, type_name, &classes),
             false => Ok(None),

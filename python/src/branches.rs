@@ -1,11 +1,11 @@
 //! Tells what is stored of each branch of a TTree.
 
+use nyssa_jobs::open::open_again;
 use nyssa_ttree::{Branch, Stated, load};
 use pyo3::prelude::*;
 
 use crate::dataset::Dataset;
 use crate::job::Job;
-use crate::relations::open_again;
 
 /// The path of a branch, its class, the entries at which its baskets begin (and its number of entries), its bytes in
 /// the file and before compression, its compression, and the bytes of its baskets inside the tree object.
@@ -20,10 +20,10 @@ pub(crate) fn branches(
     let tree = tree.inner();
     Job::new(None).abandonable().run(py, move |_| {
         let file = open_again(tree.as_ref())?;
-        let found = load(&file, &file.find(tree.name())?)?;
+        let tree_record = load(&file, &file.find(tree.name())?)?;
         let mut rows = Vec::new();
-        add(&found.branches, &mut rows);
-        Ok((found.title, rows))
+        add(&tree_record.branches, &mut rows);
+        Ok((tree_record.title, rows))
     })
 }
 

@@ -97,8 +97,8 @@ impl Source for PythonSource {
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         self.check_open()?;
         ranges.iter().try_for_each(|range| check_range(&self.name, self.size, range))?;
-        let asked: Vec<(u64, u64)> = ranges.iter().map(|range| (range.start, range.end)).collect();
-        let read = |py: Python<'_>| self.ranges.bind(py).call_method1("read", (asked,))?.extract();
+        let wanted: Vec<(u64, u64)> = ranges.iter().map(|range| (range.start, range.end)).collect();
+        let read = |py: Python<'_>| self.ranges.bind(py).call_method1("read", (wanted,))?.extract();
         let answers: Vec<PyBackedBytes> =
             attached(read).map_err(|error| Error::new(&self.name, "read", error))?;
         let fits = |(range, bytes): (&Range<u64>, &PyBackedBytes)| {
@@ -195,12 +195,12 @@ impl Bridge for Urls {
 
     fn list(&self, url: &str) -> Result<Vec<FolderEntry>> {
         let list = |py: Python<'_>| call(py, "entries", (url,))?.extract::<Vec<(String, bool)>>();
-        let found = attached(list).map_err(|error| Error::new(url, "list the folder", error))?;
+        let entries = attached(list).map_err(|error| Error::new(url, "list the folder", error))?;
         let entry = |(name, folder): (String, bool)| FolderEntry {
             name: name.into(),
             kind: entry_kind(folder),
         };
-        Ok(found.into_iter().map(entry).collect())
+        Ok(entries.into_iter().map(entry).collect())
     }
 }
 

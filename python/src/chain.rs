@@ -1,7 +1,7 @@
 //! Makes one dataset of many files, one after the other or side by side.
 
 use nyssa_data::dataset::ColumnInfo;
-use nyssa_data::view::evolve::{Aliases, EvolutionOptions, Missing};
+use nyssa_data::view::evolve::{Aliases, EvolutionOptions};
 use nyssa_data::view::{Chain, ChainOptions, ChainSchema, Join, Link, Right};
 use nyssa_io::OpenOptions;
 use nyssa_rntuple::schema::FieldType;
@@ -109,17 +109,11 @@ fn link(source: &Bound<'_, PyAny>, options: &OpenOptions) -> PyResult<Link> {
 pub(crate) fn chain_options(py: Python<'_>, options: GivenOptions<'_>) -> PyResult<ChainOptions> {
     let raise = |error: Error| errors::to_python(py, &error);
     let aliases = options.aliases.iter().map(|(new, old)| (new.as_str(), old.as_str()));
-    let missing = match options.missing.as_deref() {
-        None | Some("error") => Missing::Error,
-        Some("default") => Missing::Default,
-        Some("null") => Missing::Null,
-        Some(other) => {
-            let message = format!("missing={other:?} is not \"error\", \"default\" or \"null\"");
-            return Err(raise(Error::invalid_argument(message)));
-        }
-    };
+    let missing = options.missing.map(|text| text.parse()).transpose().map_err(raise)?;
+    let target = target(options.schema)?;
+    let missing = missing.unwrap_or(target.missing());
     Ok(ChainOptions {
-        target: target(options.schema)?,
+        target,
         aliases: Aliases::new(aliases).map_err(raise)?,
         evolution: EvolutionOptions { missing, narrowing: options.narrowing },
     })
@@ -134,17 +128,7 @@ fn target(schema: Option<Bound<'_, PyAny>>) -> PyResult<ChainSchema> {
         return Ok(ChainSchema::Like(dataset.get().inner()));
     }
     if let Ok(word) = schema.extract::<String>() {
-        return match word.as_str() {
-            "first" => Ok(ChainSchema::First),
-            "union" => Ok(ChainSchema::Union),
-            "intersection" => Ok(ChainSchema::Intersection),
-            _ => {
-                let message = format!(
-                    "schema={word:?} is not \"first\", \"union\" or \"intersection\", nor a schema"
-                );
-                Err(errors::to_python(schema.py(), &Error::invalid_argument(message)))
-            }
-        };
+        return ChainSchema::named(&word).map_err(|error| errors::to_python(schema.py(), &error));
     }
     let columns: Vec<PyRef<'_, Array>> =
         schema.extract().map_err(|_| PyTypeError::new_err("a schema is a list of columns"))?;

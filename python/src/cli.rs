@@ -38,13 +38,13 @@ const KINDS: [Kind; 9] = [
 #[pyfunction]
 #[pyo3(signature = (kind, errno=None))]
 pub(crate) fn exit_code(kind: &str, errno: Option<i32>) -> u8 {
-    let found = KINDS.into_iter().find(|item| format!("{item:?}") == kind);
+    let known = KINDS.into_iter().find(|item| format!("{item:?}") == kind);
     let system = errno.map(|errno| match errno {
         // Errors of damaged data have this number in Python.
         libc::EBADMSG => io::ErrorKind::InvalidData.into(),
         errno => io::Error::from_raw_os_error(errno),
     });
-    nyssa_cli::exit_code::of_kind(found.unwrap_or(Kind::Io), system.as_ref())
+    nyssa_cli::exit_code::of_kind(known.unwrap_or(Kind::Io), system.as_ref())
 }
 
 /// Draws a trace by `nyssa.plot_trace`.

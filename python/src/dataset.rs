@@ -165,10 +165,10 @@ impl Dataset {
     ) -> PyResult<Vec<Option<(u64, u64)>>> {
         let dataset = Arc::clone(&self.0);
         Job::new(None).abandonable().run(py, move |_| {
-            let one = |name: &String| {
+            let bytes_of = |name: &String| {
                 Ok(dataset.column_bytes(name)?.map(|it| (it.compressed, it.uncompressed)))
             };
-            names.iter().map(one).collect()
+            names.iter().map(bytes_of).collect()
         })
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use nyssa_io::{OpenOptions, Source};
 use nyssa_jobs::job::MadeOf;
 use nyssa_rntuple::read::{RNTupleReadOptions, StreamerForm};
-use nyssa_root::rootfile::{self, KeyEntry, NOT_CLOSED, RootFile};
+use nyssa_root::rootfile::{self, KeyEntry, RootFile};
 use nyssa_root::streamer::{ClassInfo, Element, Linked, ObjectReader, ObjectTable};
 use pyo3::prelude::*;
 
@@ -307,8 +307,8 @@ impl File {
 
     /// Returns what is wrong with a file that was not closed; `None` for others.
     #[getter]
-    fn not_closed(&self) -> Option<&'static str> {
-        self.file.was_recovered().then_some(NOT_CLOSED)
+    fn not_closed(&self) -> Option<&str> {
+        self.file.not_closed()
     }
 
     /// Returns `(path, cycle, class, title)` of every object, also of those in directories, and why directories
@@ -400,7 +400,9 @@ fn place(object: &Linked) -> Place {
     match object {
         Linked::Row { table, row } => Place::Row((*table, *row)),
         Linked::Null => Place::Null(None),
-        Linked::Undecoded(one) => Place::Undecoded((one.class.clone(), one.reason.clone())),
+        Linked::Undecoded(object) => {
+            Place::Undecoded((object.class.clone(), object.reason.clone()))
+        }
     }
 }
 

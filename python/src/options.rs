@@ -6,11 +6,6 @@ use nyssa_rntuple::write::{FieldOptions, Order, RNTupleWriteOptions};
 use nyssa_root::Result;
 use pyo3::prelude::*;
 
-/// Returns a number of bytes, at most as many as memory can have.
-pub(crate) fn memory(bytes: u64) -> usize {
-    usize::try_from(bytes).unwrap_or(usize::MAX)
-}
-
 /// Globs, each with names and values of options.
 pub(crate) type ByField = Vec<(String, Vec<(String, String)>)>;
 

@@ -1,11 +1,11 @@
 //! Shows queries to Python: expressions and a cut.
 
 use nyssa_data::view::Query as Core;
+use nyssa_jobs::open::stored_aliases;
 use pyo3::prelude::*;
 
 use crate::dataset::Dataset;
 use crate::job::Job;
-use crate::relations::stored_aliases;
 
 /// The expressions and the cut of a reading.
 #[pyclass(frozen, module = "nyssa._core")]
@@ -60,8 +60,8 @@ impl Query {
     ) -> PyResult<(Dataset, u64, u64)> {
         let (dataset, query) = (dataset.inner(), self.0.clone());
         Job::new(threads).abandonable().run(py, move |context| {
-            let asked = query.apply(dataset, start..stop, context)?;
-            Ok((Dataset::new(asked.dataset), asked.entries.start, asked.entries.end))
+            let result = query.apply(dataset, start..stop, context)?;
+            Ok((Dataset::new(result.dataset), result.entries.start, result.entries.end))
         })
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
 use arrow_schema::FieldRef;
-use nyssa_data::dataset::steps::{Part, Shown, Steps as Core};
+use nyssa_data::dataset::steps::{InputPart, Shown, Steps as Core};
 use nyssa_data::dataset::{AnyDataset, LeftOut};
 use nyssa_data::view::{Chain, ChainOptions, ChainSchema, Link};
 use nyssa_root::Context;
@@ -26,7 +26,7 @@ type Range = (u64, u64, u64, String);
 /// A step: its columns, the name of the file, its first entry and its end in the file, its first entry among the
 /// entries of all files, what is left out from this step on, each with the reason, and the bytes of the step and of the
 /// memory, if the step is one entry that takes more.
-type Found = (Vec<Array>, String, u64, u64, u64, Vec<(String, String)>, Option<(u64, u64)>);
+type PyStep = (Vec<Array>, String, u64, u64, u64, Vec<(String, String)>, Option<(u64, u64)>);
 
 /// An iterator over steps. Each is read while the caller works on the previous step.
 #[pyclass(frozen, module = "nyssa._core")]
@@ -88,7 +88,8 @@ impl Steps {
                     .transpose();
             };
             let file = file.as_str().into();
-            let part = Part { dataset, entries: *start..*stop, origin: *origin, file, shown: None };
+            let part =
+                InputPart { dataset, entries: *start..*stop, origin: *origin, file, shown: None };
             queried(part, &query, context).map(Some)
         };
         // The Forms of columns stay the same from step to step.
@@ -106,7 +107,7 @@ impl Steps {
     }
 
     /// Returns the next step; `None` after the last one.
-    fn next(&self, py: Python<'_>) -> PyResult<Option<Found>> {
+    fn next(&self, py: Python<'_>) -> PyResult<Option<PyStep>> {
         let steps = Arc::clone(&self.steps);
         let job = Job::new(self.threads).abandonable().cancel(Arc::clone(&self.cancel));
         let step = job.run(py, move |context| {
@@ -177,21 +178,23 @@ impl Whole {
 
 /// Returns the part with the expressions and the cut of a query. Its entries are counted from 0 if there is a cut.
 fn queried(
-    part: Part,
+    part: InputPart,
     query: &nyssa_data::view::Query,
     context: &Context,
-) -> nyssa_root::Result<Part> {
+) -> nyssa_root::Result<InputPart> {
     if query.is_empty() {
         return Ok(part);
     }
     let queried = query.apply(part.dataset, part.entries, context)?;
     let (dataset, entries, first) = (queried.dataset, queried.entries, part.origin);
-    let Some(selected) = queried.selected else { return Ok(Part { dataset, entries, ..part }) };
+    let Some(selected) = queried.selected else {
+        return Ok(InputPart { dataset, entries, ..part });
+    };
     let shown: Shown = Arc::new(move |entries| {
         let inner = selected.inner_range(&entries);
         inner.start.saturating_sub(first)..inner.end.saturating_sub(first)
     });
-    Ok(Part { dataset, entries, origin: 0, shown: Some(shown), ..part })
+    Ok(InputPart { dataset, entries, origin: 0, shown: Some(shown), ..part })
 }
 
 /// Opens a file with the columns of `first`.
@@ -201,7 +204,7 @@ fn open(
     options: &ChainOptions,
     left_out: &[LeftOut],
     context: &Context,
-) -> nyssa_root::Result<Part> {
+) -> nyssa_root::Result<InputPart> {
     let options = ChainOptions { target: ChainSchema::Like(first), ..options.clone() };
     let link = match left_out.is_empty() {
         true => link,
@@ -210,5 +213,5 @@ fn open(
     let chain = Chain::new(vec![link], &options, context)?;
     let (file, entries) = chain.files().next().unwrap_or(("", 0..0));
     let file = file.into();
-    Ok(Part { dataset: Arc::new(chain), entries, origin: 0, file, shown: None })
+    Ok(InputPart { dataset: Arc::new(chain), entries, origin: 0, file, shown: None })
 }

@@ -1,12 +1,13 @@
 //! Reads the options of trees that come from Python. An option that is `None` keeps its default.
 
+use nyssa_jobs::filling::TreeFillOptions;
+use nyssa_jobs::job::BasketOptions;
 use nyssa_rntuple::write::RNTupleWriteOptions;
-use nyssa_root::effort::{CompressionChoice, Effort};
 use nyssa_root::{Error, Result};
-use nyssa_ttree::write::{AutoFlush, BranchOptions, TreeWriteOptions};
+use nyssa_ttree::write::{BranchOptions, TreeWriteOptions};
 use pyo3::prelude::*;
 
-use crate::options::{ByField, memory};
+use crate::options::ByField;
 
 /// Returns the options of branches.
 pub(crate) fn by_branch(given: ByField) -> Result<Vec<BranchOptions>> {
@@ -39,43 +40,30 @@ pub(crate) struct TreeOptions {
 impl TreeOptions {
     /// Returns the same in the types of the core. `file` has the compression and the effort of the file.
     pub(crate) fn parse(self, file: &RNTupleWriteOptions) -> Result<TreeWriteOptions> {
-        let effort: Option<Effort> = self.effort.map(|text| text.parse()).transpose()?;
-        let (compression, effort) = match self.compression {
-            Some(text) => {
-                let choice: CompressionChoice = text.parse()?;
-                (choice.compression, choice.effort(effort))
-            }
-            None => (file.compression, effort.unwrap_or(file.effort)),
-        };
         let level = self.split_level.map(|level| {
             let refused =
                 |_| Error::invalid_argument(format!("a split level is 0 to 99, not {level}"));
             u32::try_from(level).map_err(refused)
         });
-        let level = level.transpose()?;
-        let default = TreeWriteOptions::default();
-        let mut options = TreeWriteOptions {
+        let options = TreeFillOptions {
             title: self.title,
-            compression,
-            effort,
-            basket_size: self.basket_size.map_or(default.basket_size, memory),
-            auto_flush: self.auto_flush.map_or(default.auto_flush, AutoFlush::from),
-            optimize_baskets: self.optimize_baskets,
-            branches: by_branch(self.branch_options)?,
+            compression: self.compression.map(|text| text.parse()).transpose()?,
+            effort: self.effort.map(|text| text.parse()).transpose()?,
+            baskets: BasketOptions {
+                basket_size: self.basket_size,
+                auto_flush: self.auto_flush,
+                branch_options: by_branch(self.branch_options)?,
+            },
+            optimize_baskets: Some(self.optimize_baskets),
+            counters: self.counters,
+            leaf_lists: self.leaf_lists,
+            vectors: self.vectors,
+            split_level: level.transpose()?,
             aliases: self.aliases,
             user_info: self.user_info,
-            split_level: level.unwrap_or(default.split_level),
-            ..default
+            fill_contexts: None,
+            fill_order: None,
         };
-        for (glob, name) in &self.counters {
-            options = options.counter(glob, name)?;
-        }
-        for glob in &self.leaf_lists {
-            options = options.leaf_list(glob)?;
-        }
-        for glob in &self.vectors {
-            options = options.vector(glob)?;
-        }
-        Ok(options)
+        options.write_options(file)
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
 use arrow_schema::{Field, FieldRef, Schema};
-use nyssa_jobs::filling::Table;
+use nyssa_jobs::filling::{Table, Tree};
 use nyssa_jobs::update::Update;
 use nyssa_rntuple::write::{Order, RNTupleWriteOptions, SharedFile};
 use nyssa_root::effort::Effort;
@@ -18,7 +18,6 @@ use nyssa_ttree::write::TreeWriteOptions;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use self::tree::Tree;
 use crate::array::Array;
 use crate::bridge::PythonUpload;
 use crate::errors;
@@ -39,7 +38,7 @@ type Given = (String, ArrayRef);
 /// A ROOT file that takes RNTuples and TTrees until it is closed.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct Writer {
-    state: Arc<Mutex<Option<State>>>,
+    state: Arc<Mutex<Option<OpenFile>>>,
     cancel: Arc<AtomicBool>,
     process: Process,
 }
@@ -53,7 +52,7 @@ impl Drop for Writer {
     }
 }
 
-struct State {
+struct OpenFile {
     file: SharedFile,
     /// Whether RNTuples are added to an existing file.
     update: Option<Update>,
@@ -64,7 +63,7 @@ struct State {
     trees: Vec<Tree>,
 }
 
-impl State {
+impl OpenFile {
     /// Returns the file that is changed.
     fn update(&self, name: &str) -> Result<&Update> {
         let update = self.update.as_ref();
@@ -92,7 +91,7 @@ impl Writer {
             let write_behind = context.threads() > 1;
             let file_options = FileOptions { compression, write_behind, ..FileOptions::default() };
             let (file, update) = open(file_options)?;
-            Ok(State {
+            Ok(OpenFile {
                 file,
                 update,
                 options,
@@ -151,7 +150,7 @@ impl Writer {
         py: Python<'_>,
         name: String,
     ) -> PyResult<(Vec<Array>, u64, Vec<String>)> {
-        self.run(py, move |state| state.append_tree(name))
+        self.run(py, move |state| state.append_tree(&name))
     }
 
     /// Returns the C++ class of an object of the file before its update.
@@ -270,7 +269,7 @@ impl Writer {
         let classes = crate::classes::classes(classes)?;
         self.run(py, move |state| {
             let options = TreeWriteOptions { classes, ..options.parse(&state.options)? };
-            state.new_tree(name, &schema, options)
+            state.new_tree(&name, &schema, options)
         })
     }
 
@@ -302,7 +301,7 @@ impl Writer {
         columns: Vec<PyRef<'_, Array>>,
     ) -> PyResult<Vec<Array>> {
         let given = given(&columns);
-        self.run(py, move |state| state.tree(&name)?.in_order(&given))
+        self.run(py, move |state| tree::in_order(state.tree(&name)?, &given))
     }
 
     /// Appends entries to the TTree `name`, given by its columns in their order.
@@ -400,10 +399,7 @@ impl Writer {
         let slot = self.run(py, move |state| {
             let (order, context) = (state.order, state.context.clone());
             match state.tree(&name) {
-                Ok(tree) => {
-                    tree.check_entries()?;
-                    tree.rows.context(order, &context)
-                }
+                Ok(tree) => tree.context(order, &context),
                 Err(_) => state.table(&name)?.rows.context(order, &context),
             }
         })?;
@@ -416,7 +412,7 @@ impl Writer {
         self.check(py)?;
         Job::new(None).cancel(Arc::clone(&self.cancel)).run(py, move |_| {
             let state = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let Some(State { file, tables, trees, .. }) = state else { return Err(closed()) };
+            let Some(OpenFile { file, tables, trees, .. }) = state else { return Err(closed()) };
             for table in tables {
                 table.finish()?;
             }
@@ -446,7 +442,7 @@ impl Writer {
     fn run<T: Send + 'static>(
         &self,
         py: Python<'_>,
-        job: impl FnOnce(&mut State) -> Result<T> + Send + 'static,
+        job: impl FnOnce(&mut OpenFile) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
         self.check(py)?;
         let slot = Arc::clone(&self.state);

@@ -128,16 +128,17 @@ typedef struct nyssa_error nyssa_error;
 // A part of the entries of a table, which one thread fills. Each thread has its own.
 typedef struct nyssa_fill_context nyssa_fill_context;
 
-// An RNTuple of a writer, which is filled from one thread at a time, or by fill contexts. It is of no use after its writer
-// is committed or closed.
+// An RNTuple or a TTree of a writer, which is filled from one thread at a time, or by fill contexts. It is of no use after
+// its writer is committed or closed.
 typedef struct nyssa_table nyssa_table;
 
 // A file that is being written. It appears when it is committed. Several threads may use it at the same time.
 typedef struct nyssa_writer nyssa_writer;
 
 // A callback that gets what is done and the total, in bytes or entries, and `user` of the context. Threads of nyssa call
-// it, never two at the same time. It may not call nyssa, other than `nyssa_context_cancel`. If it returns another number
-// than 0, the context is cancelled as by `nyssa_context_cancel`.
+// it, never two at the same time. Of the functions that can fail it may call `nyssa_context_cancel` only; all others return
+// `NYSSA_INVALID_ARGUMENT` in it. If it returns another number than 0, the context is cancelled as by
+// `nyssa_context_cancel`.
 typedef int32_t (*nyssa_progress)(void *user, uint64_t done, uint64_t total);
 
 #ifdef __cplusplus
@@ -240,9 +241,14 @@ nyssa_status nyssa_open(const char *url,
                         nyssa_dataset **dataset,
                         nyssa_error **error);
 
-// Opens `count` datasets as one, one after the other. All have the columns of the first. RNTuples and TTrees can be mixed.
+// Opens `count` datasets as one, one after the other. RNTuples and TTrees can be mixed.
 //
-// Options and errors: the options and the errors of `nyssa_open`, and `NYSSA_INVALID_ARGUMENT` for columns that differ.
+// Options: the options of `nyssa_open`, and `schema` (`first`: the columns of the first file, the default; `union`: all columns
+// of all files; `intersection`: the columns that all files have; or columns with C++ types, `schema=pt=double`, which can be
+// repeated), `missing` (what a column is where a file lacks it: `error`, `default` for zero or empty, or `null`; the default is
+// `null` for a union and for columns with types, and otherwise `error`), `narrowing` (whether types may become narrower:
+// integers are checked, doubles are rounded), `aliases=NEW=OLD` (an old name of a column or member; can be repeated).
+// Errors: the errors of `nyssa_open`, and `NYSSA_INVALID_ARGUMENT` for options, and for columns that differ.
 //
 // # Safety
 // `urls` has `count` texts; `options` is null or a text; `dataset` and `error` are null, or places for pointers.
@@ -253,8 +259,8 @@ nyssa_status nyssa_chain(const char *const *urls,
                          nyssa_dataset **dataset,
                          nyssa_error **error);
 
-// Makes the dataset of the entries that pass a cut, such as `nMuon >= 2 && any(Muon_pt > 20)`. The columns of the cut are
-// read at once. The old dataset stays open, and may be closed.
+// Makes the dataset of the entries that pass a cut, such as `nMuon >= 2 && any(Muon_pt > 20)`. It may use the aliases of a
+// TTree. The columns of the cut are read at once. The old dataset stays open, and may be closed.
 //
 // Errors: `NYSSA_INVALID_ARGUMENT` with the place where the cut is wrong; `NYSSA_NOT_FOUND` for a column that is missing;
 // the errors of `nyssa_dataset_read`.
@@ -296,10 +302,12 @@ nyssa_status nyssa_dataset_describe(const nyssa_dataset *dataset,
                                     char **json,
                                     nyssa_error **error);
 
-// Gives the Arrow schema of `count` columns, or of all if `count` is 0: a struct whose children are the columns. The
-// metadata `nyssa:type` of a field is its C++ type where the Arrow type does not say it.
+// Gives the Arrow schema of `count` columns, or of all if `count` is 0: a struct whose children are the columns. A column is
+// a name, a path such as `jets.pt`, a glob such as `Muon_*`, which stands for all columns that it matches, or an expression
+// such as `Muon_pt * 2`, which may use the aliases of a TTree. The metadata `nyssa:type` of a field is its C++ type where the
+// Arrow type does not say it.
 //
-// Errors: `NYSSA_NOT_FOUND` with the nearest names; `NYSSA_UNSUPPORTED` for a column that cannot be read.
+// Errors: `NYSSA_NOT_FOUND` with the nearest names; `NYSSA_INVALID_ARGUMENT` with the place where an expression is wrong; `NYSSA_UNSUPPORTED` for a column that cannot be read.
 //
 // # Safety
 // `columns` has `count` texts. `schema` is null, or a place for a schema, which belongs to the caller; `error` is null, or
@@ -310,9 +318,9 @@ nyssa_status nyssa_dataset_schema(const nyssa_dataset *dataset,
                                   struct ArrowSchema *schema,
                                   nyssa_error **error);
 
-// Reads `count` columns, or all if `count` is 0, of the entries from `start` up to `stop`, which is not included. A column
-// is a name or a path such as `jets.pt`. The array is a struct whose children are the columns. Its buffers are those into
-// which the file was decoded; they live until the array is released.
+// Reads `count` columns, as `nyssa_dataset_schema` takes them, or all if `count` is 0, of the entries from `start` up to
+// `stop`, which is not included. The array is a struct whose children are the columns. Its buffers are those into which the
+// file was decoded; they live until the array is released.
 //
 // Errors: `NYSSA_NOT_FOUND` with the nearest names; `NYSSA_INVALID_ARGUMENT` for a range beyond the entries, and for
 // strings that are not UTF-8; `NYSSA_UNSUPPORTED`; `NYSSA_CHECKSUM`, `NYSSA_IO` and `NYSSA_OUT_OF_SPECIFICATION` with the
@@ -354,7 +362,7 @@ nyssa_status nyssa_dataset_take(const nyssa_dataset *dataset,
 //
 // Options: `entries` (of a batch) or `memory` (of the batches and what reads them, such as `100MB`); without them, a batch
 // is a cluster.
-// Errors: the errors of `nyssa_dataset_schema`; the stream has the errors of reading, as texts.
+// Errors: the errors of `nyssa_dataset_schema`. `nyssa_stream_error` gives the errors of the stream.
 //
 // # Safety
 // `columns` has `count` texts; `options` is null, or a text. `stream` is null, or a place for a stream, which belongs to
@@ -378,6 +386,17 @@ nyssa_status nyssa_io_stats(const nyssa_dataset *dataset,
                             char **json,
                             nyssa_error **error);
 
+// Gives the error of the last call of a stream of `nyssa_dataset_stream`, and returns its kind; `NYSSA_OK` if the call
+// did not fail. The thread that uses the stream calls it. The functions of the stream return the number of `errno.h` that is
+// nearest to the kind, and the message at `get_last_error`.
+//
+// Errors: the errors of `nyssa_dataset_read`; `NYSSA_INVALID_ARGUMENT` for another stream, and for one that is released.
+//
+// # Safety
+// `stream` is null, or a stream; `error` is null, or a place for a pointer.
+nyssa_status nyssa_stream_error(struct ArrowArrayStream *stream,
+                                nyssa_error **error);
+
 // Starts a new file at a path or URL. It appears under its name when `nyssa_writer_commit` returns.
 //
 // Options: `force` (replace an existing file then), and the defaults of its tables: `compression`, `effort`, `encoding`,
@@ -395,7 +414,7 @@ nyssa_status nyssa_create(const char *url,
                           nyssa_writer **out,
                           nyssa_error **error);
 
-// Opens a local file to add RNTuples and entries to it. Other programs see the old file until the writer is committed; a
+// Opens a local file to add RNTuples, TTrees and entries to it. Other programs see the old file until the writer is committed; a
 // crash leaves the old file.
 //
 // Options: the options of `nyssa_create`, without `force`.
@@ -409,15 +428,20 @@ nyssa_status nyssa_update(const char *path,
                           nyssa_writer **out,
                           nyssa_error **error);
 
-// Starts the RNTuple at a path in the file. Its fields come from an Arrow schema, from `definitions`, or from both.
+// Starts an RNTuple, or with the option `format=ttree` a TTree, at a path in the file. Its fields come from an Arrow schema,
+// from `definitions`, or from both.
 //
 // `definitions` is an object of JSON. `fields` has names and C++ types in order: `{"pt": "std::vector<float>", "jet":
 // "Jet"}`. `classes` has the classes that the types use: `{"Jet": {":bases": ["Base"], ":version": 2, "pt": "float"},
 // "Color": {":enum": "short"}, "Hits": {":items": "Hit"}, "Track": {":streamed": "file.root"}}`; a file has the streamer
 // infos of classes whose objects are bytes. A field of the schema is of a class if its metadata `nyssa:type` names it.
-// Options: the options of `nyssa_create` without `force`; null means the options of the writer.
+// Options of an RNTuple: the options of `nyssa_create` without `force`; without options, the options of the writer. Options
+// of a TTree: `title`, `basket_size` (bytes), `auto_flush` (entries, or a size such as `30MB`), `optimize_baskets`,
+// `branch_options`, `counters=GLOB:NAME`, `leaf_lists=GLOB`, `vectors=GLOB`, `split_level`, `aliases=NAME=FORMULA`,
+// `user_info=NAME=TEXT`, which can be repeated or be arrays in JSON, and `compression`, `effort`, `fill_contexts` and
+// `fill_order`, which are otherwise the options of the writer.
 // Errors: `NYSSA_INVALID_ARGUMENT` for names, types or options, and when the file has that path; `NYSSA_UNSUPPORTED` with
-// the field that RNTuple cannot store; `NYSSA_LIMIT_EXCEEDED` if the memory is too small for the columns.
+// the field that the format cannot store; `NYSSA_LIMIT_EXCEEDED` if the memory is too small for the columns.
 //
 // # Safety
 // `path`, `definitions` and `options` are texts (the last two may be null). `schema` is null, or a schema, which stays with
@@ -430,10 +454,13 @@ nyssa_status nyssa_writer_table(const nyssa_writer *writer,
                                 nyssa_table **table,
                                 nyssa_error **error);
 
-// Goes on with the RNTuple at a path of an existing file, in its encodings. Options: the options of `nyssa_writer_table`.
+// Goes on with the RNTuple or the TTree at a path of an existing file, in its encodings. Options: the options of
+// `nyssa_writer_table`. An index of a TTree (`TTree::BuildIndex`) is left out of the new file, as
+// `notes` of the report of `nyssa_table_commit` say.
 //
 // Errors: `NYSSA_NOT_FOUND`; `NYSSA_INVALID_ARGUMENT` if the writer is not of `nyssa_update`; `NYSSA_UNSUPPORTED` for
-// columns of unknown types.
+// columns of unknown types, and for a TTree to which no baskets can be added. After an error, the table can be appended
+// again.
 //
 // # Safety
 // `path` and `options` are texts (`options` may be null); `table` and `error` are null, or places for pointers.
@@ -455,6 +482,8 @@ nyssa_status nyssa_writer_commit(const nyssa_writer *writer,
                                  nyssa_error **error);
 
 // Gives the Arrow schema of the rows of a table: what `nyssa_table_fill` takes without a schema.
+//
+// Errors: `NYSSA_UNSUPPORTED` for a field of an RNTuple of `nyssa_writer_append` that has no Arrow type.
 //
 // # Safety
 // `schema` is null, or a place for a schema, which belongs to the caller; `error` is null, or a place for a pointer.
@@ -489,9 +518,11 @@ nyssa_status nyssa_table_flush(const nyssa_table *table, nyssa_error **error);
 // Adds fields, as `nyssa_writer_table` takes them. Earlier entries have zeros and empty collections there, or, for a table
 // of `nyssa_writer_append` without new entries, the values of `array` (one for each entry), if it is not null. It is as the
 // schema says, or, without a schema, as the definitions say, and is released by nyssa. Fill contexts see the fields from
-// their first rows on that have them.
+// their first rows on that have them. A TTree that has entries needs their values, and takes no fields once it has fill
+// contexts.
 //
-// Errors: the errors of `nyssa_writer_table` and of filling.
+// Errors: the errors of `nyssa_writer_table` and of filling; `NYSSA_INVALID_ARGUMENT` for another number of values than
+// entries.
 //
 // # Safety
 // `schema` is null, or a schema, which stays with the caller; `definitions` is null, or a text; `array` is null, or an array
@@ -503,9 +534,9 @@ nyssa_status nyssa_table_add_fields(const nyssa_table *table,
                                     struct ArrowArray *array,
                                     nyssa_error **error);
 
-// Begins an attribute set of a table, before it has fill contexts. Its rows have the fields of an Arrow schema.
+// Begins an attribute set of an RNTuple, before it has fill contexts. Its rows have the fields of an Arrow schema.
 //
-// Errors: `NYSSA_INVALID_ARGUMENT` for a name or a schema that cannot be written.
+// Errors: `NYSSA_INVALID_ARGUMENT` for a name or a schema that cannot be written, and for a TTree.
 //
 // # Safety
 // `set` is a text; `schema` is a schema, which stays with the caller; `error` is null, or a place for a pointer.
@@ -542,8 +573,8 @@ nyssa_status nyssa_table_stats(const nyssa_table *table,
                                nyssa_error **error);
 
 // Commits a table: writes its remaining entries, its attribute sets and its fill contexts. The handle is of no use
-// then. The report is an object of JSON: `entries`, `clusters`, `pages`, `shared_pages`, `uncompressed_bytes`,
-// `compressed_bytes`.
+// then. The report is an object of JSON: `entries`, `clusters`, `uncompressed_bytes`, `compressed_bytes`, and `pages` and
+// `shared_pages` of an RNTuple or `baskets` of a TTree, with `notes` on parts of an existing TTree that are left out.
 //
 // Errors: the errors of filling; `NYSSA_INVALID_ARGUMENT` when an attribute has a range that is not in the RNTuple.
 //

@@ -1,15 +1,13 @@
 //! Data of the Arrow C data interface, in and out, without copies.
 
-use std::sync::Arc;
-
-use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, from_ffi_and_data_type, to_ffi};
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader, StructArray, make_array};
-use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
-use nyssa_data::dataset::steps::Batches;
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type, to_ffi};
+use arrow_array::{Array, ArrayRef, RecordBatch, StructArray, make_array};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema};
 use nyssa_root::arrow::{normalise, shortened};
 use nyssa_root::{Error, Result};
 
 use crate::call::not_null;
+use crate::shape;
 
 /// A column that is to be written: its name, and its values.
 pub(crate) type Given = (String, ArrayRef);
@@ -56,6 +54,21 @@ pub(crate) unsafe fn schema_in(schema: *const FFI_ArrowSchema) -> Result<Fields>
     }
 }
 
+/// Returns the schema of the caller, or no fields for null.
+///
+/// # Errors
+/// `InvalidArgument` for a schema that is no struct of columns.
+///
+/// # Safety
+/// `schema` is null, or a schema that is not released.
+pub(crate) unsafe fn schema_or_none(schema: *const FFI_ArrowSchema) -> Result<Fields> {
+    match schema.is_null() {
+        true => Ok(Fields::empty()),
+        // SAFETY: the caller promises it.
+        false => unsafe { schema_in(schema) },
+    }
+}
+
 /// Takes an array of the caller. Functions do this first, so that the array is released even after an error.
 ///
 /// # Errors
@@ -68,7 +81,9 @@ pub(crate) unsafe fn take(array: *mut FFI_ArrowArray) -> Result<FFI_ArrowArray> 
     // SAFETY: it is not null, so the caller promises that it is an array; it is moved out, which marks it as released.
     let array = unsafe { FFI_ArrowArray::from_raw(array) };
     match array.is_released() {
-        true => Err(Error::invalid_argument("the array is released, or was taken before")),
+        true => Err(Error::invalid_argument(
+            "the array is released, or was taken by an earlier call: make another for each call",
+        )),
         false => Ok(array),
     }
 }
@@ -87,34 +102,22 @@ pub(crate) unsafe fn columns_in(
     known: &[FieldRef],
 ) -> Result<Vec<Given>> {
     let children = array.num_children();
-    let data = match schema.is_null() {
+    let (fields, owner) = match schema.is_null() {
         true => {
-            let Some(fields) = known.get(..children) else {
-                let fields = known.len();
-                let message =
-                    format!("the array has {children} columns, but the rows have {fields}");
-                return Err(Error::invalid_argument(message));
-            };
-            // SAFETY: the caller promises that the buffers are as the schema of the rows says.
-            unsafe {
-                from_ffi_and_data_type(
-                    array,
-                    DataType::Struct(fields.iter().map(Arc::clone).collect()),
-                )
-            }
+            (known.get(..children).map(|known| known.iter().cloned().collect()), "the rows have")
         }
-        false => {
-            // SAFETY: as above; the children are counted, because the library trusts the schema.
-            let fields = unsafe { schema_in(schema) }?;
-            if fields.len() != children {
-                let message =
-                    format!("the array has {children} columns, but its schema {}", fields.len());
-                return Err(Error::invalid_argument(message));
-            }
-            // SAFETY: it is not null, and the caller promises that the buffers are as the schema says.
-            unsafe { from_ffi(array, &*schema) }
-        }
+        // SAFETY: it is not null, so the caller promises that it is a schema.
+        false => (Some(unsafe { schema_in(schema) }?), "its schema has"),
     };
+    let fields: Fields = fields.unwrap_or_else(|| known.iter().cloned().collect());
+    if fields.len() != children {
+        let message = format!("the array has {children} columns, but {owner} {}", fields.len());
+        return Err(Error::invalid_argument(message));
+    }
+    let data_type = DataType::Struct(fields);
+    shape::check(&array, &data_type, "the rows")?;
+    // SAFETY: the array has these parts, and the caller promises that the buffers are as the schema says.
+    let data = unsafe { from_ffi_and_data_type(array, data_type) };
     let array = make_array(data.map_err(invalid)?);
     let Some(record) = array.as_any().downcast_ref::<StructArray>() else {
         return Err(Error::invalid_argument("the array is no struct of columns"));
@@ -128,25 +131,4 @@ pub(crate) unsafe fn columns_in(
         Ok((field.name().clone(), column))
     };
     columns.map(column).collect()
-}
-
-/// The batches of a stream.
-pub(crate) struct Stream(pub Batches);
-
-impl Iterator for Stream {
-    type Item = std::result::Result<RecordBatch, ArrowError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        // The consumer is C code, which no panic may reach.
-        let read = std::panic::AssertUnwindSafe(|| self.0.next_batch());
-        let batch = std::panic::catch_unwind(read)
-            .unwrap_or_else(|_| Err(Error::out_of_spec("nyssa failed unexpectedly")));
-        batch.map_err(|error| ArrowError::ExternalError(Box::new(error))).transpose()
-    }
-}
-
-impl RecordBatchReader for Stream {
-    fn schema(&self) -> SchemaRef {
-        self.0.schema()
-    }
 }

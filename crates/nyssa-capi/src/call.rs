@@ -1,17 +1,50 @@
 //! How every function of the interface runs: arguments are checked, no panic leaves, and errors become a status.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use nyssa_root::{Error, Result};
 
 use crate::error::{NYSSA_OK, nyssa_error, nyssa_status};
 
-/// Runs `work`. Its error, or a panic, becomes the status, and the object at `error` if this is not null.
+thread_local! {
+    /// Whether a callback of the caller runs in this thread.
+    static IN_CALLBACK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a callback of the caller. Until it returns, this thread gets errors of all functions that work.
+pub(crate) fn callback<T>(callback: impl FnOnce() -> T) -> T {
+    let before = IN_CALLBACK.replace(true);
+    let value = callback();
+    IN_CALLBACK.set(before);
+    value
+}
+
+/// Runs `work`, as [`run_always`] does, if the thread is in no callback, which would wait for itself.
 ///
 /// # Safety
 /// `error` is null, or a place for a pointer.
 pub(crate) unsafe fn run(
+    error: *mut *mut nyssa_error,
+    work: impl FnOnce() -> Result<()>,
+) -> nyssa_status {
+    let outside = || match IN_CALLBACK.get() {
+        true => Err(Error::invalid_argument(
+            "a callback of progress may only call nyssa_context_cancel: call other functions after the call that reports \
+             its progress",
+        )),
+        false => work(),
+    };
+    // SAFETY: the caller promises it.
+    unsafe { run_always(error, outside) }
+}
+
+/// Runs `work`. Its error, or a panic, becomes the status, and the object at `error` if this is not null.
+///
+/// # Safety
+/// `error` is null, or a place for a pointer.
+pub(crate) unsafe fn run_always(
     error: *mut *mut nyssa_error,
     work: impl FnOnce() -> Result<()>,
 ) -> nyssa_status {

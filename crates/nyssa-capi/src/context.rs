@@ -28,8 +28,9 @@ impl Handled for Threads {
 }
 
 /// A callback that gets what is done and the total, in bytes or entries, and `user` of the context. Threads of nyssa call
-/// it, never two at the same time. It may not call nyssa, other than `nyssa_context_cancel`. If it returns another number
-/// than 0, the context is cancelled as by `nyssa_context_cancel`.
+/// it, never two at the same time. Of the functions that can fail it may call `nyssa_context_cancel` only; all others return
+/// `NYSSA_INVALID_ARGUMENT` in it. If it returns another number than 0, the context is cancelled as by
+/// `nyssa_context_cancel`.
 pub type nyssa_progress =
     Option<unsafe extern "C" fn(user: *mut c_void, done: u64, total: u64) -> i32>;
 
@@ -63,7 +64,7 @@ pub unsafe extern "C" fn nyssa_context_new(
             made = made.with_progress(Arc::new(move |done, total| {
                 let user = user.lock().unwrap_or_else(PoisonError::into_inner);
                 // SAFETY: the caller of `nyssa_context_new` promises it; the lock keeps other threads out.
-                if unsafe { progress(user.0, done, total) } != 0 {
+                if call::callback(|| unsafe { progress(user.0, done, total) }) != 0 {
                     stop.store(true, Ordering::Relaxed);
                 }
             }));
@@ -90,7 +91,7 @@ pub unsafe extern "C" fn nyssa_context_cancel(
         Ok(())
     };
     // SAFETY: the caller promises it.
-    unsafe { call::run(error, cancel) }
+    unsafe { call::run_always(error, cancel) }
 }
 
 /// Returns the context of a handle, which may be null.

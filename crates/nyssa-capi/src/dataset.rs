@@ -1,31 +1,22 @@
-//! Reading.
+//! Opening.
 
 use std::ffi::c_char;
 use std::sync::Arc;
 
-use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow_schema::{Schema, SchemaRef};
-use nyssa_data::dataset::steps::{Batches, MakeBatch, StepSize};
-use nyssa_data::dataset::{AnyDataset, Format, fields};
-use nyssa_data::view::{Chain, ChainOptions, Query};
-use nyssa_jobs::open::{datasets, format_of, link, open_path_with, split_path};
-use nyssa_observe::IoStats;
+use nyssa_data::dataset::{AnyDataset, Format};
+use nyssa_data::view::{Chain, Query};
+use nyssa_jobs::open::{datasets, format_of, link, open_path_with, split_path, stored_aliases};
 use nyssa_rntuple::read::Reader;
-use nyssa_root::arrow::{export_batch, export_schema};
-use nyssa_root::guard::to_usize;
+use nyssa_root::Error;
 use nyssa_root::rootfile::RootFile;
-use nyssa_root::{Context, Error, Result};
 use serde_json::json;
 
-use crate::arrow::{Stream, batch_out, schema_out};
 use crate::call;
 use crate::context::{context_of, nyssa_context};
 use crate::error::{nyssa_error, nyssa_status};
 use crate::handle::{self, Handled};
-use crate::options::{Given, OpenArguments};
-use crate::texts::{items, json, text, text_or_none, texts};
+use crate::options::{ChainArguments, Given, OpenArguments};
+use crate::texts::{json, text, text_or_none, texts};
 
 /// An open RNTuple or TTree. Several threads may read it at the same time. It is closed by `nyssa_close`; what was read
 /// stays.
@@ -34,81 +25,15 @@ pub struct nyssa_dataset {
 }
 
 /// What is behind a `nyssa_dataset`.
-struct Open {
-    dataset: AnyDataset,
+pub(crate) struct Open {
+    pub dataset: AnyDataset,
     /// Whether strings are bytes.
-    raw: bool,
+    pub raw: bool,
 }
 
 impl Handled for Open {
     const WHAT: &'static str = "dataset";
     type Opaque = nyssa_dataset;
-}
-
-/// Returns a schema, and makes batches, as the caller of `open` wants them.
-type Form = (fn(&Schema) -> Schema, MakeBatch);
-
-impl Open {
-    fn form(&self) -> Form {
-        match self.raw {
-            true => (Schema::clone, plain_batch),
-            false => (export_schema, export_batch),
-        }
-    }
-
-    /// Returns the columns of these names, or all columns.
-    fn names(&self, names: &[&str]) -> Vec<String> {
-        match names.is_empty() {
-            true => self.dataset.columns().iter().map(|column| column.name.clone()).collect(),
-            false => names.iter().map(|&name| name.to_owned()).collect(),
-        }
-    }
-
-    /// Reads columns by `read`, and returns them with their schema.
-    fn read(
-        &self,
-        names: &[&str],
-        rows: u64,
-        read: impl FnOnce(&[&str]) -> Result<Vec<ArrayRef>>,
-    ) -> Result<RecordBatch> {
-        let names = self.names(names);
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let schema = Schema::new(fields(self.dataset.as_ref(), &names)?);
-        let arrays = read(&names)?;
-        let (show, make) = self.form();
-        let shown = Arc::new(show(&schema));
-        make(&schema, &arrays, to_usize(rows, "a number of entries")?, &shown)
-    }
-}
-
-/// Makes a batch whose strings are bytes.
-fn plain_batch(
-    _: &Schema,
-    arrays: &[ArrayRef],
-    rows: usize,
-    schema: &SchemaRef,
-) -> Result<RecordBatch> {
-    let options = RecordBatchOptions::new().with_row_count(Some(rows));
-    RecordBatch::try_new_with_options(Arc::clone(schema), arrays.to_vec(), &options)
-        .map_err(crate::arrow::invalid)
-}
-
-/// Writes a batch to the places of the caller.
-///
-/// # Safety
-/// `schema` is null or a place for a schema, and `array` a place for an array.
-unsafe fn give_batch(
-    batch: &RecordBatch,
-    schema: *mut FFI_ArrowSchema,
-    array: *mut FFI_ArrowArray,
-) -> Result<()> {
-    let (described, data) = (schema_out(&batch.schema())?, batch_out(batch)?);
-    // SAFETY: the caller promises it.
-    unsafe {
-        call::put(array, data);
-        call::put(schema, described);
-    }
-    Ok(())
 }
 
 /// Lists the RNTuples and TTrees of a file as JSON: an array of objects with `name` and `format`.
@@ -134,11 +59,11 @@ pub unsafe extern "C" fn nyssa_list(
         let context = context_of(context)?;
         let (options, _) = Given::parse(options)?.of::<OpenArguments>()?.options(&context)?;
         let file = RootFile::open(nyssa_io::open_with(&*split_path(url).0, &options)?)?;
-        let found: Vec<_> = datasets(&file)?
+        let listed: Vec<_> = datasets(&file)?
             .iter()
             .map(|key| json!({ "name": key.path, "format": format_of(key).map(format_name) }))
             .collect();
-        self::json(&found)
+        self::json(&listed)
     };
     // SAFETY: the caller promises it.
     unsafe { call::give(error, json, list) }
@@ -182,9 +107,14 @@ pub unsafe extern "C" fn nyssa_open(
     unsafe { call::give(error, dataset, open) }
 }
 
-/// Opens `count` datasets as one, one after the other. All have the columns of the first. RNTuples and TTrees can be mixed.
+/// Opens `count` datasets as one, one after the other. RNTuples and TTrees can be mixed.
 ///
-/// Options and errors: the options and the errors of `nyssa_open`, and `NYSSA_INVALID_ARGUMENT` for columns that differ.
+/// Options: the options of `nyssa_open`, and `schema` (`first`: the columns of the first file, the default; `union`: all columns
+/// of all files; `intersection`: the columns that all files have; or columns with C++ types, `schema=pt=double`, which can be
+/// repeated), `missing` (what a column is where a file lacks it: `error`, `default` for zero or empty, or `null`; the default is
+/// `null` for a union and for columns with types, and otherwise `error`), `narrowing` (whether types may become narrower:
+/// integers are checked, doubles are rounded), `aliases=NEW=OLD` (an old name of a column or member; can be repeated).
+/// Errors: the errors of `nyssa_open`, and `NYSSA_INVALID_ARGUMENT` for options, and for columns that differ.
 ///
 /// # Safety
 /// `urls` has `count` texts; `options` is null or a text; `dataset` and `error` are null, or places for pointers.
@@ -203,17 +133,18 @@ pub unsafe extern "C" fn nyssa_chain(
         // SAFETY: as above.
         let options = unsafe { text_or_none(options, "the options") }?;
         let context = context_of(context)?;
-        let (options, raw) = Given::parse(options)?.of::<OpenArguments>()?.options(&context)?;
+        let given = Given::parse(options)?.of::<ChainArguments>()?;
+        let (options, raw, evolution) = given.options(&context)?;
         let links = urls.into_iter().map(|url| link(url, &options)).collect();
-        let chain = Chain::new(links, &ChainOptions::default(), &context)?;
+        let chain = Chain::new(links, &evolution, &context)?;
         Ok(handle::open(Open { dataset: Arc::new(chain), raw }))
     };
     // SAFETY: the caller promises it.
     unsafe { call::give(error, dataset, chain) }
 }
 
-/// Makes the dataset of the entries that pass a cut, such as `nMuon >= 2 && any(Muon_pt > 20)`. The columns of the cut are
-/// read at once. The old dataset stays open, and may be closed.
+/// Makes the dataset of the entries that pass a cut, such as `nMuon >= 2 && any(Muon_pt > 20)`. It may use the aliases of a
+/// TTree. The columns of the cut are read at once. The old dataset stays open, and may be closed.
 ///
 /// Errors: `NYSSA_INVALID_ARGUMENT` with the place where the cut is wrong; `NYSSA_NOT_FOUND` for a column that is missing;
 /// the errors of `nyssa_dataset_read`.
@@ -233,7 +164,8 @@ pub unsafe extern "C" fn nyssa_dataset_select(
         // SAFETY: the caller promises it.
         let cut = unsafe { text(cut, "the cut") }?;
         let dataset = Arc::clone(&open.dataset);
-        let query = Query::new(&*dataset, &[], Some(cut), Vec::new(), || Ok(Vec::new()))?;
+        let query =
+            Query::new(&*dataset, &[], Some(cut), Vec::new(), || stored_aliases(&*dataset))?;
         let entries = 0..dataset.num_entries();
         let dataset = query.apply(dataset, entries, &context_of(context)?)?.dataset;
         Ok(handle::open(Open { dataset, raw: open.raw }))
@@ -325,186 +257,4 @@ pub unsafe extern "C" fn nyssa_dataset_describe(
     };
     // SAFETY: the caller promises it.
     unsafe { call::give(error, json, describe) }
-}
-
-/// Gives the Arrow schema of `count` columns, or of all if `count` is 0: a struct whose children are the columns. The
-/// metadata `nyssa:type` of a field is its C++ type where the Arrow type does not say it.
-///
-/// Errors: `NYSSA_NOT_FOUND` with the nearest names; `NYSSA_UNSUPPORTED` for a column that cannot be read.
-///
-/// # Safety
-/// `columns` has `count` texts. `schema` is null, or a place for a schema, which belongs to the caller; `error` is null, or
-/// a place for a pointer.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn nyssa_dataset_schema(
-    dataset: *const nyssa_dataset,
-    columns: *const *const c_char,
-    count: usize,
-    schema: *mut FFI_ArrowSchema,
-    error: *mut *mut nyssa_error,
-) -> nyssa_status {
-    let describe = || {
-        let open = handle::get::<Open>(dataset)?;
-        // SAFETY: the caller promises it.
-        let names = open.names(&unsafe { texts(columns, count, "the columns") }?);
-        let (show, _) = open.form();
-        schema_out(&show(&Schema::new(fields(open.dataset.as_ref(), &names)?)))
-    };
-    // SAFETY: the caller promises it.
-    unsafe { call::give(error, schema, describe) }
-}
-
-/// Reads `count` columns, or all if `count` is 0, of the entries from `start` up to `stop`, which is not included. A column
-/// is a name or a path such as `jets.pt`. The array is a struct whose children are the columns. Its buffers are those into
-/// which the file was decoded; they live until the array is released.
-///
-/// Errors: `NYSSA_NOT_FOUND` with the nearest names; `NYSSA_INVALID_ARGUMENT` for a range beyond the entries, and for
-/// strings that are not UTF-8; `NYSSA_UNSUPPORTED`; `NYSSA_CHECKSUM`, `NYSSA_IO` and `NYSSA_OUT_OF_SPECIFICATION` with the
-/// place in the file; `NYSSA_CANCELLED`.
-///
-/// # Safety
-/// `columns` has `count` texts. `array` is null, or a place for an array; `schema` is null, or a place for its schema. Both
-/// belong to the caller then. `error` is null, or a place for a pointer.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn nyssa_dataset_read(
-    dataset: *const nyssa_dataset,
-    columns: *const *const c_char,
-    count: usize,
-    start: u64,
-    stop: u64,
-    context: *const nyssa_context,
-    schema: *mut FFI_ArrowSchema,
-    array: *mut FFI_ArrowArray,
-    error: *mut *mut nyssa_error,
-) -> nyssa_status {
-    let read = || {
-        let open = handle::get::<Open>(dataset)?;
-        call::not_null(array, "the place of the array")?;
-        // SAFETY: the caller promises it.
-        let names = unsafe { texts(columns, count, "the columns") }?;
-        let context = context_of(context)?;
-        let rows = stop.saturating_sub(start);
-        let batch =
-            open.read(&names, rows, |names| open.dataset.read(names, start..stop, &context))?;
-        // SAFETY: the array is not null, and the caller promises the rest.
-        unsafe { give_batch(&batch, schema, array) }
-    };
-    // SAFETY: the caller promises it.
-    unsafe { call::run(error, read) }
-}
-
-/// Reads columns as `nyssa_dataset_read` does, for `indices_count` entries in any order, which can be repeated. Only the
-/// pages that hold them are read.
-///
-/// Errors: the errors of `nyssa_dataset_read`.
-///
-/// # Safety
-/// `columns` has `count` texts, and `indices` has `indices_count` numbers. `array` is null, or a place for an array; `schema`
-/// is null, or a place for its schema. Both belong to the caller then. `error` is null, or a place for a pointer.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn nyssa_dataset_take(
-    dataset: *const nyssa_dataset,
-    columns: *const *const c_char,
-    count: usize,
-    indices: *const u64,
-    indices_count: usize,
-    context: *const nyssa_context,
-    schema: *mut FFI_ArrowSchema,
-    array: *mut FFI_ArrowArray,
-    error: *mut *mut nyssa_error,
-) -> nyssa_status {
-    let take = || {
-        let open = handle::get::<Open>(dataset)?;
-        call::not_null(array, "the place of the array")?;
-        // SAFETY: the caller promises it.
-        let names = unsafe { texts(columns, count, "the columns") }?;
-        // SAFETY: as above.
-        let indices = unsafe { items(indices, indices_count, "the indices") }?;
-        let context = context_of(context)?;
-        let rows = indices.len() as u64;
-        let batch = open.read(&names, rows, |names| open.dataset.take(names, indices, &context))?;
-        // SAFETY: the array is not null, and the caller promises the rest.
-        unsafe { give_batch(&batch, schema, array) }
-    };
-    // SAFETY: the caller promises it.
-    unsafe { call::run(error, take) }
-}
-
-/// Reads columns as `nyssa_dataset_read` does, in batches. Threads read the next batch while the caller works on the one
-/// before. The dataset may be closed meanwhile.
-///
-/// Options: `entries` (of a batch) or `memory` (of the batches and what reads them, such as `100MB`); without them, a batch
-/// is a cluster.
-/// Errors: the errors of `nyssa_dataset_schema`; the stream has the errors of reading, as texts.
-///
-/// # Safety
-/// `columns` has `count` texts; `options` is null, or a text. `stream` is null, or a place for a stream, which belongs to
-/// the caller: one thread at a time may use it. `error` is null, or a place for a pointer.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn nyssa_dataset_stream(
-    dataset: *const nyssa_dataset,
-    columns: *const *const c_char,
-    count: usize,
-    start: u64,
-    stop: u64,
-    options: *const c_char,
-    context: *const nyssa_context,
-    stream: *mut FFI_ArrowArrayStream,
-    error: *mut *mut nyssa_error,
-) -> nyssa_status {
-    let begin = || {
-        let open = handle::get::<Open>(dataset)?;
-        // SAFETY: the caller promises it.
-        let names = open.names(&unsafe { texts(columns, count, "the columns") }?);
-        // SAFETY: as above.
-        let options = unsafe { text_or_none(options, "the options") }?;
-        let size = step_size(Given::parse(options)?.of()?);
-        let context: Context = context_of(context)?;
-        let batches = Batches::new(&open.dataset, names, start..stop, size, open.form(), context)?;
-        Ok(FFI_ArrowArrayStream::new(Box::new(Stream(batches))))
-    };
-    // SAFETY: the caller promises it.
-    unsafe { call::give(error, stream, begin) }
-}
-
-/// The options of a stream.
-#[derive(clap::Args)]
-struct StreamArguments {
-    /// The number of entries of a batch.
-    #[arg(long)]
-    entries: Option<u64>,
-    /// The memory of the batches.
-    #[arg(long, value_parser = nyssa_io::parse_size, conflicts_with = "entries")]
-    memory: Option<u64>,
-}
-
-fn step_size(arguments: StreamArguments) -> StepSize {
-    match (arguments.entries, arguments.memory) {
-        (Some(entries), _) => StepSize::Entries(entries),
-        (None, Some(memory)) => StepSize::Memory(memory),
-        (None, None) => StepSize::Cluster,
-    }
-}
-
-/// Gives as JSON what was opened and read: for a dataset, or, if it is null, by the process. Times are in seconds, sizes in
-/// bytes.
-///
-/// # Safety
-/// `json` and `error` are null, or places for pointers. The text at `json` belongs to the caller.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn nyssa_io_stats(
-    dataset: *const nyssa_dataset,
-    json: *mut *mut c_char,
-    error: *mut *mut nyssa_error,
-) -> nyssa_status {
-    let count = || {
-        if dataset.is_null() {
-            return self::json(&IoStats::of_process().counts());
-        }
-        let options = handle::get::<Open>(dataset)?.dataset.open_options();
-        let counts = options.iter().map(|options| options.stats.counts());
-        self::json(&counts.reduce(|all, other| all.plus(&other)).unwrap_or_default())
-    };
-    // SAFETY: the caller promises it.
-    unsafe { call::give(error, json, count) }
 }

@@ -10,6 +10,7 @@ use nyssa_root::definitions::{Definition, Definitions, Entry};
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::rootfile::RootFile;
 use nyssa_root::streamer::StreamerList;
+use nyssa_ttree::write::column_of;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
@@ -124,10 +125,26 @@ impl Defined {
     /// # Errors
     /// `InvalidArgument` and `Unsupported`, as [`Defined::add_fields`] gives them.
     pub fn arrow_fields(&self) -> Result<Vec<FieldRef>> {
-        let field = |(name, type_name): &(String, String)| {
-            let field_type = FieldType::parse(type_name, &self.classes).in_field(name)?;
-            field_type.to_arrow(name).map(Arc::new)
-        };
+        self.fields.iter().map(|(name, type_name)| self.arrow_field(name, type_name)).collect()
+    }
+
+    /// Returns the fields as columns of a TTree.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a type that is not known; `Unsupported` for a type that a TTree cannot hold.
+    pub fn tree_fields(&self) -> Result<Vec<FieldRef>> {
+        let field =
+            |(name, type_name): &(String, String)| match column_of(name, type_name, &self.classes)
+                .in_field(name)?
+            {
+                Some(column) => Ok(Arc::new(column)),
+                None => self.arrow_field(name, type_name),
+            };
         self.fields.iter().map(field).collect()
+    }
+
+    fn arrow_field(&self, name: &str, type_name: &str) -> Result<FieldRef> {
+        let field_type = FieldType::parse(type_name, &self.classes).in_field(name)?;
+        field_type.to_arrow(name).map(Arc::new)
     }
 }

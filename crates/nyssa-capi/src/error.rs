@@ -52,6 +52,7 @@ impl From<Kind> for nyssa_status {
 }
 
 /// An error: whose fault it is, where, and what to do. It belongs to the caller: `nyssa_error_free`.
+#[derive(Clone)]
 pub struct nyssa_error {
     status: nyssa_status,
     message: CString,

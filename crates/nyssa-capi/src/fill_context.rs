@@ -65,7 +65,9 @@ fn filling<T>(
     let mut slot = filling.slot.lock().unwrap_or_else(PoisonError::into_inner);
     match *slot {
         Some(_) => work(&mut slot),
-        None => Err(Error::invalid_argument("the fill context is committed, or its table is")),
+        None => Err(Error::invalid_argument(
+            "the fill context is committed, or its table is: make another by nyssa_table_fill_context",
+        )),
     }
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn get<T: Handled>(handle: *const T::Opaque) -> Result<Arc<T>> {
     }
     let table = OPEN.read().unwrap_or_else(PoisonError::into_inner);
     let Some((object, what)) = table.open.get(&handle.addr()) else {
-        return wrong(format!("the {} is closed, or was never open", T::WHAT));
+        return wrong(format!("the {} is closed, or was never open: make another", T::WHAT));
     };
     match Arc::clone(object).downcast() {
         Ok(object) => Ok(object),

@@ -1,7 +1,7 @@
 //! The C interface of nyssa. `include/nyssa.h` is made of these sources and documents it.
 //!
 //! ```text
-//! dataset | writer, table, fill_context | jobs
+//! dataset, reading, stream | writer, table, filled, fill_context | jobs
 //!                             the functions
 //! arrow | options | texts     what they take and give
 //! call                        how every function runs: null, panics, errors
@@ -19,9 +19,13 @@ mod dataset;
 mod definitions;
 mod error;
 mod fill_context;
+mod filled;
 mod handle;
 mod jobs;
 mod options;
+mod reading;
+mod shape;
+mod stream;
 mod table;
 mod texts;
 mod writer;
@@ -32,6 +36,8 @@ pub use error::*;
 pub use fill_context::*;
 pub use handle::nyssa_close;
 pub use jobs::*;
+pub use reading::*;
+pub use stream::nyssa_stream_error;
 pub use table::*;
 pub use texts::*;
 pub use writer::*;

@@ -1,10 +1,16 @@
 //! Option strings: `compression=zstd:5; cluster_size=50MB`, or an object of JSON.
 
 use clap::{ArgAction, Args, Command};
+use nyssa_data::dataset::ColumnInfo;
+use nyssa_data::view::evolve::{Aliases, EvolutionOptions, Missing};
+use nyssa_data::view::{ChainOptions, ChainSchema};
 use nyssa_io::OpenOptions;
 use nyssa_io::cache::CacheChoice;
 use nyssa_jobs::job::words;
 use nyssa_jobs::open::GivenOpenOptions;
+use nyssa_rntuple::schema::FieldType;
+use nyssa_root::definitions::Definitions;
+use nyssa_root::error::ResultExt;
 use nyssa_root::{Context, Error, Result};
 use serde_json::Value;
 
@@ -41,7 +47,7 @@ impl Given {
             let values = match value {
                 Value::Array(values) => values,
                 Value::Null => continue,
-                one => vec![one],
+                value => vec![value],
             };
             for value in values {
                 let text = match value {
@@ -61,11 +67,16 @@ impl Given {
 
     /// Takes the value of an option out. The last one counts.
     pub fn take(&mut self, name: &str) -> Option<String> {
-        let (found, others) =
-            std::mem::take(&mut self.0).into_iter().partition(|one| one.0 == name);
+        let (values, others) =
+            std::mem::take(&mut self.0).into_iter().partition(|pair| pair.0 == name);
         self.0 = others;
-        let mut found: Vec<(String, String)> = found;
-        found.pop().map(|(_, value)| value)
+        let mut values: Vec<(String, String)> = values;
+        values.pop().map(|(_, value)| value)
+    }
+
+    /// Returns whether there is no option.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Takes a boolean out; it is false if it is not given.
@@ -83,8 +94,9 @@ impl Given {
     pub fn of<T: Args>(self) -> Result<T> {
         let command = T::augment_args(Command::new("nyssa"));
         let is_flag = |name: &str| {
-            let mut named = command.get_arguments().filter(|one| one.get_long() == Some(name));
-            named.any(|one| matches!(one.get_action(), ArgAction::SetTrue))
+            let mut named =
+                command.get_arguments().filter(|argument| argument.get_long() == Some(name));
+            named.any(|argument| matches!(argument.get_action(), ArgAction::SetTrue))
         };
         let mut all = Vec::new();
         for (name, value) in self.0 {
@@ -144,6 +156,55 @@ impl OpenArguments {
                 Err(Error::invalid_argument(format!("strings={other:?} is not utf8 or bytes")))
             }
         }
+    }
+}
+
+/// The options of opening several datasets as one.
+#[derive(Args)]
+pub(crate) struct ChainArguments {
+    #[command(flatten)]
+    open: OpenArguments,
+    /// `first`, `union`, `intersection`, or columns with their C++ types.
+    #[arg(long)]
+    schema: Vec<String>,
+    /// What a column is where a file lacks it.
+    #[arg(long)]
+    missing: Option<Missing>,
+    /// Whether types may become narrower.
+    #[arg(long)]
+    narrowing: bool,
+    /// New names of columns, and old names.
+    #[arg(long, value_parser = words::pair)]
+    aliases: Vec<(String, String)>,
+}
+
+impl ChainArguments {
+    /// Returns the options of opening files, whether strings are bytes, and how the files become one dataset.
+    ///
+    /// # Errors
+    /// `InvalidArgument` with the option that is wrong.
+    pub fn options(self, context: &Context) -> Result<(OpenOptions, bool, ChainOptions)> {
+        let (options, raw) = self.open.options(context)?;
+        let target = target(&self.schema)?;
+        let missing = self.missing.unwrap_or(target.missing());
+        let names = self.aliases.iter().map(|(new, old)| (new.as_str(), old.as_str()));
+        let evolution = EvolutionOptions { missing, narrowing: self.narrowing };
+        Ok((options, raw, ChainOptions { target, aliases: Aliases::new(names)?, evolution }))
+    }
+}
+
+/// Returns the columns that a chain should have.
+fn target(given: &[String]) -> Result<ChainSchema> {
+    let column = |text: &String| {
+        let (name, type_name) = words::pair(text)?;
+        let field = FieldType::parse(&type_name, &Definitions::default()).in_field(&name)?;
+        let field = Ok(field.to_arrow(&name)?);
+        Ok(ColumnInfo { name, type_name, field })
+    };
+    match given {
+        [] => Ok(ChainSchema::First),
+        [word] if !word.contains('=') => ChainSchema::named(word),
+        columns => Ok(ChainSchema::Stated(columns.iter().map(column).collect::<Result<_>>()?)),
     }
 }
 

@@ -1,45 +1,39 @@
-//! RNTuples that are filled.
+//! RNTuples and TTrees that are filled.
 
 use std::ffi::c_char;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use arrow_array::ArrayRef;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
-use arrow_schema::{FieldRef, Schema as ArrowSchema};
-use nyssa_jobs::filling::{Slot, Table};
-use nyssa_rntuple::read::item;
-use nyssa_rntuple::schema::{Schema, SchemaBuilder};
-use nyssa_rntuple::write::{self, Order, RNTupleWriteOptions};
+use arrow_schema::Schema as ArrowSchema;
+use nyssa_jobs::filling::Slot;
+use nyssa_rntuple::schema::SchemaBuilder;
+use nyssa_rntuple::write::{Order, RNTupleWriteOptions};
 use nyssa_root::{Context, Error, Result};
 
-use crate::arrow::{Given as Column, columns_in, schema_in, schema_out, take};
+use crate::arrow::{Given as Column, columns_in, schema_in, schema_or_none, schema_out, take};
 use crate::call;
 use crate::definitions::Defined;
 use crate::error::{nyssa_error, nyssa_status};
+use crate::filled::{Filled, FilledTree, Rows, no_rows, tree_schema, with_classes};
 use crate::handle::{self, Handled};
 use crate::texts::{self, items, json, text, text_or_none};
 
-/// An RNTuple of a writer, which is filled from one thread at a time, or by fill contexts. It is of no use after its writer
-/// is committed or closed.
+/// An RNTuple or a TTree of a writer, which is filled from one thread at a time, or by fill contexts. It is of no use after
+/// its writer is committed or closed.
 pub struct nyssa_table {
     _opaque: [u8; 0],
 }
 
 /// What is behind a `nyssa_table`.
 pub(crate) struct OpenTable {
-    table: Mutex<Option<Table>>,
+    filled: Mutex<Option<Filled>>,
     /// The rows that are filled. Fill contexts use it without the lock of the table.
     rows: RwLock<Arc<Rows>>,
+    /// The options of attribute sets.
     options: RNTupleWriteOptions,
     order: Order,
     context: Context,
-}
-
-/// The schema of rows, and their fields as Arrow.
-struct Rows {
-    name: String,
-    schema: Schema,
-    fields: Vec<FieldRef>,
 }
 
 impl Handled for Arc<OpenTable> {
@@ -47,45 +41,35 @@ impl Handled for Arc<OpenTable> {
     type Opaque = nyssa_table;
 }
 
-impl Rows {
-    fn of(table: &Table) -> Result<Self> {
-        let schema = table.schema().clone();
-        let own = schema.top_level().filter(|(_, field)| field.source.is_none());
-        let field = |id| item(&schema, &[id], None).field.map(Arc::new).map_err(Error::unsupported);
-        let fields = own.map(|(id, _)| field(id)).collect::<Result<_>>()?;
-        Ok(Self { name: table.name().to_owned(), schema, fields })
-    }
-}
-
 impl OpenTable {
     pub(crate) fn new(
-        table: Table,
+        filled: Filled,
         options: RNTupleWriteOptions,
         order: Order,
         context: Context,
-    ) -> Result<Arc<Self>> {
-        let rows = RwLock::new(Arc::new(Rows::of(&table)?));
-        Ok(Arc::new(Self { table: Mutex::new(Some(table)), rows, options, order, context }))
+    ) -> Arc<Self> {
+        let rows = RwLock::new(Arc::new(Rows::of(&filled)));
+        Arc::new(Self { filled: Mutex::new(Some(filled)), rows, options, order, context })
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Option<Table>> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Option<Filled>> {
+        self.filled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn with<T>(&self, work: impl FnOnce(&mut Table) -> Result<T>) -> Result<T> {
+    pub(crate) fn with<T>(&self, work: impl FnOnce(&mut Filled) -> Result<T>) -> Result<T> {
         work(self.lock().as_mut().ok_or_else(ended)?)
     }
 
     /// Returns the place of a new fill context.
     pub(crate) fn fill_context(&self) -> Result<Slot> {
-        self.with(|table| table.rows.context(self.order, &self.context))
+        self.with(|filled| filled.context(self.order, &self.context))
     }
 
     fn rows(&self) -> Arc<Rows> {
         Arc::clone(&self.rows.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns rows of the caller in the order of the RNTuple.
+    /// Returns rows of the caller in the order of the table.
     ///
     /// # Safety
     /// `array` has the buffers that `schema` says, or, if this is null, the buffers of an array of the rows.
@@ -95,17 +79,17 @@ impl OpenTable {
         schema: *const FFI_ArrowSchema,
     ) -> Result<Vec<ArrayRef>> {
         let rows = self.rows();
-        // SAFETY: the caller promises it.
-        let columns = unsafe { columns_in(array, schema, &rows.fields) }?;
-        match schema.is_null() {
-            true => Ok(arrays(columns)),
-            false => write::rows(&rows.schema, &rows.name, &columns),
+        if schema.is_null() {
+            // SAFETY: the caller promises it.
+            return Ok(arrays(unsafe { columns_in(array, schema, rows.fields()?) }?));
         }
+        // SAFETY: as above.
+        rows.in_order(&unsafe { columns_in(array, schema, &[]) }?)
     }
 }
 
 fn ended() -> Error {
-    Error::invalid_argument("the table is committed, or its writer is closed")
+    Error::invalid_argument("the table is committed, or its writer is closed: begin another")
 }
 
 fn arrays(columns: Vec<Column>) -> Vec<ArrayRef> {
@@ -130,6 +114,8 @@ pub(crate) unsafe fn add_fields(
 
 /// Gives the Arrow schema of the rows of a table: what `nyssa_table_fill` takes without a schema.
 ///
+/// Errors: `NYSSA_UNSUPPORTED` for a field of an RNTuple of `nyssa_writer_append` that has no Arrow type.
+///
 /// # Safety
 /// `schema` is null, or a place for a schema, which belongs to the caller; `error` is null, or a place for a pointer.
 #[unsafe(no_mangle)]
@@ -140,7 +126,7 @@ pub unsafe extern "C" fn nyssa_table_schema(
 ) -> nyssa_status {
     let describe = || {
         let rows = handle::get::<Arc<OpenTable>>(table)?.rows();
-        schema_out(&ArrowSchema::new(rows.fields.clone()))
+        schema_out(&ArrowSchema::new(rows.fields()?.to_vec()))
     };
     // SAFETY: the caller promises it.
     unsafe { call::give(error, schema, describe) }
@@ -170,7 +156,7 @@ pub unsafe extern "C" fn nyssa_table_fill(
         let table = handle::get::<Arc<OpenTable>>(table)?;
         // SAFETY: as above.
         let rows = unsafe { table.rows_in(array, schema) }?;
-        table.with(|table| table.rows.writer()?.extend(&rows))
+        table.with(|filled| filled.extend(&rows))
     };
     // SAFETY: the caller promises it.
     unsafe { call::run(error, fill) }
@@ -187,7 +173,7 @@ pub unsafe extern "C" fn nyssa_table_flush(
     table: *const nyssa_table,
     error: *mut *mut nyssa_error,
 ) -> nyssa_status {
-    let flush = || handle::get::<Arc<OpenTable>>(table)?.with(|table| table.rows.writer()?.flush());
+    let flush = || handle::get::<Arc<OpenTable>>(table)?.with(Filled::flush);
     // SAFETY: the caller promises it.
     unsafe { call::run(error, flush) }
 }
@@ -195,9 +181,11 @@ pub unsafe extern "C" fn nyssa_table_flush(
 /// Adds fields, as `nyssa_writer_table` takes them. Earlier entries have zeros and empty collections there, or, for a table
 /// of `nyssa_writer_append` without new entries, the values of `array` (one for each entry), if it is not null. It is as the
 /// schema says, or, without a schema, as the definitions say, and is released by nyssa. Fill contexts see the fields from
-/// their first rows on that have them.
+/// their first rows on that have them. A TTree that has entries needs their values, and takes no fields once it has fill
+/// contexts.
 ///
-/// Errors: the errors of `nyssa_writer_table` and of filling.
+/// Errors: the errors of `nyssa_writer_table` and of filling; `NYSSA_INVALID_ARGUMENT` for another number of values than
+/// entries.
 ///
 /// # Safety
 /// `schema` is null, or a schema, which stays with the caller; `definitions` is null, or a text; `array` is null, or an array
@@ -211,36 +199,61 @@ pub unsafe extern "C" fn nyssa_table_add_fields(
     array: *mut FFI_ArrowArray,
     error: *mut *mut nyssa_error,
 ) -> nyssa_status {
-    let add = || {
+    let extend = || {
         // SAFETY: the caller promises it.
         let array = (!array.is_null()).then(|| unsafe { take(array) }).transpose()?;
         let open = handle::get::<Arc<OpenTable>>(table)?;
         // SAFETY: as above.
         let defined = Defined::parse(unsafe { text_or_none(definitions, "the definitions") }?)?;
-        let values = match array {
-            Some(array) => {
-                // SAFETY: as above.
-                let columns = unsafe { columns_in(array, schema, &defined.arrow_fields()?) };
-                Some(arrays(columns?))
-            }
-            None => None,
-        };
-        open.with(|table| {
+        open.with(|filled| {
+            let values = match array {
+                Some(array) => {
+                    let known = filled.fields_of(&defined)?;
+                    // SAFETY: as above.
+                    Some(arrays(unsafe { columns_in(array, schema, &known) }?))
+                }
+                None => None,
+            };
             // SAFETY: as above.
-            let add =
-                |builder: &mut SchemaBuilder| unsafe { add_fields(builder, schema, &defined) };
-            table.add_fields(add, values.as_deref())?;
-            *open.rows.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Rows::of(table)?);
+            unsafe { add(filled, schema, &defined, values.as_deref()) }?;
+            let rows = Arc::new(Rows::of(filled));
+            *open.rows.write().unwrap_or_else(PoisonError::into_inner) = rows;
             Ok(())
         })
     };
     // SAFETY: the caller promises it.
-    unsafe { call::run(error, add) }
+    unsafe { call::run(error, extend) }
 }
 
-/// Begins an attribute set of a table, before it has fill contexts. Its rows have the fields of an Arrow schema.
+/// Adds the fields of a schema and of definitions to what is filled.
 ///
-/// Errors: `NYSSA_INVALID_ARGUMENT` for a name or a schema that cannot be written.
+/// # Safety
+/// `schema` is null, or a schema.
+unsafe fn add(
+    filled: &mut Filled,
+    schema: *const FFI_ArrowSchema,
+    defined: &Defined,
+    values: Option<&[ArrayRef]>,
+) -> Result<()> {
+    match filled {
+        Filled::NTuple(table) => {
+            // SAFETY: the caller promises it.
+            table.add_fields(|builder| unsafe { add_fields(builder, schema, defined) }, values)
+        }
+        Filled::Tree(filled) => {
+            let FilledTree { tree, options, update, .. } = filled.as_mut();
+            // SAFETY: as above.
+            let schema = tree_schema(&unsafe { schema_or_none(schema) }?, defined)?;
+            let options = with_classes(options, &defined.classes);
+            let none = no_rows(&schema);
+            tree.add_branches(update.as_deref(), &schema, values.unwrap_or(&none), &options)
+        }
+    }
+}
+
+/// Begins an attribute set of an RNTuple, before it has fill contexts. Its rows have the fields of an Arrow schema.
+///
+/// Errors: `NYSSA_INVALID_ARGUMENT` for a name or a schema that cannot be written, and for a TTree.
 ///
 /// # Safety
 /// `set` is a text; `schema` is a schema, which stays with the caller; `error` is null, or a place for a pointer.
@@ -256,7 +269,10 @@ pub unsafe extern "C" fn nyssa_table_attribute_set(
         // SAFETY: the caller promises it.
         let (set, fields) = unsafe { (text(set, "the name of the set")?, schema_in(schema)?) };
         let options = RNTupleWriteOptions { description: String::new(), ..open.options.clone() };
-        open.with(|table| table.new_set(set, &ArrowSchema::new(fields), options, &open.context))
+        open.with(|filled| {
+            let table = filled.ntuple("attribute sets")?;
+            table.new_set(set, &ArrowSchema::new(fields), options, &open.context)
+        })
     };
     // SAFETY: the caller promises it.
     unsafe { call::run(error, begin) }
@@ -294,7 +310,8 @@ pub unsafe extern "C" fn nyssa_table_fill_attributes(
         let starts = unsafe { items(starts, count, "the first entries") }?;
         // SAFETY: as above.
         let lengths = unsafe { items(lengths, count, "the numbers of entries") }?;
-        open.with(|table| {
+        open.with(|filled| {
+            let table = filled.ntuple("attribute sets")?;
             table.set(set)?.extend(starts.to_vec().into(), lengths.to_vec().into(), &rows)
         })
     };
@@ -316,17 +333,11 @@ pub unsafe extern "C" fn nyssa_table_stats(
 ) -> nyssa_status {
     let stats = || {
         let table = handle::get::<Arc<OpenTable>>(table)?;
-        let (number, time) = table.with(|table| {
-            let number = match table.rows.parallel() {
-                Some(parallel) => parallel.entries(),
-                None => table.rows.writer()?.entries(),
-            };
-            Ok((number, table.rows.stalled()))
-        })?;
+        let (number, time) = table.with(Filled::stats)?;
         // SAFETY: the caller promises it.
         unsafe {
             call::put(entries, number);
-            call::put(stalled, time.as_secs_f64());
+            call::put(stalled, time);
         }
         Ok(())
     };
@@ -335,8 +346,8 @@ pub unsafe extern "C" fn nyssa_table_stats(
 }
 
 /// Commits a table: writes its remaining entries, its attribute sets and its fill contexts. The handle is of no use
-/// then. The report is an object of JSON: `entries`, `clusters`, `pages`, `shared_pages`, `uncompressed_bytes`,
-/// `compressed_bytes`.
+/// then. The report is an object of JSON: `entries`, `clusters`, `uncompressed_bytes`, `compressed_bytes`, and `pages` and
+/// `shared_pages` of an RNTuple or `baskets` of a TTree, with `notes` on parts of an existing TTree that are left out.
 ///
 /// Errors: the errors of filling; `NYSSA_INVALID_ARGUMENT` when an attribute has a range that is not in the RNTuple.
 ///
@@ -351,8 +362,8 @@ pub unsafe extern "C" fn nyssa_table_commit(
 ) -> nyssa_status {
     let commit = || {
         let open = handle::get::<Arc<OpenTable>>(table)?;
-        let table = open.lock().take().ok_or_else(ended)?;
-        json(&table.finish()?)
+        let filled = open.lock().take().ok_or_else(ended)?;
+        json(&filled.finish()?)
     };
     // SAFETY: the caller promises it.
     unsafe { texts::report(error, report, commit) }

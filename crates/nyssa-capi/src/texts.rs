@@ -120,7 +120,7 @@ pub(crate) unsafe fn texts<'a>(
     // SAFETY: the caller promises it.
     let all = unsafe { items(texts, count, what) }?;
     // SAFETY: as above.
-    all.iter().map(|one| unsafe { text(*one, what) }).collect()
+    all.iter().map(|pointer| unsafe { text(*pointer, what) }).collect()
 }
 
 /// Returns the items of an array of the caller.

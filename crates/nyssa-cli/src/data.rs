@@ -54,12 +54,12 @@ fn not_data(file: &RootFile, key: &KeyEntry) -> Error {
 
 /// Returns the files that arguments name: files, lists, folders and globs, see [`open::files`].
 pub(crate) fn files(arguments: &[String]) -> Result<Vec<String>> {
-    let mut found = Vec::new();
+    let mut all = Vec::new();
     for argument in arguments {
         check_input(&open::split_path(argument).0)?;
-        found.extend(open::files(argument)?);
+        all.extend(open::files(argument)?);
     }
-    Ok(found)
+    Ok(all)
 }
 
 /// Refuses standard input.

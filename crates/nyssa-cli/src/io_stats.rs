@@ -88,7 +88,7 @@ mod tests {
             "percentage dataset read  : 25.00 %",
             "app readrate             : 0 B/s [ peak (1s) 0 B/s ]",
         ] {
-            assert!(lines.iter().any(|found| found == line), "{line}");
+            assert!(lines.iter().any(|printed| printed == line), "{line}");
         }
     }
 }

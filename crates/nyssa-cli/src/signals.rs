@@ -79,15 +79,15 @@ enum Action {
 /// Returns whether `action` is set for a signal. The parent process may have set that a signal is ignored.
 #[cfg(unix)]
 fn is(signal: i32, action: Action) -> bool {
-    let mut found = std::mem::MaybeUninit::<libc::sigaction>::uninit();
+    let mut present = std::mem::MaybeUninit::<libc::sigaction>::uninit();
     // SAFETY: with a null action nothing is changed, and the present action is written into memory of the right
     // size.
-    if unsafe { libc::sigaction(signal, std::ptr::null(), found.as_mut_ptr()) } != 0 {
+    if unsafe { libc::sigaction(signal, std::ptr::null(), present.as_mut_ptr()) } != 0 {
         return false;
     }
     // SAFETY: sigaction has returned 0, so it has filled the memory.
-    let found = unsafe { found.assume_init() }.sa_sigaction;
-    found == if action == Action::Ignore { libc::SIG_IGN } else { libc::SIG_DFL }
+    let present = unsafe { present.assume_init() }.sa_sigaction;
+    present == if action == Action::Ignore { libc::SIG_IGN } else { libc::SIG_DFL }
 }
 
 #[cfg(not(unix))]

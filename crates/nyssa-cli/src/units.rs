@@ -28,8 +28,8 @@ pub(crate) fn parse_time(text: &str) -> Result<Duration, String> {
     };
     let units = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0)];
     let text_of = |unit: &str| text.trim().strip_suffix(unit);
-    let found = units.iter().find_map(|(unit, seconds)| Some((text_of(unit)?, seconds)));
-    let (number, seconds) = found.ok_or_else(wrong)?;
+    let parsed = units.iter().find_map(|(unit, seconds)| Some((text_of(unit)?, seconds)));
+    let (number, seconds) = parsed.ok_or_else(wrong)?;
     let number: f64 = number.trim().parse().map_err(|_| wrong())?;
     match number * seconds {
         time if (0.0..=60.0).contains(&time) => Ok(Duration::from_secs_f64(time)),

@@ -31,7 +31,7 @@ static PAGES: LazyLock<Environment<'static>> = LazyLock::new(|| {
 
 /// Returns the body of a page. Texts in its content are escaped.
 pub(crate) fn body(template: &str, content: impl Serialize) -> String {
-    let made = PAGES.get_template(template).and_then(|one| one.render(content));
+    let made = PAGES.get_template(template).and_then(|page| page.render(content));
     made.unwrap_or_else(|error| format!("{error:#}"))
 }
 

@@ -32,7 +32,7 @@ const USES: [(&str, &str); 9] = [
 #[test]
 fn commands_know_no_format() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut found = BTreeSet::new();
+    let mut uses = BTreeSet::new();
     for file in rust_files(&source) {
         let name = file.strip_prefix(&source).unwrap_or(&file).display().to_string();
         if name.ends_with("tests.rs") {
@@ -42,11 +42,11 @@ fn commands_know_no_format() {
         let code = text.lines().take_while(|line| !line.starts_with("#[cfg(test)]"));
         for line in code.filter(|line| !line.trim_start().starts_with("//")) {
             let used = FORMATS.iter().filter(|format| names(line, format));
-            found.extend(used.map(|format| (name.clone(), (*format).to_owned())));
+            uses.extend(used.map(|format| (name.clone(), (*format).to_owned())));
         }
     }
     let expected = USES.map(|(file, format)| (file.to_owned(), format.to_owned()));
-    assert_eq!(found, BTreeSet::from(expected));
+    assert_eq!(uses, BTreeSet::from(expected));
 }
 
 /// Returns all Rust files of a folder and of the folders in it.

@@ -49,7 +49,8 @@ fn main() {
             recording.finish().unwrap();
         }
     }
-    let differences = of_counted.iter().zip(&of_bare).map(|(one, other)| one - other).collect();
+    let differences =
+        of_counted.iter().zip(&of_bare).map(|(counted, other)| counted - other).collect();
     println!("a read of {BYTES} bytes without counters: {:.0} ns", median(of_bare));
     println!("with counters: {:.0} ns", median(of_counted));
     println!("the counters of a read: {:.0} ns (median of {PAIRS} pairs)", median(differences));

@@ -235,8 +235,8 @@ pub fn make_folder(folder: impl AsRef<Path>) -> Result<()> {
 
 /// Returns whether both locations lead to the same resource, also through links.
 pub fn is_same(a: impl AsRef<Path>, b: impl AsRef<Path>) -> bool {
-    let one = identity(a);
-    one.is_some() && one == identity(b)
+    let known = identity(a);
+    known.is_some() && known == identity(b)
 }
 
 /// Returns a text that all locations of one resource have in common: links lead to the same file. `None` for a local file

@@ -32,6 +32,6 @@ pub(crate) fn usual_port(scheme: &str) -> Option<u16> {
 }
 
 fn find(scheme: &str) -> Option<(BuiltIn, Option<u16>)> {
-    let found = SCHEMES.iter().find(|(known, ..)| scheme.eq_ignore_ascii_case(known));
-    found.map(|&(_, protocol, port)| (protocol, port))
+    let row = SCHEMES.iter().find(|(known, ..)| scheme.eq_ignore_ascii_case(known));
+    row.map(|&(_, protocol, port)| (protocol, port))
 }

@@ -65,9 +65,9 @@ fn secret_parameter(text: &str) -> Option<usize> {
         let is_proof = PROOFS.contains(&name) || name.starts_with("x-amz-");
         (is_proof && !value.starts_with('=')).then_some(at)
     };
-    let found =
+    let secret =
         |start: &&str| text.match_indices(*start).find_map(|(at, start)| is_secret(at, start));
-    starts.iter().filter_map(found).min()
+    starts.iter().filter_map(secret).min()
 }
 
 /// Returns the byte at which the host begins in a text that was meant as a URL, such as `http//host`, `http:/host` and
@@ -135,13 +135,13 @@ pub(crate) fn said_by_server(text: &str) -> String {
 /// Changes each word of a text. Blanks and quotes are between words.
 fn each_word(text: &str, change: impl Fn(&str) -> String) -> String {
     let is_end = |c: char| c.is_whitespace() || "\"'<>`".contains(c);
-    let mut found = String::with_capacity(text.len());
+    let mut changed = String::with_capacity(text.len());
     for part in text.split_inclusive(is_end) {
         let word = part.trim_end_matches(is_end);
-        found.push_str(&change(word));
-        found.push_str(&part[word.len()..]);
+        changed.push_str(&change(word));
+        changed.push_str(&part[word.len()..]);
     }
-    found
+    changed
 }
 
 /// Returns a word. If it is a URL, its secrets are left out.
@@ -182,17 +182,17 @@ pub fn printable_message(text: &str) -> String {
 }
 
 fn escaped(text: &str, is_kept: impl Fn(&str) -> bool) -> String {
-    let mut found = String::with_capacity(text.len());
+    let mut escaped_text = String::with_capacity(text.len());
     for (at, c) in text.char_indices() {
         match c {
-            _ if !changes_the_terminal(c) || is_kept(&text[at..]) => found.push(c),
-            '\n' => found.push_str("\\n"),
-            '\r' => found.push_str("\\r"),
-            '\t' => found.push_str("\\t"),
-            _ => found.push_str(&format!("\\u{:04x}", u32::from(c))),
+            _ if !changes_the_terminal(c) || is_kept(&text[at..]) => escaped_text.push(c),
+            '\n' => escaped_text.push_str("\\n"),
+            '\r' => escaped_text.push_str("\\r"),
+            '\t' => escaped_text.push_str("\\t"),
+            _ => escaped_text.push_str(&format!("\\u{:04x}", u32::from(c))),
         }
     }
-    found
+    escaped_text
 }
 
 /// Returns whether a character is a control character, or changes the direction or the lines of the text around it.

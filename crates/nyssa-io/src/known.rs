@@ -46,10 +46,10 @@ pub(crate) fn read_unknown<E>(
     find: impl Fn(&Range<u64>) -> Option<Bytes>,
     read: impl FnOnce(&[Range<u64>]) -> Result<Vec<Bytes>, E>,
 ) -> Result<Vec<Bytes>, E> {
-    let found: Vec<Option<Bytes>> = ranges.iter().map(find).collect();
-    let unknown = ranges.iter().zip(&found).filter(|(_, found)| found.is_none());
+    let known: Vec<Option<Bytes>> = ranges.iter().map(find).collect();
+    let unknown = ranges.iter().zip(&known).filter(|(_, bytes)| bytes.is_none());
     let unknown: Vec<Range<u64>> = unknown.map(|(range, _)| range.clone()).collect();
     let read = if unknown.is_empty() { Vec::new() } else { read(&unknown)? };
     let mut read = read.into_iter();
-    Ok(found.into_iter().map(|item| item.or_else(|| read.next()).unwrap_or_default()).collect())
+    Ok(known.into_iter().map(|item| item.or_else(|| read.next()).unwrap_or_default()).collect())
 }

@@ -82,7 +82,7 @@ fn read(cache: &Cache, resource: u64, content: &[u8], random: &mut Random) {
         let unpacked = source.unpacked().unwrap();
         let expected = page(resource, &range);
         match unpacked.read(std::slice::from_ref(&range)).pop().unwrap() {
-            Some(found) => assert!(found.bytes == expected, "unpacked {range:?}"),
+            Some(page) => assert!(page.bytes == expected, "unpacked {range:?}"),
             None => {
                 let size = expected.len() as u64;
                 let page = UnpackedPage { form: Form::Raw, size, bytes: expected.into() };
@@ -158,13 +158,13 @@ fn no_process_reads_wrong_bytes_when_others_are_killed() {
         let report = cache.verify().unwrap();
         // Below a limit, processes may have removed what the others had.
         assert!(limit.is_some() || !report.is_empty());
-        for one in &report {
-            assert_eq!((one.damaged_blocks, one.damaged_records), (0, 0), "{one:?}");
+        for resource in &report {
+            assert_eq!((resource.damaged_blocks, resource.damaged_records), (0, 0), "{resource:?}");
         }
         println!(
             "{} resources, {} bytes",
             report.len(),
-            report.iter().map(|one| one.bytes).sum::<u64>()
+            report.iter().map(|resource| resource.bytes).sum::<u64>()
         );
         let mut random = Random::new();
         for resource in 0..RESOURCES {

@@ -53,7 +53,7 @@ fn a_recording_has_what_the_server_saw() {
         let source = with_ends(open_with(&url, &OpenOptions::default()).unwrap()).unwrap();
         let fetcher = Fetcher::new(&source, units(), AHEAD_BYTES);
         let fetched = std::iter::from_fn(|| fetcher.next(&|| false));
-        assert_eq!(fetched.map(|one| one.unwrap().bytes.len()).sum::<usize>(), 2 * 7);
+        assert_eq!(fetched.map(|unit| unit.unwrap().bytes.len()).sum::<usize>(), 2 * 7);
         source.close();
     });
     let mut seen: Vec<Range<u64>> = Vec::new();
@@ -63,25 +63,25 @@ fn a_recording_has_what_the_server_saw() {
             None => seen.extend(request.range(SIZE as u64)),
         }
     }
-    let mut found: Vec<Range<u64>> = Vec::new();
+    let mut ranges: Vec<Range<u64>> = Vec::new();
     for event in &trace.events {
         match event {
             Event::Open { name, size, known, .. } => {
                 assert_eq!((name, *size), (&url, SIZE as u64));
-                found.extend(known.iter().map(|pair| pair.range()));
+                ranges.extend(known.iter().map(|pair| pair.range()));
             }
             Event::Read { facts, .. } | Event::Readv { facts, .. } => {
                 assert!(facts.plan.is_some());
-                found.extend(event.request().unwrap().ranges.iter().map(|pair| pair.range()));
+                ranges.extend(event.request().unwrap().ranges.iter().map(|pair| pair.range()));
             }
             _ => {}
         }
     }
     let key = |range: &Range<u64>| (range.start, range.end);
     seen.sort_by_key(key);
-    found.sort_by_key(key);
-    assert!(found.len() > 2, "{found:?}");
-    assert_eq!(found, seen);
+    ranges.sort_by_key(key);
+    assert!(ranges.len() > 2, "{ranges:?}");
+    assert_eq!(ranges, seen);
 }
 
 #[test]
@@ -320,10 +320,10 @@ fn connections_take_the_round_trips_of_tcp_and_of_logins() {
         let mut options = ReplayOptions::default();
         options.link = Some(link);
         let mut runs = (0..10).map(|_| replayed(trace, &options).unwrap().seconds);
-        let found = runs.find(|seconds| *seconds < expected.end);
+        let fitting = runs.find(|seconds| *seconds < expected.end);
         assert!(
-            found.is_some_and(|found| expected.contains(&found)),
-            "{found:?}, not {expected:?}"
+            fitting.is_some_and(|seconds| expected.contains(&seconds)),
+            "{fitting:?}, not {expected:?}"
         );
     };
     let near = |seconds: f64| seconds..1.1 * seconds;
@@ -361,18 +361,18 @@ fn a_replay_takes_the_time_of_the_job_before_and_after_its_reads() {
     let job = written("root://host//a.root", &[read.to_owned(), end.to_owned()]);
     let mut options = ReplayOptions::default();
     options.link = Some(link(Duration::from_millis(1), 1 << 30, LinkProtocol::Ideal));
-    let found = replayed(&job, &options).unwrap();
+    let replay = replayed(&job, &options).unwrap();
     // 0.1 s before the file is opened, 0.1 s until the read, and 0.3 s after it.
-    assert!(found.seconds >= 0.5, "{found:?}");
-    assert_eq!((found.recorded_seconds, &found.warnings[..]), (0.6, &[][..]));
+    assert!(replay.seconds >= 0.5, "{replay:?}");
+    assert_eq!((replay.recorded_seconds, &replay.warnings[..]), (0.6, &[][..]));
     assert_eq!(job.summary().runtime, 0.6);
     options.fast = true;
-    assert!(replayed(&job, &options).unwrap().seconds < found.seconds);
+    assert!(replayed(&job, &options).unwrap().seconds < replay.seconds);
     // The process was killed.
     let killed = written("root://host//a.root", &[read.to_owned()]);
-    let found = replayed(&killed, &options).unwrap();
+    let replay = replayed(&killed, &options).unwrap();
     let unknown = "the end of the job is not recorded: its work after the last event is not known, and is in neither time";
-    assert_eq!((found.recorded_seconds, &found.warnings[..]), (0.3, &[unknown.to_owned()][..]));
+    assert_eq!((replay.recorded_seconds, &replay.warnings[..]), (0.3, &[unknown.to_owned()][..]));
     // Another thread decodes the last unit for 0.3 s, after which the first thread begins a plan.
     let plan = |plan: u64, start: f64| {
         format!(
@@ -386,9 +386,9 @@ fn a_replay_takes_the_time_of_the_job_before_and_after_its_reads() {
     };
     let lines = [plan(2, 0.1), wait(2, 0.1, 0.4), plan(3, 0.4), wait(3, 0.4, 0.5)];
     options.fast = false;
-    let found = replayed(&written("root://host//a.root", &lines), &options).unwrap();
-    assert!(found.seconds >= 0.5, "{found:?}");
-    assert_eq!(found.recorded_seconds, 0.5);
+    let replay = replayed(&written("root://host//a.root", &lines), &options).unwrap();
+    assert!(replay.seconds >= 0.5, "{replay:?}");
+    assert_eq!(replay.recorded_seconds, 0.5);
 }
 
 #[test]
@@ -500,9 +500,9 @@ fn a_replay_reads_the_same_bytes_of_another_file() {
     std::fs::write(file.path(), content()).unwrap();
     let mut options = ReplayOptions::default();
     options.url = Some(file.path().display().to_string());
-    let found = replayed(&trace, &options).unwrap();
+    let replay = replayed(&trace, &options).unwrap();
     let wanted: u64 = units().iter().flatten().map(|range| range.end - range.start).sum();
-    assert_eq!(found.io.bytes() - found.io.over_read_bytes, wanted + 10);
+    assert_eq!(replay.io.bytes() - replay.io.over_read_bytes, wanted + 10);
     options.url = Some("/does/not/exist".to_owned());
     let error = replayed(&trace, &options).unwrap_err().to_string();
     assert!(error.starts_with("cannot open /does/not/exist: "), "{error}");

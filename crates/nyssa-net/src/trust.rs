@@ -11,13 +11,13 @@ const GRID_CERTIFICATES: &str = "/etc/grid-security/certificates";
 /// Returns the authorities of the system, or of `SSL_CERT_FILE` and `SSL_CERT_DIR`, and the authorities of the grid, from
 /// the folder `X509_CERT_DIR`.
 pub fn authorities() -> Vec<CertificateDer<'static>> {
-    let mut found = rustls_native_certs::load_native_certs().certs;
+    let mut certificates = rustls_native_certs::load_native_certs().certs;
     let grid = env::var_os("X509_CERT_DIR").unwrap_or_else(|| GRID_CERTIFICATES.into());
     if Path::new(&grid).is_dir() {
         let more = rustls_native_certs::load_certs_from_paths(None, Some(grid.as_ref()));
-        found.extend(more.certs);
+        certificates.extend(more.certs);
     }
-    found
+    certificates
 }
 
 /// Returns the reason why there is no secure connection, with advice.

@@ -91,7 +91,7 @@ fn a_recording_has_all_that_is_observed() {
     let of_report = report
         .stages
         .iter()
-        .map(|one| (one.stage.as_str(), (one.calls, one.bytes_in, one.bytes_out)));
+        .map(|stage| (stage.stage.as_str(), (stage.calls, stage.bytes_in, stage.bytes_out)));
     assert_eq!(stages, of_report.collect());
     assert_eq!(stages["wait"], (2, 30, 60));
 

@@ -53,10 +53,11 @@ fn a_program_keeps_its_own_subscriber() {
     let late = stage!("write");
     let report = profiler.finish();
     drop(late);
-    let stages = report.stages.iter().map(|one| (one.stage.as_str(), one.calls, one.bytes_out));
+    let stages =
+        report.stages.iter().map(|stage| (stage.stage.as_str(), stage.calls, stage.bytes_out));
     assert_eq!(stages.collect::<Vec<_>>(), [("unzip", 2, 120), ("page", 2, 0), ("write", 0, 0)]);
     assert_eq!((report.columns[0].column.as_str(), report.columns.len()), ("pt", 1));
-    assert_eq!(report.threads.iter().map(|one| one.threads).sum::<u64>(), 2);
+    assert_eq!(report.threads.iter().map(|group| group.threads).sum::<u64>(), 2);
     assert_eq!(SPANS.load(Ordering::Relaxed), 2);
     // While no profile runs, nothing is computed.
     let mut idle = stage!("zip");
@@ -73,6 +74,6 @@ fn a_program_keeps_its_own_subscriber() {
     drop(begun_before);
     drop(seal);
     let stages: Vec<_> =
-        second.finish().stages.into_iter().map(|one| (one.stage, one.calls)).collect();
+        second.finish().stages.into_iter().map(|stage| (stage.stage, stage.calls)).collect();
     assert_eq!(stages, [("seal".to_owned(), 1)]);
 }

@@ -16,11 +16,11 @@ pub const THREADS_VARIABLE: &str = "NYSSA_NUM_THREADS";
 /// The maximum number of threads. No machine needs more, and many more would use all its memory.
 pub const MAX_THREADS: usize = 1024;
 
-/// The kept pools of threads of each number of threads and each process. (A fork does not have the threads of its
+/// The pools of threads that later jobs use again, by the number of threads and the process. (A fork does not have the threads of its
 /// parent.)
-static KEPT: LazyLock<Mutex<Kept>> = LazyLock::new(Mutex::default);
+static REUSABLE: LazyLock<Mutex<ReusableContexts>> = LazyLock::new(Mutex::default);
 
-type Kept = HashMap<(u32, Option<usize>), Vec<Context>>;
+type ReusableContexts = HashMap<(u32, Option<usize>), Vec<Context>>;
 
 /// A callback that gets (bytes or entries done, total). Any thread may call it.
 pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
@@ -89,13 +89,13 @@ impl Context {
     /// # Errors
     /// `InvalidArgument` for numbers of threads that [`Context::new`] refuses.
     pub fn kept(threads: Option<usize>) -> Result<Self> {
-        let mut contexts = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = contexts.entry((std::process::id(), threads)).or_default();
-        if let Some(context) = kept.iter().find(|item| threads.is_none() || !item.is_shared()) {
+        let mut contexts = REUSABLE.lock().unwrap_or_else(PoisonError::into_inner);
+        let reusable = contexts.entry((std::process::id(), threads)).or_default();
+        if let Some(context) = reusable.iter().find(|item| threads.is_none() || !item.is_shared()) {
             return Ok(context.clone());
         }
         let context = Self::new(threads)?;
-        kept.push(context.clone());
+        reusable.push(context.clone());
         Ok(context)
     }
 

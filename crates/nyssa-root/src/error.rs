@@ -96,10 +96,10 @@ impl Place {
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Error(Box<Inner>);
+pub struct Error(Box<ErrorData>);
 
 #[derive(Clone, Debug)]
-struct Inner {
+struct ErrorData {
     kind: Kind,
     message: String,
     suggestions: Vec<String>,
@@ -126,7 +126,7 @@ impl Error {
     /// Makes an error of `kind` with `message` and without a place. Every message is made here, so that none has the
     /// secrets of a URL, or characters of a file that change a terminal.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner {
+        Self(Box::new(ErrorData {
             kind,
             message: for_people(&message.into()),
             suggestions: Vec::new(),

@@ -51,7 +51,7 @@ where
     let fetcher = Fetcher::new(source, ranges, context.ahead_bytes());
     let items: Vec<Mutex<Option<T>>> =
         items.into_iter().map(|item| Mutex::new(Some(item))).collect();
-    let one = |scratch: &mut S| {
+    let next_unit = |scratch: &mut S| {
         context.check()?;
         let Some(fetched) = fetcher.next(&|| context.is_cancelled()) else {
             // Another unit has failed, or the user has stopped the work.
@@ -63,7 +63,7 @@ where
         run(fetched, |bytes| work(scratch, item, bytes)).map(Some)
     };
     let done = |scratch: &mut S, _| {
-        let done = one(scratch);
+        let done = next_unit(scratch);
         if done.is_err() {
             fetcher.stop();
         }

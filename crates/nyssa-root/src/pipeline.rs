@@ -76,7 +76,7 @@ impl Pipeline<'_> {
         size: impl Fn(&M) -> u64 + Sync,
         write: impl FnMut(&P::Task, M) -> Result<P::Written> + Send,
     ) -> Result<P> {
-        let state = State {
+        let state = TaskQueue {
             plan,
             ended: false,
             next: 0,
@@ -88,7 +88,8 @@ impl Pipeline<'_> {
             failed: false,
             stop: false,
         };
-        let shared = Shared { state: Mutex::new(state), change: Condvar::new(), bytes: self.bytes };
+        let shared =
+            SharedQueue { state: Mutex::new(state), change: Condvar::new(), bytes: self.bytes };
         let work = || shared.work(self.context, &make, &size);
         match self.threads {
             Threads::Pool => self.context.pool().scope(|scope| {
@@ -121,7 +122,7 @@ struct Finished<T, M> {
 }
 
 /// The state that the threads share.
-struct State<P: Plan, M, W> {
+struct TaskQueue<P: Plan, M, W> {
     plan: P,
     /// Whether the plan has no more tasks.
     ended: bool,
@@ -141,22 +142,25 @@ struct State<P: Plan, M, W> {
     stop: bool,
 }
 
-struct Shared<P: Plan, M, W> {
-    state: Mutex<State<P, M, W>>,
+struct SharedQueue<P: Plan, M, W> {
+    state: Mutex<TaskQueue<P, M, W>>,
     change: Condvar,
     bytes: u64,
 }
 
-impl<P, M, W> Shared<P, M, W>
+impl<P, M, W> SharedQueue<P, M, W>
 where
     P: Plan,
     W: FnMut(&P::Task, M) -> Result<P::Written>,
 {
-    fn lock(&self) -> MutexGuard<'_, State<P, M, W>> {
+    fn lock(&self) -> MutexGuard<'_, TaskQueue<P, M, W>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'s>(&self, state: MutexGuard<'s, State<P, M, W>>) -> MutexGuard<'s, State<P, M, W>> {
+    fn wait<'s>(
+        &self,
+        state: MutexGuard<'s, TaskQueue<P, M, W>>,
+    ) -> MutexGuard<'s, TaskQueue<P, M, W>> {
         self.change.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -271,7 +275,7 @@ where
         self.stop(state);
     }
 
-    fn stop(&self, mut state: MutexGuard<'_, State<P, M, W>>) {
+    fn stop(&self, mut state: MutexGuard<'_, TaskQueue<P, M, W>>) {
         state.stop = true;
         state.plan.stopped();
         drop(state);
@@ -280,7 +284,7 @@ where
 }
 
 /// A guard that stops the pipeline when a thread panics.
-struct StopOnDrop<'a, P, M, W>(&'a Shared<P, M, W>)
+struct StopOnDrop<'a, P, M, W>(&'a SharedQueue<P, M, W>)
 where
     P: Plan,
     W: FnMut(&P::Task, M) -> Result<P::Written>;

@@ -15,12 +15,12 @@ use crate::streamer::{ObjectCopy, Refused};
 /// becomes visible with [`SharedFile::finish`].
 #[derive(Clone)]
 pub struct SharedFile {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<FileInProgress>>,
     /// The work of its writers. It has one order, so that the file does not depend on the threads.
     line: Arc<Line>,
 }
 
-struct State {
+struct FileInProgress {
     /// The writer of the file. `None` when the file is finished.
     file: Option<RootFileWriter>,
     /// The paths of all objects that were started.
@@ -29,7 +29,7 @@ struct State {
     open: HashSet<String>,
 }
 
-impl State {
+impl FileInProgress {
     fn start(&mut self, path: &str) {
         self.paths.insert(path.to_owned());
         self.open.insert(path.to_owned());
@@ -40,7 +40,7 @@ impl SharedFile {
     /// Shares `file`.
     pub fn new(file: RootFileWriter) -> Self {
         let (paths, open) = (HashSet::new(), HashSet::new());
-        let state = State { file: Some(file), paths, open };
+        let state = FileInProgress { file: Some(file), paths, open };
         Self { state: Arc::new(Mutex::new(state)), line: Arc::default() }
     }
 
@@ -123,7 +123,15 @@ impl SharedFile {
         self.locked(|state| state.open.remove(path));
     }
 
-    fn locked<T>(&self, run: impl FnOnce(&mut State) -> T) -> T {
+    /// Forgets the object at a path, of which nothing is written, so that it can be begun again.
+    pub fn forget(&self, path: &str) {
+        self.locked(|state| {
+            state.paths.remove(path);
+            state.open.remove(path);
+        });
+    }
+
+    fn locked<T>(&self, run: impl FnOnce(&mut FileInProgress) -> T) -> T {
         // If another thread panicked while it held the lock, at worst an unused gap is left, in a file that
         // this thread never commits.
         run(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))

@@ -128,17 +128,17 @@ impl Store {
     ) -> Result<Vec<Page>> {
         let is_known = |(range, known): (&Range<u64>, &bool)| known.then(|| range.clone());
         let wanted: Vec<Range<u64>> = ranges.iter().zip(known).filter_map(is_known).collect();
-        let found = self.unpacked.read(&wanted);
-        let lost = wanted.iter().zip(&found).filter(|(_, page)| page.is_none());
+        let pages = self.unpacked.read(&wanted);
+        let lost = wanted.iter().zip(&pages).filter(|(_, page)| page.is_none());
         let lost: Vec<Range<u64>> = lost.map(|(range, _)| range.clone()).collect();
         let mut reread = match lost.is_empty() {
             true => Vec::new(),
             false => read_all(&self.source, &lost)?,
         }
         .into_iter();
-        let (mut found, mut fetched) = (found.into_iter(), fetched.iter_mut().map(mem::take));
+        let (mut pages, mut fetched) = (pages.into_iter(), fetched.iter_mut().map(mem::take));
         let page = |known: &bool| {
-            let unpacked = if *known { found.next().flatten() } else { None };
+            let unpacked = if *known { pages.next().flatten() } else { None };
             let is_unpacked = unpacked.is_some();
             let bytes = match unpacked {
                 Some(page) => page.bytes,

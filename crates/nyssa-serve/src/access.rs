@@ -35,10 +35,10 @@ impl Access {
         let (scheme, given) = header.split_at(header.len().min("bearer ".len()));
         let Ok(text) = fs::read_to_string(path) else { return false };
         // Each token is compared to its end, so that the time does not show which part is right.
-        let found = tokens(&text).fold(Choice::from(0), |found, token| {
-            found | token.as_bytes().ct_eq(given.trim_ascii())
+        let is_known = tokens(&text).fold(Choice::from(0), |is_known, token| {
+            is_known | token.as_bytes().ct_eq(given.trim_ascii())
         });
-        scheme.eq_ignore_ascii_case(b"bearer ") && found.into()
+        scheme.eq_ignore_ascii_case(b"bearer ") && is_known.into()
     }
 }
 

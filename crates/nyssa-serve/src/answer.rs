@@ -18,7 +18,7 @@ use crate::conditions::{Verdict, Version};
 use crate::listing;
 use crate::path::{joined, names};
 use crate::range::{Wanted, wanted};
-use crate::roots::{Found, Listed, Location, Roots};
+use crate::roots::{Listed, Location, Roots, Target};
 use crate::sources::{Opened, Sources};
 
 const BINARY: &str = "application/octet-stream";
@@ -31,9 +31,9 @@ const NOSNIFF: HeaderName = HeaderName::from_static("x-content-type-options");
 type Report = Box<dyn Fn(&str) + Send + Sync>;
 
 /// The maker of answers.
-pub(crate) struct Answers(Arc<State>);
+pub(crate) struct Answers(Arc<Service>);
 
-struct State {
+struct Service {
     roots: Roots,
     access: Access,
     sources: Sources,
@@ -42,7 +42,7 @@ struct State {
 
 impl Answers {
     pub(crate) fn new(roots: Roots, access: Access, report: Report) -> Self {
-        Self(Arc::new(State { roots, access, sources: Sources::default(), report }))
+        Self(Arc::new(Service { roots, access, sources: Sources::default(), report }))
     }
 
     /// Answers a request. Files are found and opened on a thread that may wait.
@@ -59,7 +59,7 @@ impl Answers {
     }
 }
 
-impl State {
+impl Service {
     fn answer(self: Arc<Self>, request: &Parts) -> Response<Body> {
         if !self.access.allows(&request.headers) {
             let mut answer = plain(StatusCode::UNAUTHORIZED);
@@ -75,10 +75,10 @@ impl State {
         }
         let path = request.uri.path();
         let Some(names) = names(path) else { return plain(StatusCode::NOT_FOUND) };
-        let found = self.roots.find(&names).and_then(|found| self.sort(found, path));
-        let answer = found.and_then(|found| match (found, is_list) {
-            (found, true) => self.properties(&names, &found, &request.headers),
-            (Found::File(place), false) => self.file(&place, &request.method, &request.headers),
+        let target = self.roots.find(&names).and_then(|target| self.sort(target, path));
+        let answer = target.and_then(|target| match (target, is_list) {
+            (target, true) => self.properties(&names, &target, &request.headers),
+            (Target::File(place), false) => self.file(&place, &request.method, &request.headers),
             (_, false) if !path.ends_with('/') => Ok(moved(&names)),
             (folder, false) => {
                 let page = listing::page(&names, &self.roots.list(&folder)?);
@@ -90,21 +90,21 @@ impl State {
 
     /// Finds whether a path of an origin is a folder or a file. A path that ends with a slash, and a path that
     /// is not a file, may be a folder.
-    fn sort(&self, found: Found, path: &str) -> io::Result<Found> {
-        let Found::File(place @ Location::Remote(url)) = &found else {
-            let is_file = matches!(found, Found::File(_));
+    fn sort(&self, target: Target, path: &str) -> io::Result<Target> {
+        let Target::File(place @ Location::Remote(url)) = &target else {
+            let is_file = matches!(target, Target::File(_));
             return match is_file && path.ends_with('/') {
                 true => Err(ErrorKind::NotFound.into()),
-                false => Ok(found),
+                false => Ok(target),
             };
         };
         if path.ends_with('/') {
-            return Ok(Found::Folder(place.clone()));
+            return Ok(Target::Folder(place.clone()));
         }
         match self.sources.open(place) {
-            Ok(_) => Ok(found),
+            Ok(_) => Ok(target),
             Err(error) => match nyssa_io::kind(url) {
-                Ok(Some(nyssa_io::EntryKind::Folder)) => Ok(Found::Folder(place.clone())),
+                Ok(Some(nyssa_io::EntryKind::Folder)) => Ok(Target::Folder(place.clone())),
                 _ => Err(error.source),
             },
         }
@@ -180,12 +180,12 @@ impl State {
     fn properties(
         &self,
         names: &[String],
-        found: &Found,
+        target: &Target,
         headers: &HeaderMap,
     ) -> io::Result<Response<Body>> {
         let name = names.last().cloned().unwrap_or_default();
         let mut own = Listed { name, is_folder: true, size: None, modified: None };
-        if let Found::File(place) = found {
+        if let Target::File(place) = target {
             let Opened { source, version } =
                 self.sources.open(place).map_err(|error| error.source)?;
             own.is_folder = false;
@@ -194,7 +194,7 @@ impl State {
         }
         let is_deep = headers.get("depth").is_none_or(|depth| depth != "0");
         let entries = match own.is_folder && is_deep {
-            true => self.roots.list(found)?,
+            true => self.roots.list(target)?,
             false => Vec::new(),
         };
         let list = listing::multistatus(names, &own, &entries);

@@ -137,11 +137,11 @@ fn read(source: &Arc<dyn Source>, batch: Vec<BodyPart>) -> Result<VecDeque<Bytes
         BodyPart::Text(_) => None,
     };
     let ranges: Vec<Range<u64>> = batch.iter().filter_map(range).collect();
-    let mut found =
+    let mut pieces =
         if ranges.is_empty() { Vec::new() } else { read_all(source, &ranges)? }.into_iter();
     let bytes = |piece| match piece {
         BodyPart::Text(text) => Some(text),
-        BodyPart::Range(_) => found.next(),
+        BodyPart::Range(_) => pieces.next(),
     };
     Ok(batch.into_iter().filter_map(bytes).collect())
 }

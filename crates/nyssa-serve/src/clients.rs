@@ -150,10 +150,10 @@ mod tests {
     fn each_client_has_its_own_connections() {
         let clients = Clients::default();
         let connect = |address: &str| clients.connect(address.parse().unwrap(), 2);
-        let (one, two) = (connect("10.0.0.1"), connect("::ffff:10.0.0.1"));
-        assert!(one.is_some() && two.is_some() && connect("10.0.0.1").is_none());
+        let (first, two) = (connect("10.0.0.1"), connect("::ffff:10.0.0.1"));
+        assert!(first.is_some() && two.is_some() && connect("10.0.0.1").is_none());
         assert!(connect("10.0.0.2").is_some());
-        drop(one);
+        drop(first);
         assert!(connect("10.0.0.1").is_some());
         let (three, four) = (connect("2001:db8::1"), connect("2001:db8::2"));
         assert!(three.is_some() && four.is_some() && connect("2001:db8::3").is_none());

@@ -31,7 +31,7 @@ pub(crate) enum Location {
 
 /// The thing that the names of a request lead to.
 #[derive(Debug)]
-pub(crate) enum Found {
+pub(crate) enum Target {
     File(Location),
     Folder(Location),
     /// The first folder, if there are several roots.
@@ -77,13 +77,13 @@ impl Roots {
     /// # Errors
     /// `NotFound` for something that does not exist or is not offered; an error of the system or of the
     /// origin.
-    pub(crate) fn find(&self, names: &[String]) -> std::io::Result<Found> {
+    pub(crate) fn find(&self, names: &[String]) -> std::io::Result<Target> {
         if let [only] = &self.0[..]
             && only.is_folder
         {
             return only.find(names);
         }
-        let Some((first, rest)) = names.split_first() else { return Ok(Found::Roots) };
+        let Some((first, rest)) = names.split_first() else { return Ok(Target::Roots) };
         let root = self.0.iter().find(|root| root.name == *first).ok_or_else(missing)?;
         root.find(rest)
     }
@@ -92,10 +92,10 @@ impl Roots {
     ///
     /// # Errors
     /// The folder cannot be listed here, or the origin refuses it.
-    pub(crate) fn list(&self, folder: &Found) -> std::io::Result<Vec<Listed>> {
+    pub(crate) fn list(&self, folder: &Target) -> std::io::Result<Vec<Listed>> {
         let mut all = match folder {
-            Found::File(_) => return Err(missing()),
-            Found::Roots => {
+            Target::File(_) => return Err(missing()),
+            Target::Roots => {
                 let listed = |root: &Root| Listed {
                     name: root.name.clone(),
                     is_folder: root.is_folder,
@@ -104,8 +104,8 @@ impl Roots {
                 };
                 self.0.iter().map(listed).collect()
             }
-            Found::Folder(Location::Remote(url)) => list_remote(url)?,
-            Found::Folder(Location::Local(path)) => {
+            Target::Folder(Location::Remote(url)) => list_remote(url)?,
+            Target::Folder(Location::Local(path)) => {
                 let root = self.0.iter().find_map(|root| root.place.local_above(path));
                 list_local(path, root.ok_or_else(missing)?)?
             }
@@ -141,10 +141,10 @@ impl Root {
         Ok(Self { name, place: Location::Local(real), is_folder })
     }
 
-    fn find(&self, names: &[String]) -> std::io::Result<Found> {
+    fn find(&self, names: &[String]) -> std::io::Result<Target> {
         if names.is_empty() {
             let place = self.place.clone();
-            return Ok(if self.is_folder { Found::Folder(place) } else { Found::File(place) });
+            return Ok(if self.is_folder { Target::Folder(place) } else { Target::File(place) });
         }
         if !self.is_folder {
             return Err(missing());
@@ -157,7 +157,7 @@ impl Root {
                 }
                 let (place, query) = url.split_at(url.find('?').unwrap_or(url.len()));
                 let place = place.trim_end_matches('/');
-                Ok(Found::File(Location::Remote(format!("{place}/{}{query}", names.join("/")))))
+                Ok(Target::File(Location::Remote(format!("{place}/{}{query}", names.join("/")))))
             }
         }
     }
@@ -175,7 +175,7 @@ impl Location {
 
 /// Follows names below a folder of this machine. The path without links must lie below it, too, and have no
 /// hidden name.
-fn local(root: &Path, names: &[String]) -> std::io::Result<Found> {
+fn local(root: &Path, names: &[String]) -> std::io::Result<Target> {
     let real =
         fs::canonicalize(root.join(names.join("/"))).map_err(|error| match error.kind() {
             ErrorKind::PermissionDenied => error,
@@ -187,10 +187,10 @@ fn local(root: &Path, names: &[String]) -> std::io::Result<Found> {
     if below.iter().any(hidden) {
         return Err(missing());
     }
-    let found = fs::metadata(&real)?;
-    match (found.is_dir(), found.is_file()) {
-        (true, _) => Ok(Found::Folder(Location::Local(real))),
-        (_, true) => Ok(Found::File(Location::Local(real))),
+    let metadata = fs::metadata(&real)?;
+    match (metadata.is_dir(), metadata.is_file()) {
+        (true, _) => Ok(Target::Folder(Location::Local(real))),
+        (_, true) => Ok(Target::File(Location::Local(real))),
         // This is a pipe or a device.
         _ => Err(missing()),
     }
@@ -207,9 +207,11 @@ fn list_local(folder: &Path, root: &Path) -> std::io::Result<Vec<Listed>> {
         // A link that leads outside is treated as missing.
         let path = entry.path();
         let relative = path.strip_prefix(root).ok().and_then(Path::to_str).map(str::to_owned);
-        let Some(Ok(found)) = relative.map(|relative| local(root, &[relative])) else { continue };
-        let (is_folder, Found::File(Location::Local(real)) | Found::Folder(Location::Local(real))) =
-            (matches!(found, Found::Folder(_)), found)
+        let Some(Ok(target)) = relative.map(|relative| local(root, &[relative])) else { continue };
+        let (
+            is_folder,
+            Target::File(Location::Local(real)) | Target::Folder(Location::Local(real)),
+        ) = (matches!(target, Target::Folder(_)), target)
         else {
             continue;
         };

@@ -19,9 +19,9 @@ const MOST: usize = 64;
 
 /// The files of origins that are open.
 #[derive(Default)]
-pub(crate) struct Sources(Mutex<HashMap<String, Kept>>);
+pub(crate) struct Sources(Mutex<HashMap<String, OriginFile>>);
 
-struct Kept {
+struct OriginFile {
     opened: Opened,
     since: Instant,
 }
@@ -43,26 +43,26 @@ impl Sources {
             Location::Local(path) => return open_local(path),
             Location::Remote(url) => url,
         };
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.retain(|_, kept| kept.since.elapsed() < KEPT);
-        if let Some(kept) = kept.get(url) {
-            return Ok(kept.opened.clone());
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|_, file| file.since.elapsed() < KEPT);
+        if let Some(file) = open.get(url) {
+            return Ok(file.opened.clone());
         }
         // Other threads continue meanwhile.
-        drop(kept);
+        drop(open);
         let source = nyssa_io::open(url)?;
         let etag = source
             .version()
             .map(|version| format!("\"{:x}-{:016x}\"", source.size(), xxh3_64(version.as_bytes())));
         let opened = Opened { source, version: Version { etag, modified: None } };
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= MOST
-            && let Some(oldest) = kept.iter().min_by_key(|(_, kept)| kept.since)
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.len() >= MOST
+            && let Some(oldest) = open.iter().min_by_key(|(_, file)| file.since)
         {
             let oldest = oldest.0.clone();
-            kept.remove(&oldest);
+            open.remove(&oldest);
         }
-        kept.insert(url.clone(), Kept { opened: opened.clone(), since: Instant::now() });
+        open.insert(url.clone(), OriginFile { opened: opened.clone(), since: Instant::now() });
         Ok(opened)
     }
 

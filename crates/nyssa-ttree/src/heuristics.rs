@@ -25,6 +25,9 @@ pub(crate) mod write {
     pub(crate) const STEP_PER_THREAD: usize = 2 << 20;
     /// The number of bytes of baskets that wait before compression: about a cluster.
     pub(crate) const WAITING_BASKETS: u64 = 64 << 20;
+    /// The number of bytes of rows that another thread fills at once: little of [`WAITING_BASKETS`], and enough baskets for
+    /// many threads to compress.
+    pub(crate) const LENT_BYTES: usize = 8 << 20;
     /// Baskets with fewer bytes than this have the codec of the level. They take little time.
     pub(crate) const MIN_BYTES: usize = 4 << 10;
     /// The largest size of a sample in bytes. It has at most half of a basket.

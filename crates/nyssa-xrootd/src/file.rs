@@ -13,7 +13,7 @@ use super::client::{self, Question, Reached, Start};
 use super::connection::{Answer, Body, Connection, VectorLimits};
 use super::deadline::Deadline;
 use super::failure::Failure;
-use super::part::{Part, Wrong};
+use super::read_plan::{ReadRequest, Wrong};
 use super::settings::Settings;
 use super::url::{Server, Url};
 use super::wire::{Handle, OpenBody, OpenMode, Request, Stat, Wait, error_name};
@@ -33,12 +33,12 @@ pub(super) struct File {
     closed: AtomicBool,
     /// Whether its server tells the size and time of an open file.
     tells_version: AtomicBool,
-    state: PerProcess<Mutex<State>>,
+    state: PerProcess<Mutex<FileInProcess>>,
 }
 
 /// The state of the file in one process.
 #[derive(Default)]
-struct State {
+struct FileInProcess {
     open: Option<Arc<OpenFile>>,
     /// The server at which to search for it next.
     next: Start,
@@ -109,7 +109,11 @@ impl File {
 
     /// Reads parts, all of which are under way at the same time, until `stop` is given. Parts that were
     /// received are kept when a server is lost.
-    pub(crate) fn read(&self, parts: &[Part], stop: &Stop) -> Result<Vec<Vec<Bytes>>, Failure> {
+    pub(crate) fn read(
+        &self,
+        parts: &[ReadRequest],
+        stop: &Stop,
+    ) -> Result<Vec<Vec<Bytes>>, Failure> {
         let deadline = Deadline::after(self.settings.request_timeout).until(stop);
         let mut done: Vec<Option<Vec<Bytes>>> = vec![None; parts.len()];
         let mut losses = 0;
@@ -132,7 +136,7 @@ impl File {
     fn read_from(
         &self,
         open: &OpenFile,
-        parts: &[Part],
+        parts: &[ReadRequest],
         done: &mut [Option<Vec<Bytes>>],
         deadline: &Deadline,
     ) -> Result<(), Failure> {
@@ -199,7 +203,12 @@ impl File {
         }
     }
 
-    fn decode(&self, open: &OpenFile, part: &Part, body: &Body) -> Result<Vec<Bytes>, Failure> {
+    fn decode(
+        &self,
+        open: &OpenFile,
+        part: &ReadRequest,
+        body: &Body,
+    ) -> Result<Vec<Bytes>, Failure> {
         part.decode(body).map_err(|wrong| match wrong {
             Wrong::Malformed(what) => open.connection.malformed(what),
             Wrong::EndsAt(end) => {
@@ -280,7 +289,7 @@ impl File {
         Err(Failure::last(ErrorKind::InvalidData, why))
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, FileInProcess> {
         self.state.lock()
     }
 }

@@ -50,19 +50,19 @@ pub(super) fn stat_of(url: &Url, settings: &Settings) -> Result<Option<Stat>, Fa
 }
 
 fn list_of(url: &Url, settings: &Settings) -> Result<Vec<ListEntry>, Failure> {
-    let mut lists = Lists { settings, found: BTreeMap::new(), seen: Vec::new(), missing: None };
+    let mut lists = Lists { settings, entries: BTreeMap::new(), seen: Vec::new(), missing: None };
     lists.add(url, LEVELS)?;
     match lists.missing {
         // No server has the folder.
         Some(failure) if lists.seen.is_empty() => Err(failure),
-        _ => Ok(lists.found.into_values().collect()),
+        _ => Ok(lists.entries.into_values().collect()),
     }
 }
 
 /// The lists of one folder on several servers, while they are collected.
 struct Lists<'l> {
     settings: &'l Settings,
-    found: BTreeMap<String, ListEntry>,
+    entries: BTreeMap<String, ListEntry>,
     /// The servers that have the folder.
     seen: Vec<Server>,
     /// The failure of a server that does not have the folder.
@@ -90,7 +90,7 @@ impl Lists<'_> {
                 self.seen.push(connection.server.clone());
                 let entries = parse_list(&body.bytes).map_err(|what| connection.malformed(what))?;
                 let named = entries.into_iter().map(|entry| (entry.name.clone(), entry));
-                self.found.extend(named);
+                self.entries.extend(named);
                 Ok(())
             }
             Err(failure @ Failure::Refused { .. }) if is_missing(&failure) => {

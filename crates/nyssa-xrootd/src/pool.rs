@@ -34,7 +34,7 @@ pub(super) fn connection(
     settings: &Settings,
     deadline: Instant,
 ) -> Result<Arc<Connection>, Failure> {
-    let asked = Instant::now();
+    let begin = Instant::now();
     let key = (server.clone(), settings.clone());
     let place = Arc::clone(POOL.lock().entry(key).or_default());
     let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
@@ -42,7 +42,7 @@ pub(super) fn connection(
         return Ok(Arc::clone(connection));
     }
     if let Some((when, failure)) = &place.failed
-        && *when > asked
+        && *when > begin
     {
         // Another thread has tried while this one waited.
         return Err(failure.clone());

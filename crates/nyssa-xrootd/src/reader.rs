@@ -9,7 +9,7 @@ use nyssa_net::{Cost, Stop};
 
 use super::failure::Failure;
 use super::file::File;
-use super::part::Plan;
+use super::read_plan::Plan;
 use super::settings::{Settings, XrootdOptions};
 use super::streams::Streams;
 use super::url::Url;

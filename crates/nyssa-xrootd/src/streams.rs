@@ -25,11 +25,11 @@ pub(super) struct Streams {
     first: Arc<File>,
     /// The largest number of connections.
     most: usize,
-    shared: PerProcess<(Mutex<State>, Condvar)>,
+    shared: PerProcess<(Mutex<Connections>, Condvar)>,
 }
 
 #[derive(Default)]
-struct State {
+struct Connections {
     /// The files on the connections, each with the number of bytes that are requested on it.
     files: Vec<(Arc<File>, u64)>,
     /// The number of bytes of the reads that wait for a connection.
@@ -40,7 +40,7 @@ struct State {
     has_failed: bool,
 }
 
-impl State {
+impl Connections {
     /// Returns the connection with the least work, if it has room for `bytes`.
     fn find(&self, bytes: u64) -> Option<usize> {
         let index = (0..self.files.len()).min_by_key(|&index| self.files[index].1)?;
@@ -105,7 +105,7 @@ impl Streams {
     }
 
     /// Begins to open the connections that the waiting reads need, if the server is remote.
-    fn open_more(self: &Arc<Self>, state: &mut State) {
+    fn open_more(self: &Arc<Self>, state: &mut Connections) {
         let numbers = state.files.len() + state.opening..state.wanted(self.most);
         if !state.has_failed && !numbers.is_empty() && self.is_far() {
             state.opening += numbers.filter(|&number| self.open_another(number)).count();
@@ -142,14 +142,14 @@ impl Streams {
         spawned.is_ok()
     }
 
-    fn shared(&self) -> &(Mutex<State>, Condvar) {
+    fn shared(&self) -> &(Mutex<Connections>, Condvar) {
         self.shared.get(|| {
             let files = vec![(Arc::clone(&self.first), 0)];
-            (Mutex::new(State { files, ..State::default() }), Condvar::new())
+            (Mutex::new(Connections { files, ..Connections::default() }), Condvar::new())
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, Connections> {
         self.shared().0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -159,7 +159,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::super::connection::Connection;
-    use super::super::part::Part;
+    use super::super::read_plan::ReadRequest;
     use super::super::settings::{Settings, XrootdOptions};
     use super::super::url::Url;
     use super::*;
@@ -187,8 +187,8 @@ mod tests {
         file.with_connection(seem_far).unwrap();
         let streams = Streams::new(file, 3);
         let connections = || {
-            let reads = server.asked().into_iter().filter(|asked| asked.id == READ);
-            reads.map(|asked| asked.connection).collect::<BTreeSet<_>>().len()
+            let reads = server.requests().into_iter().filter(|request| request.id == READ);
+            reads.map(|request| request.connection).collect::<BTreeSet<_>>().len()
         };
         let stop = Stop::default();
         std::thread::scope(|scope| {
@@ -196,7 +196,7 @@ mod tests {
                 let (streams, content, stop) = (&streams, &content, &stop);
                 scope.spawn(move || {
                     let range = thread << 20..(thread + 1) << 20;
-                    let parts = [Part::Read(range.clone())];
+                    let parts = [ReadRequest::Read(range.clone())];
                     let answers =
                         streams.read(1 << 20, stop, |file| file.read(&parts, stop)).unwrap();
                     let expected = &content[range.start as usize..range.end as usize];

@@ -20,7 +20,7 @@ impl<T: Read + Write> Stream for T {}
 
 /// A request that was received.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct ClientRequest {
     /// The number of the connection, from 0 on.
     pub connection: usize,
     /// The stream id.
@@ -33,7 +33,7 @@ pub struct Asked {
     pub data: Bytes,
 }
 
-impl Asked {
+impl ClientRequest {
     /// Makes an answer to this request.
     pub fn answer(&self, status: Status, body: &[u8]) -> Vec<u8> {
         let header = Header { stream: self.stream, status, length: body.len() as u32 };
@@ -75,21 +75,21 @@ pub enum Reply {
 /// A server of one file, on a port of its own.
 pub struct ScriptedXrootd {
     port: u16,
-    shared: Arc<Shared>,
+    shared: Arc<ServedFile>,
 }
 
-struct Shared {
+struct ServedFile {
     content: Vec<u8>,
     flags: u32,
     tls: Option<Arc<ServerConfig>>,
     script: Script,
     connections: AtomicUsize,
-    asked: Mutex<Vec<Asked>>,
+    requests: Mutex<Vec<ClientRequest>>,
     ended: AtomicBool,
 }
 
 /// The script of a test: it gets a request and the answer of a correct server, and returns the reply.
-type Script = Box<dyn Fn(&Asked, Vec<u8>) -> Reply + Send + Sync>;
+type Script = Box<dyn Fn(&ClientRequest, Vec<u8>) -> Reply + Send + Sync>;
 
 /// The flags of a data server without checksums.
 pub const DATA_SERVER: u32 = 1;
@@ -106,7 +106,7 @@ impl ScriptedXrootd {
     pub fn start(
         content: Vec<u8>,
         flags: u32,
-        script: impl Fn(&Asked, Vec<u8>) -> Reply + Send + Sync + 'static,
+        script: impl Fn(&ClientRequest, Vec<u8>) -> Reply + Send + Sync + 'static,
     ) -> io::Result<Self> {
         Self::start_with(content, flags, None, script)
     }
@@ -119,7 +119,7 @@ impl ScriptedXrootd {
         content: Vec<u8>,
         flags: u32,
         tls: Arc<ServerConfig>,
-        script: impl Fn(&Asked, Vec<u8>) -> Reply + Send + Sync + 'static,
+        script: impl Fn(&ClientRequest, Vec<u8>) -> Reply + Send + Sync + 'static,
     ) -> io::Result<Self> {
         Self::start_with(content, flags | flags::HAS_TLS, Some(tls), script)
     }
@@ -128,17 +128,17 @@ impl ScriptedXrootd {
         content: Vec<u8>,
         flags: u32,
         tls: Option<Arc<ServerConfig>>,
-        script: impl Fn(&Asked, Vec<u8>) -> Reply + Send + Sync + 'static,
+        script: impl Fn(&ClientRequest, Vec<u8>) -> Reply + Send + Sync + 'static,
     ) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let port = listener.local_addr()?.port();
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ServedFile {
             content,
             flags,
             tls,
             script: Box::new(script),
             connections: AtomicUsize::new(0),
-            asked: Mutex::default(),
+            requests: Mutex::default(),
             ended: AtomicBool::new(false),
         });
         let server = Arc::clone(&shared);
@@ -166,8 +166,8 @@ impl ScriptedXrootd {
     }
 
     /// Returns all requests so far.
-    pub fn asked(&self) -> Vec<Asked> {
-        self.shared.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn requests(&self) -> Vec<ClientRequest> {
+        self.shared.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -179,7 +179,7 @@ impl Drop for ScriptedXrootd {
     }
 }
 
-impl Shared {
+impl ServedFile {
     fn serve(&self, mut socket: TcpStream) -> io::Result<()> {
         let connection = self.connections.fetch_add(1, Ordering::Relaxed);
         socket.set_nodelay(true)?;
@@ -198,9 +198,9 @@ impl Shared {
             line.read_exact(&mut data)?;
             let (id, parameters) = (request.id(), *request.parameters());
             let is_secure = id == PROTOCOL && parameters[4] & WANT_TLS != 0;
-            let asked = Asked { connection, stream, id, parameters, data: data.into() };
-            self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(asked.clone());
-            match (self.script)(&asked, self.sound(&asked)) {
+            let request = ClientRequest { connection, stream, id, parameters, data: data.into() };
+            self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
+            match (self.script)(&request, self.sound(&request)) {
                 Reply::Send(bytes) => line.write_all(&bytes)?,
                 Reply::SendAndClose(bytes) => {
                     line.write_all(&bytes)?;
@@ -216,31 +216,31 @@ impl Shared {
     }
 
     /// Returns the answer of a correct server.
-    fn sound(&self, asked: &Asked) -> Vec<u8> {
-        let ok = |body: &[u8]| asked.answer(Status::Ok, body);
+    fn sound(&self, request: &ClientRequest) -> Vec<u8> {
+        let ok = |body: &[u8]| request.answer(Status::Ok, body);
         let stat = format!("1 {} 16 1700000000\0", self.content.len());
-        match asked.id {
+        match request.id {
             3001 => ok(b"1024\n2097136\n"),
             PROTOCOL => {
-                let secure = self.tls.is_some() && asked.parameters[4] & WANT_TLS != 0;
+                let secure = self.tls.is_some() && request.parameters[4] & WANT_TLS != 0;
                 let flags = self.flags | if secure { flags::GOTO_TLS } else { 0 };
                 ok(&[0x511_u32.to_be_bytes(), flags.to_be_bytes()].concat())
             }
             3007 => ok(&[7; 16]),
             3010 => ok(&[&[0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0], stat.as_bytes()].concat()),
-            3013 => ok(self.slice(asked.offset(), asked.length())),
+            3013 => ok(self.slice(request.offset(), request.length())),
             3017 => ok(stat.as_bytes()),
             3025 => {
                 let mut body = Vec::new();
-                for item in asked.data.chunks_exact(16) {
+                for item in request.data.chunks_exact(16) {
                     body.extend_from_slice(item);
                     body.extend_from_slice(self.slice(number(&item[8..]), number(&item[4..8])));
                 }
                 ok(&body)
             }
             3030 => {
-                let body = self.pages(asked.offset(), asked.length());
-                self.checked(asked, asked.offset(), &body)
+                let body = self.pages(request.offset(), request.length());
+                self.checked(request, request.offset(), &body)
             }
             _ => ok(&[]),
         }
@@ -266,9 +266,9 @@ impl Shared {
     }
 
     /// Returns an answer with checksums.
-    fn checked(&self, asked: &Asked, offset: u64, body: &[u8]) -> Vec<u8> {
-        let header = Header { stream: asked.stream, status: Status::Checked, length: 24 };
-        let mut second = asked.stream.to_be_bytes().to_vec();
+    fn checked(&self, request: &ClientRequest, offset: u64, body: &[u8]) -> Vec<u8> {
+        let header = Header { stream: request.stream, status: Status::Checked, length: 24 };
+        let mut second = request.stream.to_be_bytes().to_vec();
         second.extend_from_slice(&[30, 0, 0, 0, 0, 0]);
         second.extend_from_slice(&(body.len() as u32).to_be_bytes());
         second.extend_from_slice(&offset.to_be_bytes());

@@ -33,8 +33,8 @@ pub(super) struct Upload {
     connection: Arc<Connection>,
     handle: Handle,
     /// The writes that may not be on the disk of the server, in their order.
-    kept: VecDeque<Write>,
-    /// The number of writes in `kept` that were sent, and of those that the server has confirmed.
+    unsynced: VecDeque<Write>,
+    /// The number of writes in `unsynced` that were sent, and of those that the server has confirmed.
     sent: usize,
     confirmed: usize,
     /// The requests without an answer, in their order.
@@ -69,12 +69,12 @@ impl Upload {
         let body = OpenBody::parse(&reached.body.bytes);
         let handle = body.map_err(|what| connection.malformed(what))?.handle;
         connection.count_files(1);
-        let (kept, under_way) = (VecDeque::new(), VecDeque::new());
+        let (unsynced, under_way) = (VecDeque::new(), VecDeque::new());
         let (sent, confirmed, end_on_disk, losses) = (0, 0, 0, 0);
         Ok(Self {
             connection,
             handle,
-            kept,
+            unsynced,
             sent,
             confirmed,
             under_way,
@@ -86,7 +86,7 @@ impl Upload {
 
     /// Sends bytes. Waits as long as too many requests are under way.
     pub(crate) fn write(&mut self, offset: u64, data: Bytes) -> Result<(), Failure> {
-        self.kept.push_back(Write { offset, data });
+        self.unsynced.push_back(Write { offset, data });
         while let Err(failure) = self.send_kept() {
             self.recover(failure)?;
         }
@@ -112,12 +112,12 @@ impl Upload {
 
     /// Sends the kept writes that were not sent on this connection.
     fn send_kept(&mut self) -> Result<(), Failure> {
-        while self.sent < self.kept.len() {
+        while self.sent < self.unsynced.len() {
             while self.under_way.len() >= UNDER_WAY {
                 self.await_first()?;
             }
             self.send(Step::Write)?;
-            let confirmed = self.kept.iter().take(self.confirmed);
+            let confirmed = self.unsynced.iter().take(self.confirmed);
             let bytes: u64 = confirmed.map(|write| write.data.len() as u64).sum();
             let is_asked = self.under_way.iter().any(|(_, step)| *step != Step::Write);
             if bytes >= SYNC_BYTES && !is_asked {
@@ -140,7 +140,7 @@ impl Upload {
     }
 
     fn request(&self, step: Step, write: usize) -> Request {
-        match (step, self.kept.get(write)) {
+        match (step, self.unsynced.get(write)) {
             (Step::Write, Some(write)) => {
                 Request::write(self.handle, write.offset, write.data.clone())
             }
@@ -150,9 +150,9 @@ impl Upload {
     }
 
     fn send(&mut self, step: Step) -> Result<(), Failure> {
-        let asked = (self.request(step, self.sent), ANSWER);
+        let request = (self.request(step, self.sent), ANSWER);
         self.sent += usize::from(step == Step::Write);
-        let pending = self.connection.send(&[asked])?;
+        let pending = self.connection.send(&[request])?;
         self.under_way.extend(pending.into_iter().map(|pending| (pending, step)));
         Ok(())
     }
@@ -183,7 +183,7 @@ impl Upload {
         match step {
             Step::Write => self.confirmed += 1,
             Step::Sync(count) => {
-                for write in self.kept.drain(..count.min(self.kept.len())) {
+                for write in self.unsynced.drain(..count.min(self.unsynced.len())) {
                     let end = write.offset + write.data.len() as u64;
                     self.end_on_disk = self.end_on_disk.max(end);
                 }

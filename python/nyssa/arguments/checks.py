@@ -54,15 +54,15 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 def checks_of(function: Callable[..., Any]) -> dict[str, _Check]:
     """Return the check of each parameter that has one."""
-    found = {}
+    checks = {}
     for name, annotation in _annotations(function):
         check = _CHECKS.get(annotation)
         # Several numbers of threads have a check of their own.
         check = check if "Iterable" in annotation else _BY_NAME.get(name) or check
         check = _text if check is None and annotation.startswith("Literal['") else check
         if check is not None:
-            found[name] = check
-    return found
+            checks[name] = check
+    return checks
 
 
 def _annotations(function: Callable[..., Any]) -> Iterator[tuple[str, str]]:

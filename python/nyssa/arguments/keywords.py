@@ -56,8 +56,12 @@ def shows_keywords(
 
     def decorate(function: _F) -> _F:
         own = inspect.signature(function)
-        named = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
-        known = {one.name for one in named}
+        named = [
+            parameter
+            for parameter in own.parameters.values()
+            if parameter.kind is not parameter.VAR_KEYWORD
+        ]
+        known = {parameter.name for parameter in named}
         added = [
             inspect.Parameter(
                 name,
@@ -102,8 +106,8 @@ def words_of(declared: type, given: Mapping[str, Any]) -> list[str]:
                 words.append(word.replace("--", "--no-") if name in _ON else word)
         elif not (kind.startswith("Literal") and value == default_of(name, kind)):
             texts = _TEXTS.get(kind.removesuffix(" | None"))
-            found = [text_of(value)] if texts is None else texts(name, value)
-            words += [f"{word}={text}" for text in found]
+            item_texts = [text_of(value)] if texts is None else texts(name, value)
+            words += [f"{word}={text}" for text in item_texts]
     return words
 
 

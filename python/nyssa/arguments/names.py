@@ -120,11 +120,11 @@ def choose(
     """
     accepts = matcher(filter_name)
     if names is None:
-        found = [name for name in available if accepts(name)]
-        found = found or list(filter(deep(accepts), lower(None)))
-        if filter_name is not None and not found:
+        chosen = [name for name in available if accepts(name)]
+        chosen = chosen or list(filter(deep(accepts), lower(None)))
+        if filter_name is not None and not chosen:
             raise nothing_matches("filter_name", filter_name, [*available, *lower(None)], where)
-        return found
+        return chosen
     requested: list[str] = []
     unmatched: str | None = None
     known = {*available}
@@ -142,10 +142,10 @@ def choose(
     if unmatched and not requested:
         raise not_found(unmatched, [*available, *lower(None)], where)
     requested = list(dict.fromkeys(requested))
-    found = [name for name in requested if (accepts if name in known else deep(accepts))(name)]
-    if requested and not found:
+    chosen = [name for name in requested if (accepts if name in known else deep(accepts))(name)]
+    if requested and not chosen:
         raise nothing_left("filter_name", requested, where)
-    return found
+    return chosen
 
 
 def _is_pattern(name: str) -> bool:

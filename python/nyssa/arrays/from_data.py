@@ -57,36 +57,36 @@ def columns(
                 "an awkward array of records is needed: give its fields names, as in "
                 '{"name": array} or ak.zip'
             )
-        found = [_awkward(n, content.content(n), record_names) for n in content.fields]
+        made = [_awkward(n, content.content(n), record_names) for n in content.fields]
     elif isinstance(data, type):
         raise ArgumentError(f"data to write are needed, not the class {data.__name__}")
     # A dataset is a mapping, too, but is read as a stream.
     elif isinstance(data, Mapping) and not hasattr(data, "__arrow_c_stream__"):
         named = [(str(name), value) for name, value in data.items()]
-        found = [column(name, value, record_names, forms.get(name)) for name, value in named]
+        made = [column(name, value, record_names, forms.get(name)) for name, value in named]
     elif isinstance(data, np.ndarray):
         if data.dtype.names is None:
             raise ArgumentError('a NumPy array needs a name, as in {"name": array}')
-        found = [column(n, data[n], form=forms.get(n)) for n in data.dtype.names]
+        made = [column(n, data[n], form=forms.get(n)) for n in data.dtype.names]
     elif _is_pandas_frame(data):
         # `items` gives each of several columns of one name, which are then refused.
-        found = [column(str(name), item, form=forms.get(str(name))) for name, item in data.items()]
+        made = [column(str(name), item, form=forms.get(str(name))) for name, item in data.items()]
     elif hasattr(data, "__arrow_c_stream__"):
-        found = _core.Array.from_arrow_stream("", data.__arrow_c_stream__()).columns()
+        made = _core.Array.from_arrow_stream("", data.__arrow_c_stream__()).columns()
     elif hasattr(data, "__arrow_c_array__"):
-        found = _core.Array.from_arrow_array("", *data.__arrow_c_array__()).columns()
+        made = _core.Array.from_arrow_array("", *data.__arrow_c_array__()).columns()
     else:
         raise ArgumentError(
             "data to write are an awkward array of records, a dict of arrays, a structured NumPy "
             f"array, a data frame or an Arrow table, not {type(data).__name__}; objects that can "
             "be assigned (file[name] = ...) are histograms, nyssa.graph, str and numbers"
         )
-    lengths = {item.name: len(item) for item in found}
+    lengths = {item.name: len(item) for item in made}
     if len(set(lengths.values())) > 1:
         raise ArgumentError(f"columns of one table differ in length: {lengths}")
-    if len(lengths) < len(found):
+    if len(lengths) < len(made):
         raise ArgumentError("two columns have the same name")
-    return found
+    return made
 
 
 def _types_of(frame: Any) -> list[tuple[str, Any]]:
@@ -142,13 +142,13 @@ def column(
     if isinstance(data, np.matrix):
         data = np.asarray(data)
     if isinstance(data, np.ndarray):
-        found = _of_numpy(arrays, data, name, form)
+        made = _of_numpy(arrays, data, name, form)
     elif _is_pandas(data):
-        found = _of_pandas(arrays, data, name, form)
+        made = _of_pandas(arrays, data, name, form)
     else:
         data = list(data)
-        found = _guessed(arrays, data, name, form)
-    return arrays.column(name, found, len(data))
+        made = _guessed(arrays, data, name, form)
+    return arrays.column(name, made, len(data))
 
 
 def _awkward(name: str, content: Content, record_names: bool) -> _core.Array:

@@ -120,8 +120,8 @@ class _Maker:
         flat, offsets = _flat(values, item, path)
         wrong = np.flatnonzero(np.diff(offsets) != size)
         if len(wrong):
-            found = offsets[wrong[0] + 1] - offsets[wrong[0]]
-            why = f"{found} items where the type of the field has {size}"
+            length = offsets[wrong[0] + 1] - offsets[wrong[0]]
+            why = f"{length} items where the type of the field has {size}"
             raise _Misfit(int(wrong[0]), path, why)
         return self._arrays.regular(size, self._below(flat, item, path, offsets))
 

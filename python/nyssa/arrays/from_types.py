@@ -62,27 +62,27 @@ def _by_name(types: Any) -> dict[str, Any] | None:
 
 
 def _empty_column(
-    name: str, one: Any, classes: Mapping[str, Mapping[str, Any]], in_tree: bool
+    name: str, kind: Any, classes: Mapping[str, Mapping[str, Any]], in_tree: bool
 ) -> _core.Array:
     """Return an empty column: of a C++ type if that is what the text is."""
     check_text(name)
-    if _is_pyarrow(one, "Field") or _is_pyarrow(one, "DataType"):
+    if _is_pyarrow(kind, "Field") or _is_pyarrow(kind, "DataType"):
         pa = libraries.optional("pyarrow")
         # A type alone says nothing of missing values; a field does.
-        field = one if _is_pyarrow(one, "Field") else pa.field(name, one, nullable=False)
+        field = kind if _is_pyarrow(kind, "Field") else pa.field(name, kind, nullable=False)
         table = pa.schema([field.with_name(name)]).empty_table()
         return from_data.columns(table)[0]
-    if not isinstance(one, str):
-        return from_data.column(name, _empty_array(name, one))
-    check_text(one)
+    if not isinstance(kind, str):
+        return from_data.column(name, _empty_array(name, kind))
+    check_text(kind)
     try:
-        return _core.Array.of_type(name, one, classes, in_tree)
+        return _core.Array.of_type(name, kind, classes, in_tree)
     except (ArgumentError, UnsupportedError):
         # A class may be called like a type of NumPy, such as S.
-        if one in classes:
+        if kind in classes:
             raise
         try:
-            other = _empty_array(name, one)
+            other = _empty_array(name, kind)
         except Exception:  # noqa: BLE001 (awkward's parser has errors of its own)
             other = None
         if other is None:
@@ -104,59 +104,61 @@ def needed(
     return columns
 
 
-def awkward_type(one: Any) -> ak.types.Type:
+def awkward_type(kind: Any) -> ak.types.Type:
     """Return what one type is in awkward."""
-    if isinstance(one, str):
-        return to_awkward.content(_empty_column("", one, {}, False)).form.type
-    return ak.to_layout(_empty_array("", one)).form.type
+    if isinstance(kind, str):
+        return to_awkward.content(_empty_column("", kind, {}, False)).form.type
+    return ak.to_layout(_empty_array("", kind)).form.type
 
 
-def _is_type(one: Any) -> bool:
-    if isinstance(one, tuple):
+def _is_type(value: Any) -> bool:
+    if isinstance(value, tuple):
         # NumPy's way to say an array of a fixed shape: ("int32", (2,)).
         return (
-            len(one) == 2
-            and isinstance(one[0], (str, type, np.dtype))
-            and isinstance(one[1], (int, tuple))
-            and all(isinstance(size, int) for size in np.atleast_1d(np.array(one[1], dtype=object)))
+            len(value) == 2
+            and isinstance(value[0], (str, type, np.dtype))
+            and isinstance(value[1], (int, tuple))
+            and all(
+                isinstance(size, int) for size in np.atleast_1d(np.array(value[1], dtype=object))
+            )
         )
     kinds = (str, type, np.dtype, ak.types.Type, ak.types.ArrayType, ak.forms.Form)
-    return isinstance(one, kinds) or _is_pyarrow(one, "DataType") or _is_pyarrow(one, "Field")
+    return isinstance(value, kinds) or _is_pyarrow(value, "DataType") or _is_pyarrow(value, "Field")
 
 
-def _is_pyarrow(one: Any, name: str) -> bool:
-    classes = type(one).__mro__
+def _is_pyarrow(value: Any, name: str) -> bool:
+    classes = type(value).__mro__
     return any(c.__name__ == name and c.__module__.startswith("pyarrow") for c in classes)
 
 
-def _empty_array(name: str, one: Any) -> Any:
-    if isinstance(one, ak.types.ArrayType):
-        one = one.content
-    if _is_pyarrow(one, "Field"):
-        one = one.type
-    if _is_pyarrow(one, "DataType"):
-        return libraries.optional("pyarrow").array([], type=one)
-    if isinstance(one, str):
+def _empty_array(name: str, kind: Any) -> Any:
+    if isinstance(kind, ak.types.ArrayType):
+        kind = kind.content
+    if _is_pyarrow(kind, "Field"):
+        kind = kind.type
+    if _is_pyarrow(kind, "DataType"):
+        return libraries.optional("pyarrow").array([], type=kind)
+    if isinstance(kind, str):
         try:
-            one = np.dtype(one)
+            kind = np.dtype(kind)
         except (TypeError, ValueError):
-            one = ak.types.from_datashape(one, highlevel=False)
-    if isinstance(one, ak.types.Type):
-        one = ak.forms.from_type(one)
-    if isinstance(one, ak.forms.Form):
-        return ak.Array(one.length_zero_array(highlevel=False))
+            kind = ak.types.from_datashape(kind, highlevel=False)
+    if isinstance(kind, ak.types.Type):
+        kind = ak.forms.from_type(kind)
+    if isinstance(kind, ak.forms.Form):
+        return ak.Array(kind.length_zero_array(highlevel=False))
     try:
-        dtype = np.dtype(one)
+        dtype = np.dtype(kind)
     except (TypeError, ValueError) as error:
-        raise _refused(name, one) from error
+        raise _refused(name, kind) from error
     if dtype.hasobject:
-        raise _refused(name, one)
+        raise _refused(name, kind)
     if dtype.subdtype is not None:
         return np.empty((0, *dtype.subdtype[1]), dtype=dtype.subdtype[0])
     return np.empty(0, dtype=dtype)
 
 
-def _refused(name: str, one: Any) -> ArgumentError:
-    shown = one.__qualname__ if isinstance(one, type) else repr(one)
+def _refused(name: str, kind: Any) -> ArgumentError:
+    shown = kind.__qualname__ if isinstance(kind, type) else repr(kind)
     shown = shown if len(shown) <= 60 else f"{shown[:59]}…"
     return ArgumentError(f"{name}: {shown} is neither a type nor an array; {_ACCEPTED}")

@@ -89,23 +89,23 @@ def table(
     return pandas.DataFrame(data, index=pandas.RangeIndex(start, stop))
 
 
-def column(library: str, one: _core.Array, start: int, stop: int) -> Any:
+def column(library: str, data: _core.Array, start: int, stop: int) -> Any:
     """Return one column of entries ``start..stop`` as an array of `library`."""
     if library == "ak":
         from nyssa.arrays import to_awkward
 
-        return to_awkward.array(one)
+        return to_awkward.array(data)
     if library == "np":
-        return to_numpy.array(one)
+        return to_numpy.array(data)
     if library == "arrow":
-        return optional("pyarrow").array(one)
+        return optional("pyarrow").array(data)
     if library == "polars":
-        _refuse_unions([one])
-        return optional("polars").Series(one.name, one)
+        _refuse_unions([data])
+        return optional("polars").Series(data.name, data)
     pandas = optional("pandas")
     index = pandas.RangeIndex(start, stop)
-    values = _one_per_entry(to_numpy.array(one))
-    return pandas.Series(values, index=index, name=one.name, copy=False)
+    values = _one_per_entry(to_numpy.array(data))
+    return pandas.Series(values, index=index, name=data.name, copy=False)
 
 
 def _refuse_unions(columns: Sequence[_core.Array]) -> None:

@@ -77,8 +77,8 @@ def _regular(form: Form, buffers: Buffers, length: int) -> npt.NDArray[Any] | No
 def _masked(values: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
     """Return values that are missing where the mask, of one value for each entry, is true."""
     mask = np.broadcast_to(mask.reshape(-1, *[1] * (values.ndim - 1)), values.shape)
-    found: npt.NDArray[Any] = np.ma.MaskedArray(values, mask | np.ma.getmaskarray(values))
-    return found
+    masked: npt.NDArray[Any] = np.ma.MaskedArray(values, mask | np.ma.getmaskarray(values))
+    return masked
 
 
 def _there(form: Form, buffers: Buffers) -> Form:
@@ -142,14 +142,14 @@ def plain(values: Any, what: str, dtype: npt.DTypeLike | None = None) -> npt.NDA
         if type(values) is np.ndarray:
             return np.asarray(values, dtype=dtype)
         # This keeps masks, where `numpy.asarray` forgets them.
-        found: npt.NDArray[Any] = np.ma.asarray(values, dtype=dtype)
+        array: npt.NDArray[Any] = np.ma.asarray(values, dtype=dtype)
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"{what}: cannot make an array of these values: {error}") from error
     # pandas makes NaN of its missing values.
     own = str(getattr(getattr(values, "dtype", None), "na_value", "")) == "<NA>"
-    if _is_masked(found) or (own and values.isna().any()):
+    if _is_masked(array) or (own and values.isna().any()):
         raise ArgumentError(f"{what}: some values are missing; fill or drop them first")
-    return np.asarray(found)
+    return np.asarray(array)
 
 
 def _is_masked(array: npt.NDArray[Any]) -> bool:

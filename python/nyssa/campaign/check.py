@@ -113,12 +113,12 @@ def verify(
         opened = stack.enter_context(Journal(path))
         records = [record for record in opened.records.values() if record.is_complete]
         if quick:
-            found = [_check(record, quick=True) for record in records]
+            checked = [_check(record, quick=True) for record in records]
         else:
             running = client if client is not None else stack.enter_context(connect(**place))
             futures = running.map(_check, records, pure=False, batch_size=1000)
-            found = running.gather(futures)  # type: ignore[no-untyped-call]
-        problems = [item for item in found if item is not None]
+            checked = running.gather(futures)  # type: ignore[no-untyped-call]
+        problems = [item for item in checked if item is not None]
         damaged = {problem.output: problem.problem for problem in problems if problem.is_damaged}
         opened.add(
             *(
@@ -140,12 +140,12 @@ def verify(
 def _check(record: Record, *, quick: bool = False) -> OutputProblem | None:
     """Return the problem of an output, if it has one."""
     try:
-        found = _problem(record, quick=quick)
+        problem = _problem(record, quick=quick)
     except (NyssaError, OSError) as error:
         is_damaged = isinstance(error, (FormatError, ChecksumError))
         message = f"it cannot be read: {type(error).__name__}: {error}"
         return OutputProblem(record.output, message, is_damaged)
-    return None if found is None else OutputProblem(record.output, found, is_damaged=True)
+    return None if problem is None else OutputProblem(record.output, problem, is_damaged=True)
 
 
 def _problem(record: Record, *, quick: bool) -> str | None:
@@ -165,5 +165,5 @@ def _problem(record: Record, *, quick: bool) -> str | None:
 
 def _unknown(folder: Path, known: set[str]) -> list[str]:
     """Return the ROOT files in a folder that the journal does not have."""
-    found = (_core.absolute(str(item)) for item in sorted(folder.rglob("*.root")))
-    return [item for item in found if item not in known]
+    files = (_core.absolute(str(item)) for item in sorted(folder.rglob("*.root")))
+    return [item for item in files if item not in known]

@@ -63,21 +63,21 @@ def _estimate(options: argparse.Namespace) -> int:
         server_iops=options.server_iops,
         round_trip=options.round_trip / 1e3,
     )
-    found = scaling(work, site, options.nodes, files=options.files)
+    estimate = scaling(work, site, options.nodes, files=options.files)
     if options.plot is not None:
-        draw(found, options.plot)
-    print_report(found, as_json=options.json)
+        draw(estimate, options.plot)
+    print_report(estimate, as_json=options.json)
     return FINE
 
 
 def _status(options: argparse.Namespace) -> int:
-    found = campaign.status(options.output, journal=options.journal)
-    print_report(found, as_json=options.json)
-    return FINE if found.is_complete else PROBLEM
+    status = campaign.status(options.output, journal=options.journal)
+    print_report(status, as_json=options.json)
+    return FINE if status.is_complete else PROBLEM
 
 
 def _verify(options: argparse.Namespace) -> int:
-    found = campaign.verify(
+    report = campaign.verify(
         options.output,
         journal=options.journal,
         quick=options.quick,
@@ -85,8 +85,8 @@ def _verify(options: argparse.Namespace) -> int:
         workers=options.workers,
         cluster=options.cluster,
     )
-    print_report(found, as_json=options.json)
-    return FINE if found.sound else PROBLEM
+    print_report(report, as_json=options.json)
+    return FINE if report.sound else PROBLEM
 
 
 def _do(options: argparse.Namespace) -> int:
@@ -142,8 +142,8 @@ def _show_plan(planned: campaign.Campaign, options: argparse.Namespace) -> int:
             for task in missing
         ]
         complete = len(planned.tasks) - len(missing)
-        found = {"tasks": tasks, "complete": complete, "seconds": seconds, "rate": rate}
-        print_json(found)
+        numbers = {"tasks": tasks, "complete": complete, "seconds": seconds, "rate": rate}
+        print_json(numbers)
         return FINE
     for task in missing:
         inputs = ", ".join(_shown(task))

@@ -191,8 +191,8 @@ class _Run:
         if not futures:
             return {}
         try:
-            found: list[list[Record]] = self.client.gather(futures)  # type: ignore[no-untyped-call]
-            return {item.key: of for item, of in zip(futures, found, strict=True)}
+            gathered: list[list[Record]] = self.client.gather(futures)  # type: ignore[no-untyped-call]
+            return {item.key: of for item, of in zip(futures, gathered, strict=True)}
         # Whatever the engine says, the result is lost if its worker or the scheduler is.
         except Exception:  # noqa: BLE001
             if len(futures) == 1:

@@ -83,12 +83,12 @@ def options_of(job: str, given: argparse.Namespace) -> dict[str, Any]:
     for flag in _refused(job):
         if getattr(given, f"refused {flag}") is not None:
             raise ArgumentError(f"{flag} is not needed: {_REFUSED[flag]}")
-    found = {"verify": given.verify}
+    options = {"verify": given.verify}
     for name, kind in _kinds(job).items():
         value = getattr(given, name)
         if value is not None:
-            found[name] = Words(value) if _metavar(kind) else value
-    return found | (getattr(given, "entries", None) or {})
+            options[name] = Words(value) if _metavar(kind) else value
+    return options | (getattr(given, "entries", None) or {})
 
 
 def _kinds(job: str) -> dict[str, str]:
@@ -119,8 +119,8 @@ def value_of(kind: str, text: str) -> Any:
 
 def texts_of(text: str) -> list[str]:
     """Return the texts between commas. A comma after a backslash belongs to its text."""
-    found = re.split(r"(?<!\\),", text)
-    return [item.replace("\\,", ",") for item in found]
+    parts = re.split(r"(?<!\\),", text)
+    return [item.replace("\\,", ",") for item in parts]
 
 
 def _refused(job: str) -> list[str]:

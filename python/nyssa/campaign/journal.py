@@ -177,8 +177,8 @@ class Journal(Closable):
 
     def __init__(self, path: Path) -> None:
         self._lines = JsonLines(path, VERSION, "a campaign")
-        found = _entries(self._lines.read(partial(_parse, folder=path.parent), _LINE))
-        self.records, self.remaining = found.records, found.remaining
+        entries = _entries(self._lines.read(partial(_parse, folder=path.parent), _LINE))
+        self.records, self.remaining = entries.records, entries.remaining
 
     def begin(self, begin: Begin) -> None:
         """Add the begin of a run."""
@@ -280,18 +280,18 @@ def read(file: BinaryIO, path: Path) -> Entries:
 
 def _entries(lines: Iterable[tuple[Begin | Record, bool] | None]) -> Entries:
     """Return what the lines of a journal say together."""
-    found = Entries()
+    entries = Entries()
     for line in lines:
         if line is None:
             continue
         entry, is_of_campaign = line
         if isinstance(entry, Begin):
-            found.last, found.ended = entry, []
+            entries.last, entries.ended = entry, []
         else:
-            found.records[entry.output] = entry
+            entries.records[entry.output] = entry
             # A check adds outputs that it found damaged after the run.
-            found.ended += [entry] if is_of_campaign and entry.state != "damaged" else []
-    return found
+            entries.ended += [entry] if is_of_campaign and entry.state != "damaged" else []
+    return entries
 
 
 def open_to_read(path: Path) -> BinaryIO:

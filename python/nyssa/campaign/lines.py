@@ -41,17 +41,17 @@ def parsed(
     nyssa.ArgumentError
         (a `ValueError`) with the number of the first line that cannot be parsed.
     """
-    found, size = [], 0
+    items, size = [], 0
     file.seek(0)
     for number, line in enumerate(file, 1):
         if not line.endswith(b"\n"):
             break
         try:
-            found.append(parse(line))
+            items.append(parse(line))
         except (ValueError, TypeError, LookupError, AttributeError):
             raise ArgumentError(f"line {number} of {path} is not {what}") from None
         size += len(line)
-    return found, size
+    return items, size
 
 
 class JsonLines(Closable):
@@ -93,13 +93,13 @@ class JsonLines(Closable):
             then closed.
         """
         try:
-            found, size = parsed(self._file, self.path, parse, what)
+            items, size = parsed(self._file, self.path, parse, what)
         except ArgumentError:
             self.close()
             raise
         self._file.truncate(size)
         self._file.seek(0, os.SEEK_END)
-        return found
+        return items
 
     def add(self, lines: Iterable[dict[str, Any]]) -> None:
         """Add lines. They are on the disk when this returns.

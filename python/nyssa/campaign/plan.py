@@ -110,8 +110,8 @@ def find_inputs(inputs: Inputs, destination: str, outputs: Collection[str] = ())
     unique = unique if elsewhere else list(named)
     if not unique:
         raise ArgumentError("a campaign needs at least one input")
-    found = ask_each(_about, (url for _, url in unique))
-    return [Input(url, name, *about) for (name, url), about in zip(unique, found, strict=True)]
+    abouts = ask_each(_about, (url for _, url in unique))
+    return [Input(url, name, *about) for (name, url), about in zip(unique, abouts, strict=True)]
 
 
 def ask_each(question: Callable[[str], T], files: Iterable[str]) -> list[T]:
@@ -128,10 +128,10 @@ def _place(url: str) -> str:
 def _about(url: str) -> tuple[int, str | None]:
     # A file that cannot be opened becomes a failed task, which has the reason.
     try:
-        found = _core.about(_core.split_path(url)[0])
+        about = _core.about(_core.split_path(url)[0])
     except (NyssaError, OSError):
-        found = None
-    return (-1, None) if found is None else found
+        about = None
+    return (-1, None) if about is None else about
 
 
 def _datasets(inputs: Inputs) -> Iterator[tuple[str, str]]:
@@ -149,12 +149,12 @@ def _datasets(inputs: Inputs) -> Iterator[tuple[str, str]]:
 
 def _read_json(path: str) -> Mapping[str, Any]:
     try:
-        found = json.loads(Path(path).read_text())
+        content = json.loads(Path(path).read_text())
     except ValueError as error:
         raise ArgumentError(f"{path} is not JSON: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise ArgumentError(f"{path} is not a dict from the names of datasets to files")
-    return found
+    return content
 
 
 def _named(dataset: str, value: Any) -> Iterator[tuple[str, str]]:

@@ -149,8 +149,8 @@ def measured(destination: str, *, journal: str | Path | None = None, remote: boo
         (a `ValueError`) if the file is no journal, no task of it made an output, or it has no CPU
         times.
     """
-    path, found = read_of(destination, journal)
-    records = [record for record in found.records.values() if record.state == "done"]
+    path, entries = read_of(destination, journal)
+    records = [record for record in entries.records.values() if record.state == "done"]
     if not records:
         raise ArgumentError(f"no task of {path} made an output, so the rate is not known")
     timed = [record for record in records if record.cpu_seconds > 0]
@@ -191,14 +191,14 @@ def recorded(traces: Sequence[str | Path]) -> Work:
     OSError
         When a file cannot be read, or is no recording.
     """
-    found = [trace_summary(trace) for trace in traces]
+    summaries = [trace_summary(trace) for trace in traces]
 
     def mean(value: Callable[[TraceSummary], float]) -> float:
-        return sum(map(value, found)) / len(found)
+        return sum(map(value, summaries)) / len(summaries)
 
-    def cpu(one: TraceSummary) -> float:
-        idle = one.runtime - one.busy_seconds
-        return idle if one.cpu_seconds is None else one.cpu_seconds
+    def cpu(summary: TraceSummary) -> float:
+        idle = summary.runtime - summary.busy_seconds
+        return idle if summary.cpu_seconds is None else summary.cpu_seconds
 
     return Work(
         # The client of XRootD does not tell the sizes of all files.
@@ -207,7 +207,7 @@ def recorded(traces: Sequence[str | Path]) -> Work:
         bytes_moved=mean(lambda item: item.bytes_open + item.bytes_read + item.bytes_readv),
         requests=mean(lambda item: item.opens + item.iops_read + item.iops_readv),
         round_trips=mean(lambda item: item.busy_periods),
-        seconds=tuple(item.runtime for item in found),
+        seconds=tuple(item.runtime for item in summaries),
     )
 
 
@@ -260,11 +260,11 @@ class _Resource:
 
     def arrive(self, processes: int) -> None:
         """Compute the residence of a task, where so many processes have one, with this."""
-        found = self.waiting
+        waiting = self.waiting
         if self.of_nodes:
             # The processes are spread evenly, so fewer of the others are on the node of this one.
-            found *= max(processes - self.stations, 0) / max(processes - 1, 1)
-        self.residence = self.demand * max(1.0, (1 + found) / self.capacity)
+            waiting *= max(processes - self.stations, 0) / max(processes - 1, 1)
+        self.residence = self.demand * max(1.0, (1 + waiting) / self.capacity)
 
     def settle(self, tasks_per_second: float) -> None:
         """Compute the number of tasks at a station."""

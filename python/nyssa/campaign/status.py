@@ -120,13 +120,13 @@ def status(destination: str, *, journal: str | Path | None = None) -> CampaignSt
     nyssa.ArgumentError
         (a `ValueError`) if the file is no journal.
     """
-    path, found = read_of(destination, journal)
+    path, entries = read_of(destination, journal)
     running = is_used(path)
-    records = list(found.records.values())
+    records = list(entries.records.values())
     complete = [record for record in records if record.is_complete]
     last = None
-    if found.last is not None:
-        begun, ended = found.last, found.ended
+    if entries.last is not None:
+        begun, ended = entries.last, entries.ended
         last_end = max((item.begin + item.seconds for item in ended), default=begun.begin)
         seconds = (time.time() if running else last_end) - begun.begin
         bytes_ = sum(item.input_bytes for item in ended)
@@ -137,7 +137,7 @@ def status(destination: str, *, journal: str | Path | None = None) -> CampaignSt
             tasks=begun.tasks,
             missing=begun.missing,
             ended=len(ended),
-            remaining=found.remaining,
+            remaining=entries.remaining,
             seconds=max(seconds, 0.0),
             rate=rate,
             seconds_left=(begun.bytes - bytes_) / rate if running and rate > 0 else None,

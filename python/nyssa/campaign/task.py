@@ -231,10 +231,10 @@ def _look_at_found(task: Task, job: Job, record: Record) -> Job:
 
 def _entries(url: str) -> int:
     """Return the entries of a dataset, or of all datasets of a file."""
-    with open_file(url) as found:
-        if isinstance(found, Dataset):
-            return found.num_entries
-        return sum(found[name].num_entries for name in found.datasets())
+    with open_file(url) as opened:
+        if isinstance(opened, Dataset):
+            return opened.num_entries
+        return sum(opened[name].num_entries for name in opened.datasets())
 
 
 def _run(task: Task, job: Job, record: Record, identity: bytes | None = None) -> None:
@@ -255,9 +255,9 @@ def _run(task: Task, job: Job, record: Record, identity: bytes | None = None) ->
         parts = [str(Path(folder) / f"{number}.root") for number in range(len(urls))]
         for url, part in zip(urls, parts, strict=True):
             _run_job(job, url, part, common, record)
-        kept = {name: value for name, value in common.items() if name in _KEPT_FOR_MERGE}
+        for_merge = {name: value for name, value in common.items() if name in _KEPT_FOR_MERGE}
         try:
-            _merge(parts, task.output, job, kept, record, identity)
+            _merge(parts, task.output, job, for_merge, record, identity)
         except NyssaError as error:
             _name_inputs(error, dict(zip(parts, urls, strict=True)))
             raise
@@ -343,10 +343,10 @@ def _add(record: Record, reports: Sequence[Mapping[str, Any]]) -> None:
 
 def _has_ntuples(url: str) -> bool:
     """Return whether a dataset is an RNTuple, or a file has RNTuples. A file may be missing."""
-    with contextlib.suppress(FileMissingError), open_file(url) as found:
-        if isinstance(found, Dataset):
-            return isinstance(found, RNTuple)
-        return any(isinstance(found[name], RNTuple) for name in found.datasets())
+    with contextlib.suppress(FileMissingError), open_file(url) as opened:
+        if isinstance(opened, Dataset):
+            return isinstance(opened, RNTuple)
+        return any(isinstance(opened[name], RNTuple) for name in opened.datasets())
     return False
 
 

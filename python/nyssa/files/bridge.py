@@ -214,9 +214,9 @@ def entries(url: str) -> list[tuple[str, bool]]:
     if _is_xrootd(url):
         return xrootd_client.entries(url)
     filesystem, path = _resolve(url)
-    found = filesystem.ls(path, detail=True)
+    items = filesystem.ls(path, detail=True)
     return [
-        (item["name"].rstrip("/").rsplit("/", 1)[-1], item["type"] == "directory") for item in found
+        (item["name"].rstrip("/").rsplit("/", 1)[-1], item["type"] == "directory") for item in items
     ]
 
 

@@ -40,9 +40,9 @@ def version(file: str, *, anywhere: bool = False) -> str:
     if "://" in file:
         return repr(_core.about(file))
     try:
-        found = os.stat(file)
+        status = os.stat(file)
     except OSError:
         # Opening it says why.
         return "missing"
-    shared = f"{found.st_mtime_ns} {found.st_size}"
-    return shared if anywhere else f"{shared} {found.st_ino}"
+    shared = f"{status.st_mtime_ns} {status.st_size}"
+    return shared if anywhere else f"{shared} {status.st_ino}"

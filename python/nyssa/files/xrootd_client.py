@@ -173,8 +173,8 @@ class XrootdOutput:
         folder, slash, name = path.rpartition("/")
         part = f".{name}.{secrets.token_hex(8)}.part"
         self._temporary = f"{folder}{slash}{part}{mark}{query}"
-        if (found := kind(url)) is not None and (found or not force):
-            raise IsADirectoryError("it is a folder, not a file") if found else _exists()
+        if (present := kind(url)) is not None and (present or not force):
+            raise IsADirectoryError("it is a folder, not a file") if present else _exists()
         self._file: Any = None
         self._written = 0
 
@@ -234,12 +234,12 @@ def entries(url: str) -> list[tuple[str, bool]]:
     system, path = _file_system(client, url)
     flags = client.flags.DirListFlags
     # The lists of all servers that a manager knows are put together.
-    status, found = system.dirlist(path, flags.STAT | flags.LOCATE | flags.MERGE)
+    status, listed = system.dirlist(path, flags.STAT | flags.LOCATE | flags.MERGE)
     _check(status)
     is_folder = client.flags.StatInfoFlags.IS_DIR
     return [
         (item.name, item.statinfo is not None and bool(item.statinfo.flags & is_folder))
-        for item in found
+        for item in listed
     ]
 
 

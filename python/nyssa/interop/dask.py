@@ -69,22 +69,22 @@ def dask(
             "client.map reads what nyssa.partitions returns"
         )
         raise ArgumentError(message) from None
-    found = partitions(files, step_size=step_size)
-    if not found:
+    parts = partitions(files, step_size=step_size)
+    if not parts:
         raise ArgumentError("the files have no entries")
     workers = threads_of(threads) or 1
-    form = opened(found[0]).form(filter_name=filter_name)
+    form = opened(parts[0]).form(filter_name=filter_name)
     reader = ReadPartition(form, form, workers)
     # dask takes two collections with one name for one. The versions of the files are in no tuple.
-    token = tokenize(reader, found, [item.version for item in found])
+    token = tokenize(reader, parts, [item.version for item in parts])
     return dask_awkward.from_map(
-        reader, found, label="nyssa", token=token, divisions=_divisions(found)
+        reader, parts, label="nyssa", token=token, divisions=_divisions(parts)
     )
 
 
-def _divisions(found: list[Partition]) -> tuple[int, ...]:
+def _divisions(parts: list[Partition]) -> tuple[int, ...]:
     ends = [0]
-    for item in found:
+    for item in parts:
         ends.append(ends[-1] + item.stop - item.start)
     return tuple(ends)
 

@@ -22,9 +22,9 @@ class ReadPartition(ColumnProjectionMixin):  # type: ignore[misc]
     def __init__(self, form: ak.forms.Form, whole: ak.forms.Form, threads: int) -> None:
         self.form = form
         self._whole, self._threads = whole, threads
-        kept = set(leaves(form))
+        used = set(leaves(form))
         # Top-level columns are selected by their names. These are the unused members of records.
-        gone = (path for path in leaves(whole) if len(path) > 1 and path not in kept)
+        gone = (path for path in leaves(whole) if len(path) > 1 and path not in used)
         self._gone = tuple(".".join(path) for path in gone)
 
     def __call__(self, partition: Partition) -> ak.Array:

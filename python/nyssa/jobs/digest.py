@@ -123,15 +123,15 @@ def digest(
     if len(datasets) == 1:
         return hashed(datasets[0], names[0])
     pairs = zip(datasets, names, strict=True)
-    found = [hashed(each, of_each) for each, of_each in pairs if of_each != []]
-    return cast("list[DigestReport] | list[DigestComparison]", found)
+    digests = [hashed(each, of_each) for each, of_each in pairs if of_each != []]
+    return cast("list[DigestReport] | list[DigestComparison]", digests)
 
 
 def _datasets(source: str | os.PathLike[str] | Dataset) -> list[Dataset]:
     """Return all datasets of a file, or the dataset that is given or named."""
     if isinstance(source, Dataset) or split(source)[1] is not None:
         return [open_dataset(source)]
-    found = open_file(source)
-    if isinstance(found, Dataset):
-        return [found]
-    return [found[path] for path in found.datasets()] or [open_dataset(source)]
+    opened = open_file(source)
+    if isinstance(opened, Dataset):
+        return [opened]
+    return [opened[path] for path in opened.datasets()] or [open_dataset(source)]

@@ -208,5 +208,7 @@ def tune(
         link_bandwidth=bandwidth,
     )
     workers = threads_of(threads)
-    found = job.run(lambda show: _core.tune(path, inner, options, workers, show), progress, "tuned")
-    return TuneReport._of(found)
+    report = job.run(
+        lambda show: _core.tune(path, inner, options, workers, show), progress, "tuned"
+    )
+    return TuneReport._of(report)

@@ -57,8 +57,8 @@ def verify(
     """
     path, inner = split(source)
     workers = threads_of(threads)
-    found = job.run(lambda show: _core.verify(path, inner, workers, show), progress, "verified")
-    return VerifyReport._of(found)
+    report = job.run(lambda show: _core.verify(path, inner, workers, show), progress, "verified")
+    return VerifyReport._of(report)
 
 
 @checked
@@ -127,12 +127,12 @@ def diff(
             raise NotFoundError(
                 f"filter_name matches none of the {columns} columns of {left!r} and {right!r}"
             )
-    found = job.run(
+    report = job.run(
         lambda show: _core.diff(left._core, right._core, named, only_common, workers, show),
         progress,
         "compared",
     )
-    return DiffReport._of({"a": _name(a, left), "b": _name(b, right), **found})
+    return DiffReport._of({"a": _name(a, left), "b": _name(b, right), **report})
 
 
 def _whole(files: Files) -> list[str] | None:
@@ -159,9 +159,9 @@ def _names(files: list[str], filter_name: NameFilter) -> list[str] | None:
         return None
     datasets: list[Dataset] = []
     for name in files:
-        found = open_file(name)
-        one = isinstance(found, Dataset)
-        datasets += [found] if one else [found[path] for path in found.datasets()]
+        opened = open_file(name)
+        is_dataset = isinstance(opened, Dataset)
+        datasets += [opened] if is_dataset else [opened[path] for path in opened.datasets()]
     return [
         *dict.fromkeys(n for dataset in datasets for n in dataset.keys(filter_name=filter_name))
     ]
@@ -207,7 +207,7 @@ def inspect(source: str | os.PathLike[str] | TTree | RNTuple) -> InspectReport:
     else:
         where = split(source)
     path, inner = where
-    found = InspectReport._of(job.run(lambda _: _core.inspect(path, inner), False, "inspected"))
+    report = InspectReport._of(job.run(lambda _: _core.inspect(path, inner), False, "inspected"))
     # The report shows no secrets of a URL, but its page reads the file again.
-    object.__setattr__(found, "_location", path)
-    return found
+    object.__setattr__(report, "_location", path)
+    return report

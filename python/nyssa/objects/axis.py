@@ -59,13 +59,13 @@ class Axis(Object):
 
         With ``flow=True`` ``"underflow"`` and ``"overflow"`` are around them.
         """
-        found = self._members.get("fLabels")
-        if found is None or len(checked(self, "fLabels", found, Collection)) != len(self):
+        stored = self._members.get("fLabels")
+        if stored is None or len(checked(self, "fLabels", stored, Collection)) != len(self):
             return None
         # A label says which bin is its own (`TObject::fUniqueID`, which counts from 1).
-        bins = [checked(self, "fLabels", label, Object).member("fUniqueID") for label in found]
+        bins = [checked(self, "fLabels", label, Object).member("fUniqueID") for label in stored]
         order = np.argsort(bins) if sorted(bins) == [*range(1, len(self) + 1)] else range(len(self))
-        labels = [str(found[int(index)]) for index in order]
+        labels = [str(stored[int(index)]) for index in order]
         return ["underflow", *labels, "overflow"] if flow else labels
 
     def edges(self, flow: bool = False) -> npt.NDArray[np.float64]:

@@ -68,8 +68,8 @@ def filled(what: str, members: Mapping[str, Any], dimensions: int) -> dict[str, 
         values = entries[:, -1]
         if low != high:
             # Values beyond the limits of a profile are left out (NaN too).
-            kept = (values >= low) & (values <= high)
-            where, weights, values = where[kept], weights[kept], values[kept]
+            inside = (values >= low) & (values <= high)
+            where, weights, values = where[inside], weights[inside], values[inside]
         sums = {
             "fArray": weights * values,
             "fSumw2": weights * values**2,

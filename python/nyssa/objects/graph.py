@@ -89,14 +89,14 @@ class Graph(Object):
             total = np.sqrt((each**2).sum(axis=0))
         return total
 
-    def _both(self, one: Any, axis: int | str) -> Any:
+    def _both(self, of_letter: Any, axis: int | str) -> Any:
         letters = self._letters
         if axis == self._all:
-            return tuple(one(letter) for letter in letters)
+            return tuple(of_letter(letter) for letter in letters)
         if isinstance(axis, str) and len(axis) == 1 and axis in letters:
-            return one(axis)
+            return of_letter(axis)
         if isinstance(axis, int) and -len(letters) <= axis < len(letters):
-            return one(letters[axis])
+            return of_letter(letters[axis])
         named = ", ".join(f'"{letter}" ({index})' for index, letter in enumerate(letters))
         raise ArgumentError(f'axis={axis!r} is not {named} or "{self._all}"')
 

@@ -146,10 +146,10 @@ class Histogram(Object):
         out.name, out.label = self.name, self.title
         # A category axis has an overflow, but no underflow.
         has_under = [axis.labels() is None for axis in self.axes]
-        kept = tuple(slice(None if under else 1, None) for under in has_under)
-        self._to_view(out.view(flow=True), kept)
-        found: boost_histogram.Histogram[Any] = out
-        return found
+        bins = tuple(slice(None if under else 1, None) for under in has_under)
+        self._to_view(out.view(flow=True), bins)
+        histogram: boost_histogram.Histogram[Any] = out
+        return histogram
 
     # boost-histogram is only imported where it is needed: `Any`.
     def _storage(self, bh: Any) -> Any:
@@ -159,18 +159,18 @@ class Histogram(Object):
         integers = np.issubdtype(self.values().dtype, np.integer)
         return bh.storage.Int64() if integers else bh.storage.Double()
 
-    def _to_view(self, view: Any, kept: tuple[slice, ...]) -> None:
-        """Copy the bins that are `kept` to the bins of a ``boost_histogram.Histogram``."""
+    def _to_view(self, view: Any, bins: tuple[slice, ...]) -> None:
+        """Copy the bins that are `bins` to the bins of a ``boost_histogram.Histogram``."""
         if self.weighted:
-            view.value = self.values(flow=True)[kept]
-            view.variance = self.variances(flow=True)[kept]
+            view.value = self.values(flow=True)[bins]
+            view.variance = self.variances(flow=True)[bins]
         else:
-            view[...] = self.values(flow=True)[kept]
+            view[...] = self.values(flow=True)[bins]
 
     def to_hist(self) -> hist.Hist[Any]:
         """Return a ``hist.Hist``; see `to_boost`. `ImportError` when hist is not installed."""
-        found: hist.Hist[Any] = optional("hist").Hist(self.to_boost())
-        return found
+        histogram: hist.Hist[Any] = optional("hist").Hist(self.to_boost())
+        return histogram
 
     def _to_boost_histogram_(self) -> boost_histogram.Histogram[Any]:
         """Return what ``boost_histogram.Histogram(this)`` and ``hist.Hist(this)`` take."""

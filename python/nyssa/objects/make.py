@@ -142,10 +142,10 @@ def graph(
     shape = given["x"].shape
 
     def array(what: str, values: Any) -> npt.NDArray[np.float64]:
-        found = to_numpy.plain(values, what, np.float64)
-        if found.shape != shape or len(shape) != 1:
-            raise ArgumentError(f"{what} of shape {found.shape} for x of shape {shape}")
-        return found
+        numbers = to_numpy.plain(values, what, np.float64)
+        if numbers.shape != shape or len(shape) != 1:
+            raise ArgumentError(f"{what} of shape {numbers.shape} for x of shape {shape}")
+        return numbers
 
     members: dict[str, Any] = {
         "fBits": _CLIP_FRAME,

@@ -156,9 +156,9 @@ def _is_weighted(data: Any) -> bool:
 
 def _title(data: Any) -> str:
     for name in ("title", "label", "name"):
-        found = getattr(data, name, None)
-        if found:
-            return str(found() if callable(found) else found)
+        title = getattr(data, name, None)
+        if title:
+            return str(title() if callable(title) else title)
     return ""
 
 
@@ -190,10 +190,10 @@ class _NewAxis:
             labels = [str(item) for item in bins]
             edges = np.arange(len(labels) + 1, dtype=np.float64)
             return cls(edges, True, labels, title)
-        found = getattr(axis, "edges", None)
-        if found is None:
-            found = [low for low, _ in bins] + [bins[-1][1]]
-        edges = to_numpy.plain(found() if callable(found) else found, "edges", np.float64)
+        given = getattr(axis, "edges", None)
+        if given is None:
+            given = [low for low, _ in bins] + [bins[-1][1]]
+        edges = to_numpy.plain(given() if callable(given) else given, "edges", np.float64)
         return cls.of_edges(edges, title)
 
     @property

@@ -141,9 +141,9 @@ class Object:
         """Return what `to_py` returns, without members."""
         return {}
 
-    def _end(self, found: Any, plain: Callable[[Any], Any]) -> None:
+    def _end(self, plain_object: Any, plain: Callable[[Any], Any]) -> None:
         """Add the members to what `to_py` returns."""
-        found.update({name: plain(value) for name, value in self._members.items()})
+        plain_object.update({name: plain(value) for name, value in self._members.items()})
 
     def tojson(self) -> dict[str, Any]:
         """Return the members as ROOT's ``TBufferJSON`` has them, with the class as ``_typename``.
@@ -217,13 +217,13 @@ def checked(owner: Object, name: str, value: Any, kind: type[_Part]) -> _Part:
     return value
 
 
-def _in_depth(found: Object, make: Callable[[], _Made]) -> _Made:
+def _in_depth(whole: Object, make: Callable[[], _Made]) -> _Made:
     """Return what `make` makes of an object and all below it."""
     try:
         return make()
     except RecursionError:
         raise LimitError(
-            f"{found!r} has objects in objects that are deeper than Python can follow "
+            f"{whole!r} has objects in objects that are deeper than Python can follow "
             f"({sys.getrecursionlimit()} calls): sys.setrecursionlimit allows more, or take its "
             "members one by one"
         ) from None

@@ -80,13 +80,13 @@ class Profile(Histogram):
     def _storage(self, bh: Any) -> Any:
         return bh.storage.WeightedMean() if self.weighted else bh.storage.Mean()
 
-    def _to_view(self, view: Any, kept: tuple[slice, ...]) -> None:
-        weights = self._sums("fBinEntries", True)[kept]
-        view["value"] = self.values(flow=True)[kept]
-        deltas = self.errors(flow=True, error_mode="s")[kept] ** 2 * weights
+    def _to_view(self, view: Any, bins: tuple[slice, ...]) -> None:
+        weights = self._sums("fBinEntries", True)[bins]
+        view["value"] = self.values(flow=True)[bins]
+        deltas = self.errors(flow=True, error_mode="s")[bins] ** 2 * weights
         if self.weighted:
             view["sum_of_weights"] = weights
-            view["sum_of_weights_squared"] = self._sums("fBinSumw2", True)[kept]
+            view["sum_of_weights_squared"] = self._sums("fBinSumw2", True)[bins]
             view["_sum_of_weighted_deltas_squared"] = deltas
         else:
             view["count"] = weights

@@ -39,7 +39,7 @@ def from_pyroot(data: Any) -> Object:
         file.CopyTo(content, len(content))
         file.Close()
     # The file in memory stays open, so that objects of any class can be copied from it.
-    found = nyssa.open(io.BytesIO(content))["object"]
-    if not isinstance(found, Object):
-        raise ArgumentError(f"this is no single object, but a {type(found).__name__}")
-    return found
+    copied = nyssa.open(io.BytesIO(content))["object"]
+    if not isinstance(copied, Object):
+        raise ArgumentError(f"this is no single object, but a {type(copied).__name__}")
+    return copied

@@ -85,13 +85,13 @@ class Reader:
             class, the member and the byte.
         """
         try:
-            found = _Graph(self, *self._core.object(path)).whole()
+            whole = _Graph(self, *self._core.object(path)).whole()
         except RecursionError:
             message = f"{path}: containers in containers without end"
             raise FormatError(message) from None
-        if isinstance(found, Object):
-            found._source = (self._core, path)
-        return found
+        if isinstance(whole, Object):
+            whole._source = (self._core, path)
+        return whole
 
     @cached_property
     def _classes(self) -> dict[str, list[_Member]]:
@@ -125,11 +125,11 @@ class _Graph:
 
     def whole(self) -> Any:
         """Return the object that leads to all others."""
-        found = self._linked(1)
+        first = self._linked(1)
         while self._empty:
             made, node, row = self._empty.pop()
             self._fill(made._members, node, row, made.class_name)
-        return found
+        return first
 
     def _linked(self, number: int) -> Any:
         """Return the object that a pointer leads to. Its members are filled in later."""
@@ -281,13 +281,13 @@ def _item_type(type_name: str) -> str:
 
 def _arguments(type_name: str) -> list[str]:
     """Return the arguments of a template."""
-    found = _CONTAINER.fullmatch(type_name)
+    matched = _CONTAINER.fullmatch(type_name)
     arguments = [""]
     depth = 0
-    for letter in found[1] if found else "":
+    for letter in matched[1] if matched else "":
         depth += (letter == "<") - (letter == ">")
         if letter == "," and depth == 0:
             arguments.append("")
         else:
             arguments[-1] += letter
-    return [argument.strip() for argument in arguments] if found else []
+    return [argument.strip() for argument in arguments] if matched else []

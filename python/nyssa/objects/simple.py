@@ -23,8 +23,8 @@ class Collection(Object, Sequence[Any]):
     @property
     def options(self) -> list[str] | None:
         """Return the options of the items, such as ``"hist e1"``; `None` if there are none."""
-        found: list[str] | None = self._members.get("options")
-        return found
+        options: list[str] | None = self._members.get("options")
+        return options
 
     def __getitem__(self, index: Any) -> Any:
         """Return one item, or the items of a slice as a list."""
@@ -37,8 +37,8 @@ class Collection(Object, Sequence[Any]):
         """Return the list of the items, as `to_py` does."""
         return []
 
-    def _end(self, found: Any, plain: Callable[[Any], Any]) -> None:
-        found.extend(plain(item) for item in self)
+    def _end(self, plain_list: Any, plain: Callable[[Any], Any]) -> None:
+        plain_list.extend(plain(item) for item in self)
 
     def _json(self, value: Callable[[Any], Any]) -> dict[str, Any]:
         items = [value(item) for item in self]

@@ -22,14 +22,14 @@ class _Dimensions(Object):
     @property
     def axes(self) -> tuple[Axis, ...]:
         """Return the axes."""
-        found = tuple(self.part("fAxes", Collection))
-        if len(found) != self.member("fNdimensions") or not all(
-            isinstance(item, Axis) for item in found
+        axes = tuple(self.part("fAxes", Collection))
+        if len(axes) != self.member("fNdimensions") or not all(
+            isinstance(item, Axis) for item in axes
         ):
             raise FormatError(
                 f"{self!r} has {self.member('fNdimensions')} dimensions, but not as many axes"
             )
-        return found
+        return axes
 
 
 class SparseHistogram(_Dimensions):
@@ -57,7 +57,7 @@ class SparseHistogram(_Dimensions):
         sizes = [(len(axis) + 2).bit_length() for axis in self.axes]
         ends = np.cumsum(sizes)
         width = -(-int(ends[-1]) // 8) if sizes else 0
-        found = [np.empty((0, len(sizes)), dtype=np.int64)]
+        places = [np.empty((0, len(sizes)), dtype=np.int64)]
         for chunk in self._chunks:
             stored = np.asarray(chunk.member("fCoordinates")).view(np.uint8)
             if chunk.member("fSingleCoordinateSize") != width or len(stored) % width:
@@ -67,21 +67,21 @@ class SparseHistogram(_Dimensions):
                 bits[:, end - size : end] @ (1 << np.arange(size, dtype=np.int64))
                 for size, end in zip(sizes, ends, strict=True)
             ]
-            found.append(np.stack(numbers, axis=1).astype(np.int64))
-        return np.concatenate(found)
+            places.append(np.stack(numbers, axis=1).astype(np.int64))
+        return np.concatenate(places)
 
     def values(self) -> npt.NDArray[Any]:
         """Return the contents of the filled bins, as `coordinates` has them, of the stored type."""
-        found = [self._contents(chunk) for chunk in self._chunks]
-        return np.concatenate(found) if found else np.zeros(0)
+        contents = [self._contents(chunk) for chunk in self._chunks]
+        return np.concatenate(contents) if contents else np.zeros(0)
 
     def variances(self) -> npt.NDArray[np.float64]:
         """Return the squares of the errors of the filled bins; the contents without ``Sumw2``."""
-        found = [np.zeros(0)]
+        squares_of_chunks = [np.zeros(0)]
         for chunk in self._chunks:
             values, squares = self._contents(chunk), chunk.member("fSumw2")
-            found.append(np.abs(values) if squares is None else squares[: len(values)])
-        return np.concatenate(found).astype(np.float64)
+            squares_of_chunks.append(np.abs(values) if squares is None else squares[: len(values)])
+        return np.concatenate(squares_of_chunks).astype(np.float64)
 
     def _contents(self, chunk: Any) -> npt.NDArray[Any]:
         size, values = chunk.member("fSingleCoordinateSize"), chunk.member("fContent")

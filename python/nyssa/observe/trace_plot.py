@@ -45,28 +45,28 @@ def plot_trace(path: str | os.PathLike[str], image: str | os.PathLike[str]) -> N
     """
     figure = new_figure(10, 11)
     summary, marks = map(json.loads, _core.trace_summary(os.fspath(path)))
-    found = TraceSummary._of(summary)
+    shown = TraceSummary._of(summary)
     rate, iops, places, sizes = figure.subplots(4, 1)
-    _draw_rates(rate, iops, found)
-    _draw_marks(places, marks, found.runtime)
+    _draw_rates(rate, iops, shown)
+    _draw_marks(places, marks, shown.runtime)
     for axes in (rate, iops, places):
-        axes.set_xlim(0, found.runtime or None)
+        axes.set_xlim(0, shown.runtime or None)
         axes.set_xlabel("time [s]")
-    _draw_sizes(sizes, found)
+    _draw_sizes(sizes, shown)
     try:
         figure.savefig(os.fspath(image))
     except ValueError as error:
         raise ArgumentError(str(error)) from None
 
 
-def _draw_rates(rate: Axes, iops: Axes, found: TraceSummary) -> None:
+def _draw_rates(rate: Axes, iops: Axes, summary: TraceSummary) -> None:
     """Draw how many bytes came, and how many requests began, in each bin of time."""
-    width = found.profile.seconds
-    begins = [number * width for number in range(len(found.profile.iops))]
-    megabytes = [value / 1e6 for value in found.profile.bytes_per_second]
+    width = summary.profile.seconds
+    begins = [number * width for number in range(len(summary.profile.iops))]
+    megabytes = [value / 1e6 for value in summary.profile.bytes_per_second]
     for axes, values, color, label in (
         (rate, megabytes, REQUESTS, "read rate [MB/s]"),
-        (iops, found.profile.iops, IOPS, "IOPS [1/s]"),
+        (iops, summary.profile.iops, IOPS, "IOPS [1/s]"),
     ):
         axes.bar(begins, values, 0.92 * width, align="edge", color=color)
         axes.set_ylabel(label)
@@ -95,16 +95,16 @@ def _draw_marks(axes: Axes, marks: dict[str, Any], runtime: float) -> None:
         axes.set_title(f"{count(len(rectangles))} of {count(marks['ranges'])} ranges")
 
 
-def _draw_sizes(axes: Axes, found: TraceSummary) -> None:
+def _draw_sizes(axes: Axes, summary: TraceSummary) -> None:
     """Draw the numbers of requests and of ranges by size."""
-    places = range(len(found.sizes))
+    places = range(len(summary.sizes))
     for shift, numbers, color, label in (
-        (-0.21, [size.requests for size in found.sizes], REQUESTS, "requests"),
-        (0.21, [size.ranges for size in found.sizes], RANGES, "ranges"),
+        (-0.21, [size.requests for size in summary.sizes], REQUESTS, "requests"),
+        (0.21, [size.ranges for size in summary.sizes], RANGES, "ranges"),
     ):
         axes.bar([place + shift for place in places], numbers, 0.42, color=color, label=label)
-    axes.set_xticks(places, [_power(size.bytes) for size in found.sizes], rotation=30)
-    axes.set_xlim(-0.6, max(len(found.sizes), 8) - 0.4)
+    axes.set_xticks(places, [_power(size.bytes) for size in summary.sizes], rotation=30)
+    axes.set_xlim(-0.6, max(len(summary.sizes), 8) - 0.4)
     axes.set_xlabel("size, from the label up to twice as much [bytes]")
     axes.set_ylabel("number")
     if places:

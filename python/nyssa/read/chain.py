@@ -190,8 +190,6 @@ def link_options(
         target = schema
     else:
         target = _stated(schema)
-    if missing is None and (schema == "union" if isinstance(schema, str) else schema is not None):
-        missing = "error" if isinstance(schema, Dataset) else "null"
     return ChainOptions(
         schema=target,
         missing=missing,

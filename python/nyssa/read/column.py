@@ -104,12 +104,12 @@ class Column(NDArrayOperatorsMixin):
         return uncompressed / compressed if compressed else float("nan")
 
     def _bytes(self) -> tuple[int, int]:
-        [found] = self._dataset._core.column_bytes([self.name])
-        if found is None:
+        [sizes] = self._dataset._core.column_bytes([self.name])
+        if sizes is None:
             raise UnsupportedError(
                 f"column {self.name!r} is computed or of several files, so its bytes are not known"
             )
-        return found
+        return sizes
 
     @property
     def num_entries(self) -> int:

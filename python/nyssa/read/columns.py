@@ -38,9 +38,9 @@ Item = tuple[str, str, str | None, str | None]
 """A column: its name, C++ type, Arrow type, and why it cannot be read."""
 
 
-def _bytes(found: tuple[int, int] | None) -> str:
+def _bytes(sizes: tuple[int, int] | None) -> str:
     """Return the size of a column in the file; nothing if it is not known."""
-    return "" if found is None else size(found[0])
+    return "" if sizes is None else size(sizes[0])
 
 
 _C = TypeVar("_C")
@@ -117,10 +117,10 @@ class Columns(Choosable[_C]):
     ) -> dict[str, str]:
         """Return the C++ type name of each column; see `keys`."""
         name_accepts, type_accepts = matcher(filter_name), matcher(filter_typename)
-        found = [item for name, item in self._items.items() if name_accepts(name)]
+        items = [item for name, item in self._items.items() if name_accepts(name)]
         if recursive:
-            found += [self._below[name] for name in filter(deep(name_accepts), self._below)]
-        return {item[0]: item[1] for item in found if type_accepts(item[1])}
+            items += [self._below[name] for name in filter(deep(name_accepts), self._below)]
+        return {item[0]: item[1] for item in items if type_accepts(item[1])}
 
     def itertypenames(self, **filters: Unpack[ColumnFilters]) -> Iterator[tuple[str, str]]:
         """Iterate over pairs of name and C++ type name; `filters` are as in `keys`."""
@@ -158,8 +158,8 @@ class Columns(Choosable[_C]):
     def _html_table(self, items: list[Item]) -> Table:
         sizes = self._core.column_bytes([item[0] for item in items])
         rows = [
-            [name, typename, arrow or f"({reason})", self._core.title(name), _bytes(found)]
-            for (name, typename, arrow, reason), found in zip(items, sizes, strict=True)
+            [name, typename, arrow or f"({reason})", self._core.title(name), _bytes(bytes_)]
+            for (name, typename, arrow, reason), bytes_ in zip(items, sizes, strict=True)
         ]
         return Table(["name", "C++ type", "reads as", "title", ">size"], rows)
 
@@ -185,8 +185,8 @@ class Columns(Choosable[_C]):
         return isinstance(name, str) and self._item(name) is not None
 
     def _item(self, name: str) -> Item | None:
-        found = self._items.get(name)
-        return self._core.item(name) if found is None and is_text(name) else found
+        item = self._items.get(name)
+        return self._core.item(name) if item is None and is_text(name) else item
 
     def _where(self) -> str:
         return f"{self.object_path!r} of {self.file_path}"

@@ -34,12 +34,12 @@ class Field:
 
 def tree(rows: Sequence[tuple[int | None, str, str, int, list[str]]]) -> list[Field]:
     """Return the top-level fields, made from the rows of `_core.Dataset.fields`."""
-    found: list[Field] = []
+    all_fields: list[Field] = []
     top: list[Field] = []
     for parent, name, typename, version, columns in rows:
-        above = None if parent is None else found[parent]
+        above = None if parent is None else all_fields[parent]
         path = name if above is None else f"{above.path}.{name}"
-        one = Field(name, path, typename, version, tuple(columns))
-        (top if above is None else above.children).append(one)
-        found.append(one)
+        field = Field(name, path, typename, version, tuple(columns))
+        (top if above is None else above.children).append(field)
+        all_fields.append(field)
     return top

@@ -148,10 +148,10 @@ class Directory(Choosable[Any]):
 
     def _find(self, key: str) -> tuple[str, int, str] | None:
         key = _NO_UTF8.sub(_escaped, key)
-        found = self._core.find(self._path, key) if is_text(key) else None
-        if found is None:
+        entry = self._core.find(self._path, key) if is_text(key) else None
+        if entry is None:
             return None
-        path, cycle, classname, _ = found
+        path, cycle, classname, _ = entry
         return path.removeprefix(f"{self._path}/" if self._path else ""), cycle, classname
 
     def _entry(self, key: str) -> tuple[str, int, str]:

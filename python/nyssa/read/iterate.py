@@ -257,8 +257,8 @@ def iterate(
             options["links"] = [link(source) for source in sources[1:]]
             options["options"] = link_options(opened, aliases=renamed, **evolution)
         parts = [(start, stop, start, file) for file, start, stop in opened.files]
-        found = _core.Steps(opened._core, parts, chosen, **options)
-        yield from each(found, library, chosen, show)
+        made = _core.Steps(opened._core, parts, chosen, **options)
+        yield from each(made, library, chosen, show)
 
     return steps()
 
@@ -351,6 +351,6 @@ def concatenate(
 
 def _divided(aliases: Mapping[str, str] | None) -> tuple[dict[str, str], dict[str, str]]:
     """Return the aliases that are other names of columns, and those that are expressions."""
-    found = aliases or {}
-    renamed = {new: old for new, old in found.items() if _NAME.fullmatch(old)}
-    return renamed, {new: old for new, old in found.items() if new not in renamed}
+    all_aliases = aliases or {}
+    renamed = {new: old for new, old in all_aliases.items() if _NAME.fullmatch(old)}
+    return renamed, {new: old for new, old in all_aliases.items() if new not in renamed}

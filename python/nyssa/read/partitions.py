@@ -105,10 +105,10 @@ def _partitions_of(source: str, step_size: int | str) -> list[Partition]:
     now = version(url, anywhere=True)
     dataset = open_dataset(source)
     ranges = dataset.partitions(step_size=step_size, threads=1)
-    found = [Partition(url, dataset.object_path, start, stop) for start, stop in ranges]
-    for item in found:
+    parts = [Partition(url, dataset.object_path, start, stop) for start, stop in ranges]
+    for item in parts:
         item.version = now
-    return found
+    return parts
 
 
 @lru_cache(OPEN)
@@ -147,5 +147,5 @@ def partitions(files: Files, *, step_size: int | str = DEFAULT_STEP) -> list[Par
 
     with ThreadPoolExecutor(OPENING) as threads:
         paths = [os.fspath(cast("str", source)) for source in sources]
-        found = threads.map(_partitions_of, paths, itertools.repeat(step_size))
-        return [partition for each in found for partition in each]
+        of_files = threads.map(_partitions_of, paths, itertools.repeat(step_size))
+        return [partition for each in of_files for partition in each]

@@ -181,10 +181,10 @@ class Reading(Columns[Column]):
             record = unreadable.lazy if skip_unreadable else lazy_arrays.record
             return record(source._core, chosen, start, stop, threads)
         if skip_unreadable:
-            found = unreadable.table(source._core, chosen, library, start, stop, threads)
+            columns = unreadable.table(source._core, chosen, library, start, stop, threads)
         else:
-            found = source._table(library, chosen, start, stop, threads)
-        return group(found)
+            columns = source._table(library, chosen, start, stop, threads)
+        return group(columns)
 
     @overload
     def take(
@@ -458,8 +458,8 @@ class Reading(Columns[Column]):
             return (arrays, (start, stop)) if report else arrays
 
         def steps() -> Iterator[Any]:
-            found = _core.Steps(self._core, parts, chosen, **options)
-            yield from each(found, library, chosen, show)
+            made = _core.Steps(self._core, parts, chosen, **options)
+            yield from each(made, library, chosen, show)
 
         return steps()
 
@@ -534,5 +534,5 @@ def _entry_numbers(indices: Iterable[int], entries: int) -> list[int]:
         raise ArgumentError("indices are a list or a one-dimensional array of integers")
     for wrong in numbers[(numbers < 0) | (numbers >= entries)][:1].tolist():
         raise ArgumentError(f"entry {wrong} is not among the {entries} entries, counted from 0")
-    found: list[int] = numbers.tolist()
-    return found
+    entry_numbers: list[int] = numbers.tolist()
+    return entry_numbers

@@ -28,9 +28,9 @@ def table(
 ) -> Any:
     """Read a range of entries as a table, and warn of the parts that are left out."""
     buffers = libraries.takes_buffers(library)
-    _, found, columns, left_out = dataset.read_skip_unreadable(names, start, stop, threads, buffers)
+    _, read, columns, left_out = dataset.read_skip_unreadable(names, start, stop, threads, buffers)
     warn(left_out)
-    return libraries.table(library, found, columns, start, stop)
+    return libraries.table(library, read, columns, start, stop)
 
 
 def take(
@@ -42,9 +42,9 @@ def take(
 ) -> Any:
     """Read entries in any order as a table, and warn of the parts that are left out."""
     buffers = libraries.takes_buffers(library)
-    _, found, columns, left_out = dataset.take_skip_unreadable(names, indices, threads, buffers)
+    _, read, columns, left_out = dataset.take_skip_unreadable(names, indices, threads, buffers)
     warn(left_out)
-    return libraries.table(library, found, columns, 0, len(indices))
+    return libraries.table(library, read, columns, 0, len(indices))
 
 
 def column(
@@ -65,9 +65,9 @@ def lazy(
     """Make a lazy table, without the columns that are known to be unreadable."""
     from nyssa.arrays import lazy_arrays
 
-    known, found, _, left_out = dataset.read_skip_unreadable(names, start, start, threads)
+    known, read, _, left_out = dataset.read_skip_unreadable(names, start, start, threads)
     warn(left_out)
-    return lazy_arrays.record(known, found, start, stop, threads)
+    return lazy_arrays.record(known, read, start, stop, threads)
 
 
 def warn(left_out: LeftOut) -> None:

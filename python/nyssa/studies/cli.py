@@ -62,17 +62,17 @@ def _run(options: argparse.Namespace) -> int:
 
 def _values(subject: Subject, given: Sequence[str]) -> dict[str, list[Any]]:
     """Return the values of each option that varies."""
-    found: dict[str, list[Any]] = {}
+    varied: dict[str, list[Any]] = {}
     for text in given:
         name, sign, values = text.partition("=")
         name = name.replace("-", "_")
         if not sign or not name:
             raise ArgumentError(f"--vary {text}: write NAME=VALUE,VALUE,...")
-        if name in found:
+        if name in varied:
             raise ArgumentError(f"--vary {text}: {name} varies already; name all its values once")
         check_name(subject, name)
-        found[name] = [_value(subject.kinds[name], item, text) for item in texts_of(values)]
-    return found
+        varied[name] = [_value(subject.kinds[name], item, text) for item in texts_of(values)]
+    return varied
 
 
 def _value(kind: str, text: str, given: str) -> Any:

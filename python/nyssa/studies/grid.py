@@ -65,7 +65,7 @@ def varied(subject: Subject, vary: Mapping[str, Iterable[Any]]) -> dict[str, lis
     """
     if not vary:
         raise ArgumentError("vary names no option: a study needs at least one, with its values")
-    found = {}
+    options = {}
     for name, given in vary.items():
         check_name(subject, name)
         if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
@@ -76,8 +76,8 @@ def varied(subject: Subject, vary: Mapping[str, Iterable[Any]]) -> dict[str, lis
         for at, item in enumerate(values):
             if item in values[:at]:
                 raise ArgumentError(f"vary: {name} has the value {text(item)} twice")
-        found[name] = values
-    return found
+        options[name] = values
+    return options
 
 
 def check_name(subject: Subject, name: str) -> None:
@@ -120,15 +120,15 @@ def trials(
     nyssa.ArgumentError
         (a `ValueError`) with the combination whose options the job refuses.
     """
-    found = []
+    planned = []
     for chosen in itertools.product(*values.values()):
         options = dict(zip(values, chosen, strict=True))
         given = {name: value for name, value in options.items() if value is not None}
         for number in threads:
             job = Job(subject.job, {**subject.options, **given}, threads=number, force=True)
-            found.append(Trial(job, options, max(subject.input.size, 0)))
-        _check(subject, found[-1])
-    return found
+            planned.append(Trial(job, options, max(subject.input.size, 0)))
+        _check(subject, planned[-1])
+    return planned
 
 
 def _check(subject: Subject, trial: Trial) -> None:

@@ -66,10 +66,10 @@ class RoundJournal(Closable):
         self._lines = JsonLines(path, VERSION, "a study")
         self.rounds: list[Round] = self._lines.read(_parse, "a round of a study")
 
-    def add(self, one: Round) -> None:
+    def add(self, added: Round) -> None:
         """Add a round. It is on the disk when this returns."""
-        self._lines.add([asdict(one)])
-        self.rounds.append(one)
+        self._lines.add([asdict(added)])
+        self.rounds.append(added)
 
     def close(self) -> None:
         """Close the file, so that another study can use it."""

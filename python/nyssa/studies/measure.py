@@ -51,9 +51,9 @@ def _write(request: dict[str, Any]) -> dict[str, Any]:
     job = Job(request["job"], options, threads=request["threads"], force=True)
     task = Task(request["output"], (Input(request["input"], "", 0),))
     records = []
-    found: dict[str, Any] = _clock(lambda: records.append(made(task, job)))
+    times: dict[str, Any] = _clock(lambda: records.append(made(task, job)))
     [report] = records
-    return {**found, "entries": report.entries, "notes": report.notes}
+    return {**times, "entries": report.entries, "notes": report.notes}
 
 
 def _write_with_root(request: dict[str, Any]) -> dict[str, Any]:
@@ -78,17 +78,17 @@ def _read(request: dict[str, Any]) -> dict[str, Any]:
         nullcontext() if trace is None else record(trace),
         warnings.catch_warnings(record=True) as w,
     ):
-        found: dict[str, Any] = _clock(job)
-    return {**found, "notes": sorted({str(item.message) for item in w})}
+        times: dict[str, Any] = _clock(job)
+    return {**times, "notes": sorted({str(item.message) for item in w})}
 
 
 def _compare(request: dict[str, Any]) -> dict[str, Any]:
     """Compare the digests of all columns of the output and of the input."""
     threads = request["threads"]
-    found = digest(
+    digests = digest(
         request["output"], compare=digest(request["input"], threads=threads), threads=threads
     )
-    compared = found if isinstance(found, list) else [found]
+    compared = digests if isinstance(digests, list) else [digests]
     return {
         "equal": all(item["equal"] for item in compared),
         "undigested": sum(len(item["undigested"]) for item in compared),
@@ -107,10 +107,10 @@ def main() -> None:
     """Do what the request says, and print the result."""
     request = json.load(sys.stdin)
     try:
-        found = _JOBS[request["what"]](request)
+        answer = _JOBS[request["what"]](request)
     except (NyssaError, OSError, ImportError) as error:
-        found = {"error": f"{type(error).__name__}: {error}"}
-    print("\n" + json.dumps(found))
+        answer = {"error": f"{type(error).__name__}: {error}"}
+    print("\n" + json.dumps(answer))
 
 
 if __name__ == "__main__":

@@ -250,20 +250,25 @@ def _csv_line(row: StudyRow) -> list[object]:
     cells: list[object] = [row.writer, *(text(value) for value in row.options.values())]
     cells += [getattr(row, name) for name in _CSV]
     for what in QUANTITIES:
-        one = row.measured.get(what.name)
-        cells += ["", "", ""] if one is None else [one.median, one.least, one.most]
+        measured = row.measured.get(what.name)
+        cells += (
+            ["", "", ""] if measured is None else [measured.median, measured.least, measured.most]
+        )
     return [*cells, row.error or "", "; ".join(row.notes)]
 
 
 def _cell(row: StudyRow, what: Quantity) -> str:
     """Return the median, and the least and the most if there are several rounds."""
-    one = row.measured.get(what.name)
-    if one is None:
+    measured = row.measured.get(what.name)
+    if measured is None:
         return "-"
     if what.is_time:
-        shown, ends = f"{one.median:.3f} s", (f"{one.least:.3f}", f"{one.most:.3f}")
+        shown, ends = f"{measured.median:.3f} s", (f"{measured.least:.3f}", f"{measured.most:.3f}")
     else:
-        shown, ends = size(int(one.median)), (size(int(one.least)), size(int(one.most)))
+        shown, ends = (
+            size(int(measured.median)),
+            (size(int(measured.least)), size(int(measured.most))),
+        )
     return shown if row.rounds < 2 else f"{shown} ({'–'.join(ends)})"
 
 

@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from nyssa import _core
+from nyssa.arguments.keywords import texts_of
 from nyssa.arguments.sizes import auto_flush_of, bytes_of
 from nyssa.errors import ArgumentError
+from nyssa.read.file import open_dataset
 from nyssa.studies.grid import Trial
+from nyssa.studies.root_streamer import stream
 from nyssa.studies.subject import SET, Subject
 
 __all__ = ["ROOT", "beside", "prepared"]
@@ -22,7 +25,7 @@ ROOT = "ROOT"
 #: The options that ROOT has, by the format of the output. It only reads TTrees for both.
 _OPTIONS = {
     "TTree": ("compression", "basket_size", "auto_flush"),
-    "RNTuple": ("compression", "cluster_size", "page_size"),
+    "RNTuple": ("compression", "cluster_size", "page_size", "encoding", "streamer"),
 }
 #: ROOT's numbers of algorithms, and their levels where none is named.
 _ALGORITHMS = {"none": (0, 0), "zlib": (1, 1), "lzma": (2, 7), "lz4": (4, 4), "zstd": (5, 5)}
@@ -52,7 +55,19 @@ def beside(subject: Subject, trials: Sequence[Trial]) -> list[Trial]:
             )
     for trial in trials:
         _setting(trial.options.get("compression"))
+        _check_fields(trial.options)
     return [it for trial in trials for it in (trial, replace(trial, writer=ROOT))]
+
+
+def _check_fields(options: Mapping[str, Any]) -> None:
+    """Raise an error for fields that ROOT does not make: it chooses nothing by the values."""
+    encoding, streamer = options.get("encoding"), options.get("streamer")
+    if encoding not in (None, "default"):
+        raise ArgumentError(
+            f"ROOT has no encoding {encoding!r}, only default: leave it out (--beside root)"
+        )
+    if streamer is not None and texts_of("streamer", streamer) == ["auto"]:
+        raise ArgumentError("ROOT has no streamer 'auto': leave it out (--beside root)")
 
 
 def prepared(request: Mapping[str, Any]) -> Callable[[], None]:
@@ -63,6 +78,10 @@ def prepared(request: Mapping[str, Any]) -> Callable[[], None]:
     if request["threads"] > 1:
         root.EnableImplicitMT(request["threads"])
     options = {name: item for name, item in request["options"].items() if name not in {*SET, "to"}}
+    if "streamer" in options:
+        globs = texts_of("streamer", options["streamer"])
+        with open_dataset(request["input"]) as tree:
+            options["streamer"] = tree.keys(filter_name=None if globs == ["all"] else globs)
     write = _clone if request["job"] == "rewrite" else _import
     # ROOT loads code, and the dictionaries of classes, when it needs them: before the clock starts.
     few = f"{request['output']}.few"
@@ -93,21 +112,24 @@ def _clone(root: Any, request: Mapping[str, Any], options: Mapping[str, Any], en
 def _import(
     root: Any, request: Mapping[str, Any], options: Mapping[str, Any], entries: int
 ) -> None:
-    """Convert entries with ROOT's importer."""
+    """Convert entries with ROOT's importer, or with a loop if there are streamer fields."""
     file, path = _core.split_path(request["input"])
-    one = root.Experimental.RNTupleImporter.Create(file, path, request["output"])
-    one.SetIsQuiet(True)
-    if entries != _ALL:
-        one.SetMaxEntries(entries)
     chosen = root.RNTupleWriteOptions()
     chosen.SetCompression(_setting(options.get("compression")))
     if "cluster_size" in options:
         chosen.SetApproxZippedClusterSize(bytes_of(options["cluster_size"]))
     if "page_size" in options:
         chosen.SetMaxUnzippedPageSize(bytes_of(options["page_size"]))
-    one.SetWriteOptions(chosen)
+    if "streamer" in options:
+        stream(root, (file, path), request["output"], options["streamer"], chosen, entries)
+        return
+    importer = root.Experimental.RNTupleImporter.Create(file, path, request["output"])
+    importer.SetIsQuiet(True)
+    if entries != _ALL:
+        importer.SetMaxEntries(entries)
+    importer.SetWriteOptions(chosen)
     # PyROOT makes an exception of a result with an error.
-    one.Import()
+    importer.Import()
 
 
 def _setting(compression: int | str | None) -> int:

@@ -17,9 +17,9 @@ from typing import Any
 from nyssa import _core
 from nyssa.campaign.progress import Progress
 from nyssa.campaign.task import adler32
-from nyssa.studies.asked import Asked
 from nyssa.studies.grid import NYSSA, Trial
 from nyssa.studies.journal import Round, RoundJournal
+from nyssa.studies.measurements import Measurements
 from nyssa.studies.subject import Subject
 
 __all__ = ["Study"]
@@ -40,7 +40,7 @@ class Study:
 
     subject: Subject
     trials: Sequence[Trial]
-    asked: Asked
+    measurements: Measurements
     folder: Path
     """The folder of the output that is measured, and of the journal."""
 
@@ -50,7 +50,7 @@ class Study:
         A round has one measurement of each trial, so that a machine that becomes slower or faster
         changes all trials alike.
         """
-        key = self.asked.key(self.subject)
+        key = self.measurements.key(self.subject)
         known = {
             (item.trial, item.threads, item.round): item
             for item in journal.rounds
@@ -63,30 +63,30 @@ class Study:
         ]
         missing = [trial for trial, place in wanted if place not in known]
         progress = Progress(missing, quiet=quiet)
-        found: list[Round] = []
+        rounds: list[Round] = []
         for trial, place in wanted:
             if place not in known:
-                one = self._round(trial, Round(key, *place, trial.name), found)
-                journal.add(one)
-                progress.add(one)
-                known[place] = one
-            found.append(known[place])
-        return found
+                made = self._round(trial, Round(key, *place, trial.name), rounds)
+                journal.add(made)
+                progress.add(made)
+                known[place] = made
+            rounds.append(known[place])
+        return rounds
 
-    def _round(self, trial: Trial, one: Round, before: Sequence[Round]) -> Round:
-        one.begin, one.input_bytes = time.time(), trial.bytes
-        same = (it for it in before if it.trial == one.trial and it.is_complete)
+    def _round(self, trial: Trial, this: Round, before: Sequence[Round]) -> Round:
+        this.begin, this.input_bytes = time.time(), trial.bytes
+        same = (it for it in before if it.trial == this.trial and it.is_complete)
         verified = next((it for it in same if it.verified), None)
         try:
-            self._measure(trial, one, verified)
+            self._measure(trial, this, verified)
         except _FailedError as error:
-            one.error = str(error)
+            this.error = str(error)
         finally:
             # A process that is killed leaves the file that it had begun.
             begun = self.folder.glob(f".{self._output.name}.nyssa-*.part")
             for path in (self._output, self._trace, *begun):
                 path.unlink(missing_ok=True)
-        return one
+        return this
 
     @property
     def _output(self) -> Path:
@@ -96,44 +96,44 @@ class Study:
     def _trace(self) -> Path:
         return self.folder / "nyssa-study-trace.jsonl"
 
-    def _measure(self, trial: Trial, one: Round, verified: Round | None) -> None:
+    def _measure(self, trial: Trial, this: Round, verified: Round | None) -> None:
         """Write the output, read it in all requested ways, and fill the round."""
         if trial.writer == NYSSA:
-            expected = verified.adler32 if verified else self._verified(trial, one)
+            expected = verified.adler32 if verified else self._verified(trial, this)
         wrote = self._write(trial, verify=False)
-        one.entries, one.notes = wrote["entries"], wrote["notes"]
-        one.output_bytes = self._output.stat().st_size
-        one.adler32 = adler32(str(self._output))
+        this.entries, this.notes = wrote["entries"], wrote["notes"]
+        this.output_bytes = self._output.stat().st_size
+        this.adler32 = adler32(str(self._output))
         if trial.writer != NYSSA and verified is None:
-            self._compare(trial, one)
-        elif trial.writer == NYSSA and one.adler32 != expected:
+            self._compare(trial, this)
+        elif trial.writer == NYSSA and this.adler32 != expected:
             raise _FailedError("the bytes of the output differ from the output that was verified")
-        self._add(one, "write", wrote)
-        self._add(one, "read", self._read(trial, []))
-        if self.asked.columns:
-            self._add(one, "columns", self._read(trial, self.asked.columns))
-        if self.asked.link_latency is not None:
-            self._read(trial, self.asked.columns, trace=str(self._trace))
-            one.measured["link_seconds"] = self._replay()
+        self._add(this, "write", wrote)
+        self._add(this, "read", self._read(trial, []))
+        if self.measurements.columns:
+            self._add(this, "columns", self._read(trial, self.measurements.columns))
+        if self.measurements.link_latency is not None:
+            self._read(trial, self.measurements.columns, trace=str(self._trace))
+            this.measured["link_seconds"] = self._replay()
 
-    def _add(self, one: Round, what: str, found: dict[str, Any]) -> None:
+    def _add(self, this: Round, what: str, measured: dict[str, Any]) -> None:
         """Add the times and the memory of a measurement, and its notes."""
         for name in ("seconds", "cpu_seconds", "memory", "memory_before"):
-            one.measured[f"{what}_{name}"] = found[name]
-        one.notes += [note for note in found["notes"] if note not in one.notes]
+            this.measured[f"{what}_{name}"] = measured[name]
+        this.notes += [note for note in measured["notes"] if note not in this.notes]
 
-    def _verified(self, trial: Trial, one: Round) -> str | None:
+    def _verified(self, trial: Trial, this: Round) -> str | None:
         """Write the output once with a comparison of all values, and return its checksum."""
         self._write(trial, verify=True)
-        one.verified = BY_JOB
+        this.verified = BY_JOB
         return adler32(str(self._output))
 
-    def _compare(self, trial: Trial, one: Round) -> None:
+    def _compare(self, trial: Trial, this: Round) -> None:
         """Compare the output of another program with the input."""
-        found = self._ask("compare", trial, input=self.subject.input.url)
-        if not found["equal"]:
+        comparison = self._ask("compare", trial, input=self.subject.input.url)
+        if not comparison["equal"]:
             raise _FailedError("the digests of the output differ from the digests of the input")
-        one.verified = BY_DIGESTS
+        this.verified = BY_DIGESTS
 
     def _write(self, trial: Trial, *, verify: bool) -> dict[str, Any]:
         self._prepare(self.subject.file)
@@ -162,27 +162,27 @@ class Study:
         request |= {"what": what, "output": f"{self._output}{inner}", "threads": trial.job.threads}
         said = _said("nyssa.studies.measure", [], json.dumps(request))
         # ROOT may have said something before.
-        found: dict[str, Any] = json.loads(said.splitlines()[-1])
-        if "error" in found:
-            raise _FailedError(found["error"])
-        return found
+        answer: dict[str, Any] = json.loads(said.splitlines()[-1])
+        if "error" in answer:
+            raise _FailedError(answer["error"])
+        return answer
 
     def _replay(self) -> float:
         """Return the seconds that the recorded reads and their job take over the link."""
-        latency = self.asked.link_latency or 0.0
+        latency = self.measurements.link_latency or 0.0
         words = ["trace", "replay", str(self._trace), "--json"]
         words += ["--link-latency", f"{latency * 1e6:.0f}us"]
-        if self.asked.link_bandwidth is not None:
-            words += ["--link-bandwidth", str(self.asked.link_bandwidth)]
-        found: dict[str, float] = json.loads(_said("nyssa", words, ""))
-        return found["seconds"]
+        if self.measurements.link_bandwidth is not None:
+            words += ["--link-bandwidth", str(self.measurements.link_bandwidth)]
+        replay: dict[str, float] = json.loads(_said("nyssa", words, ""))
+        return replay["seconds"]
 
     def _prepare(self, path: str) -> None:
         """Bring a local file into the cache of the system, or ask the system to forget it."""
         if "://" in path:
             return
         with Path(path).open("rb") as file:
-            if self.asked.cold:
+            if self.measurements.cold:
                 os.fsync(file.fileno())
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
                 return

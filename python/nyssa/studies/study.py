@@ -16,9 +16,9 @@ from nyssa.arguments.keywords import texts_of
 from nyssa.arguments.sizes import bytes_of, threads_of
 from nyssa.errors import ArgumentError
 from nyssa.studies import root_writer
-from nyssa.studies.asked import Asked
 from nyssa.studies.grid import trials, varied
 from nyssa.studies.journal import JOURNAL, RoundJournal
+from nyssa.studies.measurements import Measurements
 from nyssa.studies.report import StudyReport, rows_of
 from nyssa.studies.rounds import Study
 from nyssa.studies.subject import Subject
@@ -106,7 +106,9 @@ def study(
         range, and if another study uses the folder.
     """
     globs = texts_of("columns", columns)
-    asked = Asked(globs, _latency(link_latency), _bandwidth(link_bandwidth, link_latency), cold)
+    measurements = Measurements(
+        globs, _latency(link_latency), _bandwidth(link_bandwidth, link_latency), cold
+    )
     if not 1 <= repeats <= MOST_REPEATS:
         raise ArgumentError(f"repeats must be from 1 to {MOST_REPEATS}, not {repeats}")
     subject = Subject.of(source, to, globs)
@@ -117,7 +119,9 @@ def study(
     with temporary if folder is None else nullcontext(os.fspath(folder)) as place:
         path = Path(place)
         with RoundJournal(path / JOURNAL) as journal:
-            rounds = Study(subject, planned, asked, path).run(journal, repeats, quiet=not progress)
+            rounds = Study(subject, planned, measurements, path).run(
+                journal, repeats, quiet=not progress
+            )
     return StudyReport(
         input=_core.shown(subject.input.url),
         format=subject.format,
@@ -126,8 +130,8 @@ def study(
         entries=subject.entries,
         input_bytes=max(subject.input.size, 0),
         columns=globs,
-        link_latency=asked.link_latency,
-        link_bandwidth=asked.link_bandwidth,
+        link_latency=measurements.link_latency,
+        link_bandwidth=measurements.link_bandwidth,
         cache="cold" if cold else "warm",
         host=platform.node(),
         rows=rows_of(planned, rounds),
@@ -136,9 +140,9 @@ def study(
 
 def _threads(given: int | Iterable[int]) -> list[int]:
     numbers = list(given) if isinstance(given, Iterable) else [given]
-    found = [threads_of(number) for number in numbers]
-    known = [item for item in found if item]
-    if not known or len(known) < len(found) or len({*known}) < len(known):
+    counts = [threads_of(number) for number in numbers]
+    known = [item for item in counts if item]
+    if not known or len(known) < len(counts) or len({*known}) < len(known):
         raise ArgumentError(f"threads are different numbers from 1 on, not {numbers}")
     return known
 

@@ -114,11 +114,11 @@ class ReadOnlyFile:
     @cached_property
     def streamers(self) -> dict[str, dict[int, Streamer]]:
         """Return the streamer infos in the file, by class and version."""
-        found: dict[str, dict[int, Streamer]] = {}
+        by_class: dict[str, dict[int, Streamer]] = {}
         for name, version, elements in self.directory._core.streamers():
             made = [StreamerElement(*element) for element in elements]
-            found.setdefault(name, {})[version] = Streamer(name, version, made)
-        return found
+            by_class.setdefault(name, {})[version] = Streamer(name, version, made)
+        return by_class
 
     def streamers_named(self, classname: str) -> list[Streamer]:
         """Return the streamer infos of all versions of a class."""
@@ -149,27 +149,27 @@ class ReadOnlyFile:
         out.write("\n".join(map(str, chosen)))
 
     def _needed(self, streamer: Streamer, seen: set[tuple[str, int]]) -> list[Streamer]:
-        """Return the streamer infos that one needs, without those that were seen, and itself."""
+        """Return a streamer info after the streamer infos that it needs and that were not seen."""
         seen.add((streamer.name, streamer.class_version))
-        found = []
+        needed = []
         for element in streamer.elements:
             name = element.name if element.is_base else element.typename.rstrip("*")
             versions = self.streamers.get(name, {})
             version = element.base_version if element.is_base else max(versions, default=0)
             if version in versions and (name, version) not in seen:
-                found += self._needed(versions[version], seen)
-        return [*found, streamer]
+                needed += self._needed(versions[version], seen)
+        return [*needed, streamer]
 
 
-def wrapped(found: object, file: ReadOnlyFile, classname: str) -> Any:
+def wrapped(opened: object, file: ReadOnlyFile, classname: str) -> Any:
     """Return what nyssa has opened, by uproot's names."""
-    if isinstance(found, nyssa.TTree):
-        return TTree(found, file, classname)
-    if isinstance(found, nyssa.RNTuple):
-        return RNTuple(found, file, "ROOT::RNTuple")
-    if isinstance(found, nyssa.Directory):
-        return ReadOnlyDirectory(found, file)
-    return found
+    if isinstance(opened, nyssa.TTree):
+        return TTree(opened, file, classname)
+    if isinstance(opened, nyssa.RNTuple):
+        return RNTuple(opened, file, "ROOT::RNTuple")
+    if isinstance(opened, nyssa.Directory):
+        return ReadOnlyDirectory(opened, file)
+    return opened
 
 
 class ReadOnlyDirectory(AnyDirectory):

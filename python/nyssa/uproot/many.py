@@ -183,7 +183,7 @@ def concatenate(
 
     `entry_start` and `entry_stop` count over all files.
     """
-    found: list[Any] = []
+    parts: list[Any] = []
     offset = 0
     for source in _sources(files, allow_missing):
         length = source.num_entries
@@ -205,11 +205,11 @@ def concatenate(
         else:
             if libraries.canonical(library) == "pd":
                 _renumber(arrays, offset)
-            found.append(arrays)
+            parts.append(arrays)
         offset += length
-    if not found:
+    if not parts:
         raise ArgumentError("none of the files has what is requested")
-    return _joined(found, libraries.canonical(library))
+    return _joined(parts, libraries.canonical(library))
 
 
 @checked
@@ -224,17 +224,17 @@ def _sources(files: Files, allow_missing: bool) -> Iterator[Nodes[Any]]:
         if isinstance(file, Nodes):
             yield file
             continue
-        found = open(file)
-        if isinstance(found, ReadOnlyDirectory):
+        opened = open(file)
+        if isinstance(opened, ReadOnlyDirectory):
             if name is None:
-                names = found.directory.datasets()
+                names = opened.directory.datasets()
                 if len(names) != 1:
-                    raise ArgumentError(f"{found.file_path} has not one dataset: give its name")
+                    raise ArgumentError(f"{opened.file_path} has not one dataset: give its name")
                 [name] = names
-            if allow_missing and name not in found:
+            if allow_missing and name not in opened:
                 continue
-            found = found[name]
-        yield found
+            opened = opened[name]
+        yield opened
 
 
 def _named(files: Files) -> Iterator[tuple[Any, str | None]]:
@@ -254,10 +254,10 @@ def _named(files: Files) -> Iterator[tuple[Any, str | None]]:
 def _expanded(path: Any) -> list[Any]:
     if not isinstance(path, str):
         return [path]
-    found = list(_core.files(path))
-    if not found:
+    matching = list(_core.files(path))
+    if not matching:
         raise FileMissingError(f"no file matches {path}")
-    return found
+    return matching
 
 
 def _renumber(arrays: Any, offset: int) -> None:
@@ -267,13 +267,13 @@ def _renumber(arrays: Any, offset: int) -> None:
         column.index = column.index + offset
 
 
-def _joined(found: list[Any], library: str) -> Any:
-    first = found[0]
+def _joined(arrays: list[Any], library: str) -> Any:
+    first = arrays[0]
     if isinstance(first, (tuple, list)):
-        return type(first)(_joined(list(parts), library) for parts in zip(*found, strict=True))
+        return type(first)(_joined(list(parts), library) for parts in zip(*arrays, strict=True))
     if isinstance(first, dict):
         # NumPy arrays, or pandas columns with how=dict.
-        return {name: _joined([item[name] for item in found], library) for name in first}
+        return {name: _joined([item[name] for item in arrays], library) for name in first}
     if library == "pd":
-        return libraries.optional("pandas").concat(found)
-    return np.concatenate(found) if isinstance(first, np.ndarray) else ak.concatenate(found)
+        return libraries.optional("pandas").concat(arrays)
+    return np.concatenate(arrays) if isinstance(first, np.ndarray) else ak.concatenate(arrays)

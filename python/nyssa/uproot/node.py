@@ -138,19 +138,19 @@ class Node(Nodes[N]):
                 "nyssa interprets branches itself; leave `interpretation` out"
             )
         start, stop = clipped(entry_start, entry_stop, self.num_entries)
-        found = self.column.array(entry_start=start, entry_stop=stop, library=library)
+        made = self.column.array(entry_start=start, entry_stop=stop, library=library)
         if libraries.canonical(library) == "np":
-            return values.objects(found, self.column.typename)
+            return values.objects(made, self.column.typename)
         if libraries.canonical(library) == "ak":
-            found = self._root._as_uproot({"": found}, {"": self.column.typename})[""]
+            made = self._root._as_uproot({"": made}, {"": self.column.typename})[""]
         if ak_add_doc and libraries.canonical(library) == "ak":
-            return self._with_docs(found, ak_add_doc)
-        return found
+            return self._with_docs(made, ak_add_doc)
+        return made
 
     def __array__(self, *args: Any, **options: Any) -> NumpyArray:
         """Return the values as a NumPy array."""
-        found = to_numpy.plain(self.array(library="np"), self.object_path)
-        return np.array(found, *args, **options)
+        plain = to_numpy.plain(self.array(library="np"), self.object_path)
+        return np.array(plain, *args, **options)
 
     def _repr_html_(self) -> str:
         """Return a table for notebooks, as nyssa does."""

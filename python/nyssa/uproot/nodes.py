@@ -60,10 +60,10 @@ class Nodes(Closable, Mapping[Any, Any], Generic[N]):
         return self._root._names
 
     def _node(self, path: str) -> N:
-        found = self._root._made.get(path)
-        if found is None:
-            found = self._root._made[path] = self._root._kind(self._root, path)
-        return found
+        node = self._root._made.get(path)
+        if node is None:
+            node = self._root._made[path] = self._root._kind(self._root, path)
+        return node
 
     @property
     def object_path(self) -> str:
@@ -187,10 +187,10 @@ class Nodes(Closable, Mapping[Any, Any], Generic[N]):
         """Return the branch (or field) of a path, a name at any depth, or a number."""
         if isinstance(where, (int, np.integer)):
             return self._children()[where]
-        found = self._find(where)
-        if found is None:
+        path = self._find(where)
+        if path is None:
             raise not_found(where, self.keys(), repr(self))
-        return self._node(found)
+        return self._node(path)
 
     def __iter__(self) -> Iterator[N]:
         """Iterate over the branches (or fields) of the first level, as in uproot."""
@@ -230,10 +230,10 @@ class Nodes(Closable, Mapping[Any, Any], Generic[N]):
         self, filter_name: NameFilter, filter_typename: NameFilter, filter_node: NodeFilter
     ) -> list[N]:
         """Return what `arrays` reads without names: all that can be read and has nothing below."""
-        found = self._walk(filter_name, filter_typename, filter_node)
+        nodes = self._walk(filter_name, filter_typename, filter_node)
         return [
             node
-            for node in found
+            for node in nodes
             if not len(node) and node._root.dataset[node._path].reason is None
         ]
 
@@ -352,10 +352,10 @@ class Nodes(Closable, Mapping[Any, Any], Generic[N]):
 
     def _passing(self, cut: str, aliases: Mapping[str, str], start: int, stop: int) -> NumpyArray:
         """Return which entries pass a cut."""
-        found = self._root.dataset.arrays(
+        columns = self._root.dataset.arrays(
             [cut], aliases=aliases, entry_start=start, entry_stop=stop, library="np"
         )
-        return found[cut]
+        return columns[cut]
 
     def _finished(
         self, table: Any, requested: list[tuple[str, str]], library: str, how: Any, add_doc: Any
@@ -368,10 +368,10 @@ class Nodes(Closable, Mapping[Any, Any], Generic[N]):
             table = {key: values.objects(item, kinds.get(key, "")) for key, item in table.items()}
         elif name == "ak":
             table = self._root._as_uproot(table, kinds)
-        found = values.group(table, requested, library, how)
-        if add_doc and name == "ak" and isinstance(found, ak.Array):
-            return self._documented(found, requested, add_doc)
-        return found
+        grouped = values.group(table, requested, library, how)
+        if add_doc and name == "ak" and isinstance(grouped, ak.Array):
+            return self._documented(grouped, requested, add_doc)
+        return grouped
 
     def _documented(
         self, array: ak.Array, requested: list[tuple[str, str]], add_doc: Any

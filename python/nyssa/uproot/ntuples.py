@@ -41,8 +41,8 @@ class HasFields(Nodes["RField"]):
         if expressions is None:
             if isinstance(self, RField) and not len(self):
                 return [(self._path, self._path)]
-            found = self._walk(filter_name, filter_typename, node)
-            paths = [item._path for item in found if item.column.reason is None]
+            nodes = self._walk(filter_name, filter_typename, node)
+            paths = [item._path for item in nodes if item.column.reason is None]
         else:
             requested = super()._requested(expressions, filter_name, filter_typename, node)
             paths = [path for _, path in requested]
@@ -68,9 +68,9 @@ class HasFields(Nodes["RField"]):
         nested = self._nested(columns)
         kinds = {name: self._index.items[name][1] for name in nested if name in self._index.items}
         arrays = {name: ak.Array(item) for name, item in nested.items()}
-        found = self._root._as_uproot(arrays, kinds)
-        found._length = len(table)
-        return values.group(found, [(name, name) for name in found], library, how)
+        made = self._root._as_uproot(arrays, kinds)
+        made._length = len(table)
+        return values.group(made, [(name, name) for name in made], library, how)
 
     def _nested(self, columns: dict[str, Content]) -> dict[str, Content]:
         """Return the columns as records of the fields above them."""
@@ -146,21 +146,21 @@ class RNTuple(HasFields, Root[RField]):
     @cached_property
     def _types(self) -> dict[str, str]:
         """Return the C++ types by the paths that columns have, without the items of lists."""
-        found: dict[str, str] = {}
+        types: dict[str, str] = {}
 
         def add(fields: list[nyssa.Field], above: str) -> None:
             for field in fields:
                 hidden = bool(above) and field.name == "_0" and len(fields) == 1
                 path = above if hidden else f"{above}.{field.name}".lstrip(".")
-                found.setdefault(path, field.typename)
+                types.setdefault(path, field.typename)
                 add(field.children, path)
 
         add(self.dataset.fields, "")
-        return found
+        return types
 
     def _uncompressed(self, path: str) -> int:
         stop = min(self.num_entries, 1000)
         if not stop:
             return 0
-        one = self.dataset[path].array(entry_stop=stop)
-        return int(ak.to_packed(one).nbytes * self.num_entries / stop)
+        first = self.dataset[path].array(entry_stop=stop)
+        return int(ak.to_packed(first).nbytes * self.num_entries / stop)

@@ -43,6 +43,6 @@ def open(path: Any, **options: object) -> Any:
     elif isinstance(path, str) and "::" not in path:
         file_path, inner = split(plain(path))
     file_path = opened(file_path, "rb")
-    found = nyssa.open({file_path: ""} if isinstance(file_path, str) else file_path)
-    directory = ReadOnlyDirectory(found, ReadOnlyFile(found))
+    opened_file = nyssa.open({file_path: ""} if isinstance(file_path, str) else file_path)
+    directory = ReadOnlyDirectory(opened_file, ReadOnlyFile(opened_file))
     return directory[inner] if inner else directory

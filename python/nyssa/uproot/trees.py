@@ -64,8 +64,8 @@ class HasBranches(Nodes["TBranch"]):
         """Return the numbers of entries at which all chosen branches begin a basket."""
         if isinstance(self, TBranch) and not len(self):
             return self.entry_offsets
-        found = [node for node in self.itervalues(**filters) if node.num_baskets]
-        sets = [set(node.entry_offsets) for node in found]
+        nodes = [node for node in self.itervalues(**filters) if node.num_baskets]
+        sets = [set(node.entry_offsets) for node in nodes]
         return sorted(set.intersection(*sets)) if sets else [0]
 
 
@@ -144,8 +144,8 @@ class TBranch(Node["TBranch"], HasBranches):
     def count_leaf(self) -> Object | None:
         """Return the leaf with the numbers of items; `None` if it has none."""
         leaves = list(self.member("fLeaves"))
-        found = leaves[0].member("fLeafCount") if leaves else None
-        return found if isinstance(found, Object) else None
+        counter = leaves[0].member("fLeafCount") if leaves else None
+        return counter if isinstance(counter, Object) else None
 
 
 class TTree(HasBranches, Root[TBranch]):
@@ -160,8 +160,8 @@ class TTree(HasBranches, Root[TBranch]):
         from nyssa.objects import Reader
 
         core = _core.open(self.dataset._core.location)
-        found: Object = Reader(core).read(self.dataset._core.name)
-        return found
+        stored: Object = Reader(core).read(self.dataset._core.name)
+        return stored
 
     @property
     def title(self) -> str:

@@ -55,7 +55,7 @@ def typename(name: str) -> str:
     if name == "char*":
         return name
     name = re.sub(r"\bstd::(u?int\d+_t)", r"\1", name.removeprefix("const "))
-    name = _NUMBER.sub(lambda found: _NUMBERS[found[1]], _ALLOCATOR.sub("", name))
+    name = _NUMBER.sub(lambda match: _NUMBERS[match[1]], _ALLOCATOR.sub("", name))
     name = re.sub(r"\[[A-Za-z_][\w.]*\]", "[]", _CONTAINER.sub(r"std::\1", name))
     name = re.sub(r"(?<=\{) | (?=\})", "", re.sub(r"^(\w+)\*$", r"\1[]", name))
     return re.sub(r"\s*,\s*", ", ", re.sub(r"\s*([<>])\s*", r"\1", name)).strip()
@@ -68,13 +68,13 @@ def _parts(name: str) -> tuple[str, tuple[str, ...]]:
     start = name.find("<")
     if start < 0 or not name.endswith(">"):
         return name, ()
-    found, depth, last = [], 0, start + 1
+    parts, depth, last = [], 0, start + 1
     for at, letter in enumerate(name[start + 1 : -1], start + 1):
         depth += (letter == "<") - (letter == ">")
         if letter == "," and depth == 0:
-            found.append(name[last:at])
+            parts.append(name[last:at])
             last = at + 1
-    return name[:start], tuple(item.strip() for item in [*found, name[last:-1]])
+    return name[:start], tuple(item.strip() for item in [*parts, name[last:-1]])
 
 
 def _item(kind: str) -> str:
@@ -162,11 +162,11 @@ def _object(value: Any, kind: str) -> Any:
         ]
         key, item = arguments[:2]
         return STLMap((_object(element, key), _object(two, item)) for element, two in pairs)
-    found = [_object(element, _item(kind)) for element in value]
+    elements = [_object(element, _item(kind)) for element in value]
     if head in _SETS:
-        return STLSet(found)
-    numbers = bool(found) and all(isinstance(element, (int, float)) for element in found)
-    return np.array(found) if numbers and head not in _LISTS else STLVector(found)
+        return STLSet(elements)
+    numbers = bool(elements) and all(isinstance(element, (int, float)) for element in elements)
+    return np.array(elements) if numbers and head not in _LISTS else STLVector(elements)
 
 
 def awkward(array: ak.Array, kind: str, classes: Classes, tree: bool) -> ak.Array:
@@ -177,8 +177,8 @@ def awkward(array: ak.Array, kind: str, classes: Classes, tree: bool) -> ak.Arra
     `tree`; all other tuples have no names.
     """
     layout = ak.to_layout(array)
-    found = _layout(layout, kind, classes, tree)
-    return array if found is layout else ak.Array(found)
+    made = _layout(layout, kind, classes, tree)
+    return array if made is layout else ak.Array(made)
 
 
 def _layout(layout: Content, kind: str, classes: Classes, tree: bool) -> Content:
@@ -216,16 +216,16 @@ def _of_numbers(layout: Content) -> bool:
 
 def _spliced(layout: RecordArray, kind: str, classes: Classes, tree: bool) -> dict[str, Content]:
     """Return the members of a record, also of its base classes."""
-    found: dict[str, Content] = {}
+    members: dict[str, Content] = {}
     stated = {name: of for name, of, _ in classes.get(kind, ())}
     for name, item in zip(layout.fields, layout.contents, strict=True):
         inside = item[: layout.length]
         if _BASE.fullmatch(name) and isinstance(inside, RecordArray):
             if set(inside.fields) != {"fUniqueID", "fBits"} or not tree:
-                found |= _spliced(inside, "", classes, tree)
+                members |= _spliced(inside, "", classes, tree)
         else:
-            found[name] = _layout(inside, stated.get(name, ""), classes, tree)
-    return found
+            members[name] = _layout(inside, stated.get(name, ""), classes, tree)
+    return members
 
 
 def group(table: Any, pairs: Sequence[tuple[str, str]], library: str, how: Any) -> Any:

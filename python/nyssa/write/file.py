@@ -330,11 +330,11 @@ class WritableFile:
             self.mkdir(name)
             self.copy_from(data, rename=lambda key: f"{name}/{key}", require_matches=False)
             return
-        found = keyed_objects.to_object(name, data)
-        if found is None:
+        written = keyed_objects.to_object(name, data)
+        if written is None:
             self.mkrntuple(name, data)
         else:
-            keyed_objects.write(self._open(), name, found)
+            keyed_objects.write(self._open(), name, written)
 
     @checked
     def __delitem__(self, name: str) -> None:
@@ -409,7 +409,7 @@ def _in_order(keys: Iterable[str]) -> list[str]:
     for key in keys:
         name, _, cycle = key.rpartition(";")
         cycles.setdefault(name, []).append(int(cycle))
-    return [f"{name};{cycle}" for name, found in cycles.items() for cycle in sorted(found)]
+    return [f"{name};{cycle}" for name, numbers in cycles.items() for cycle in sorted(numbers)]
 
 
 def _above(name: str) -> list[str]:

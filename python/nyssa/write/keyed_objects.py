@@ -44,33 +44,33 @@ def to_object(name: str, data: object) -> Object | None:
     return None
 
 
-def write(core: _core.Writer, path: str, found: Object) -> None:
+def write(core: _core.Writer, path: str, written: Object) -> None:
     """Write an object: as it is stored if it was read from a file that is open."""
-    source = found._source
+    source = written._source
     if source is not None and not source[0].closed:
         core.copy_object(path, *source)
         return
-    class_name, members = _draft(found)
-    if found.has_member("fName"):
+    class_name, members = _draft(written)
+    if written.has_member("fName"):
         members["fName"] = _core.name_of(path)
-    title = _TEXT_TITLE if isinstance(found, Text) else found.title
+    title = _TEXT_TITLE if isinstance(written, Text) else written.title
     core.write_object(path, title, (class_name, members))
 
 
 _Draft = tuple[str, dict[str, Any]]
 
 
-def _draft(found: Object, around: tuple[Object, ...] = ()) -> _Draft:
+def _draft(drafted: Object, around: tuple[Object, ...] = ()) -> _Draft:
     """Return the class and the members of an object, as the core takes them."""
-    if any(item is found for item in around):
+    if any(item is drafted for item in around):
         raise UnsupportedError(
-            f"{found!r} leads to itself: nyssa writes it only while its file is open"
+            f"{drafted!r} leads to itself: nyssa writes it only while its file is open"
         )
-    around = (*around, found)
+    around = (*around, drafted)
     members = (
-        (name, _value(found, name, item, around)) for name, item in found.all_members.items()
+        (name, _value(drafted, name, item, around)) for name, item in drafted.all_members.items()
     )
-    return found.class_name, {name: item for name, item in members if item is not None}
+    return drafted.class_name, {name: item for name, item in members if item is not None}
 
 
 def _value(owner: Object, name: str, value: Any, around: tuple[Object, ...]) -> Any:

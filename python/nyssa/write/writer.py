@@ -35,7 +35,7 @@ class DatasetWriter:
     def _some(
         self, columns: list[_core.Array], known: Collection[str], parts: str
     ) -> list[_core.Array]:
-        """Return columns of data, and refuse those of a dataset that takes no entries yet."""
+        """Return columns of data. A dataset that takes no entries yet is refused."""
         if not columns and not known:
             raise ArgumentError(
                 f"{self.name!r} has no {parts}: add {parts} first, and then entries"

@@ -11,7 +11,7 @@ use crate::column_form::unsupported;
 /// The alternatives of a union, with the alternatives of the unions in it.
 #[derive(Default)]
 struct Alternatives<'a> {
-    found: Vec<(&'a ArrayRef, &'a FieldRef)>,
+    pairs: Vec<(&'a ArrayRef, &'a FieldRef)>,
     /// Whether a value may be of none of them.
     or_none: bool,
 }
@@ -35,13 +35,13 @@ impl Builder {
     ) -> Result<()> {
         let mut alternatives = Alternatives::default();
         let rows = alternatives.rows(union, fields)?;
-        let Alternatives { found, or_none } = alternatives;
-        if let [(array, field)] = found[..] {
+        let Alternatives { pairs, or_none } = alternatives;
+        if let [(array, field)] = pairs[..] {
             let at = |row: &Option<(i8, i32)>| row.map_or(-1, |(_, at)| present(array, at));
             self.buffers.push(rows.iter().map(at).collect::<Vec<i64>>().into());
             return self.value(array, field, below_nulls);
         }
-        let Some((first, _)) = found.first() else {
+        let Some((first, _)) = pairs.first() else {
             return Err(Error::unsupported("a union has no alternatives"));
         };
         // Behind the values of the first alternative is one that is missing.
@@ -49,7 +49,7 @@ impl Builder {
         let (tags, index): (Vec<i8>, Vec<i32>) =
             rows.into_iter().map(|row| row.unwrap_or((0, none))).unzip();
         self.buffers.extend([Bytes::from_vec(tags), index.into()]);
-        for (number, (array, field)) in found.into_iter().enumerate() {
+        for (number, (array, field)) in pairs.into_iter().enumerate() {
             if or_none && number == 0 {
                 let index = (0..none).map(|at| present(array, at)).chain([-1]);
                 self.buffers.push(index.collect::<Vec<i64>>().into());
@@ -80,8 +80,8 @@ impl<'a> Alternatives<'a> {
                     Child::Union(self.rows(inner.ok_or_else(|| unsupported(field))?, fields)?)
                 }
                 _ => {
-                    let number = i8::try_from(self.found.len()).map_err(|_| too_large())?;
-                    self.found.push((array, field));
+                    let number = i8::try_from(self.pairs.len()).map_err(|_| too_large())?;
+                    self.pairs.push((array, field));
                     Child::Alternative(number)
                 }
             });

@@ -7,7 +7,7 @@ use nyssa_rntuple::schema::{Classes, SchemaBuilder};
 use nyssa_rntuple::write::RNTupleWriteOptions;
 use nyssa_root::{Error, Result};
 
-use super::{Fields, Given, State, given_column};
+use super::{Fields, Given, OpenFile, given_column};
 use crate::array::Array;
 use crate::field_form::row_fields;
 
@@ -30,7 +30,7 @@ pub(super) fn add_fields(
     Ok(row_fields(table.schema()))
 }
 
-impl State {
+impl OpenFile {
     pub(super) fn table(&mut self, name: &str) -> Result<&mut Table> {
         let table = self.tables.iter_mut().find(|table| table.name() == name);
         table.ok_or_else(|| Error::not_found(format!("no RNTuple {name:?} is being written")))

@@ -137,7 +137,7 @@ def test_size(tmp_path: Path) -> None:
 
 
 def test_relations(ntuples: Path) -> None:
-    """The aliases and friends of the tree are those of the RNTuple."""
+    """The tree has the aliases and friends of the RNTuple."""
     tree, ntuple = (
         nyssa.open(ntuples / "a.root")["Events"],
         nyssa.open(ntuples / "na.root")["Events"],

@@ -157,7 +157,7 @@ def test_what_is_not_stated_stays(root: Root, tmp_path: Path) -> None:
 
 
 def test_baskets_and_clusters(root: Root, tmp_path: Path) -> None:
-    """Sizes, compression and clusters are those of the options, as ROOT reads them."""
+    """ROOT reads the sizes, the compression and the clusters that the options name."""
     source, output = events(root, tmp_path / "in.root"), tmp_path / "out.root"
     nyssa.rewrite(
         source,

@@ -29,6 +29,7 @@ HEADER = r"""
 #include <cstdint>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 struct StreamedHit { int id = 0; std::vector<float> charge; };
@@ -41,6 +42,18 @@ struct StreamedJet : StreamedBase {
   std::string name;
   StreamedHit first;
 };
+enum class StreamedColor : std::uint8_t { kNone };
+enum StreamedShape { kRound, kLow = -3 };
+enum class StreamedLong : std::int64_t { kNone };
+struct StreamedOwner {
+  StreamedColor color{};
+  StreamedShape shape{};
+  std::vector<StreamedColor> colors;
+  std::unique_ptr<StreamedHit> hit;
+  std::vector<std::unique_ptr<StreamedHit>> hits;
+  std::vector<std::vector<StreamedBase>> nested;
+};
+struct StreamedLost { StreamedLong lost{}; int kept = 0; };
 """
 CODE = r"""
 #include <TFile.h>
@@ -71,6 +84,20 @@ void streamed_write(const char *path) {
     *number = k; *hit = streamed_hit(k); *jet = streamed_jet(k);
     hits->assign(k % 4, *hit); jets->assign(k % 3, *jet); floats->assign(k % 5, 1.5f * k);
     *tags = jet->tags;
+    writer->Fill();
+  }
+}
+void streamed_owner(const char *path) {
+  auto model = ROOT::RNTupleModel::Create();
+  auto owner = model->MakeField<StreamedOwner>("owner");
+  auto lost = model->MakeField<StreamedLost>("lost");
+  auto writer = ROOT::RNTupleWriter::Recreate(std::move(model), "t", path);
+  for (int k = 0; k < 30; k++) {
+    owner->color = StreamedColor(200 + k); owner->shape = k % 2 ? kRound : kLow; owner->colors.assign(k % 3, owner->color);
+    owner->hit.reset(k % 4 ? new StreamedHit(streamed_hit(k)) : nullptr);
+    owner->hits.clear();
+    for (int j = 0; j < k % 4; j++) owner->hits.emplace_back(j % 2 ? nullptr : new StreamedHit(streamed_hit(j)));
+    owner->nested.assign(k % 3, std::vector<StreamedBase>(k % 2, StreamedBase{k / 2.}));
     writer->Fill();
   }
 }
@@ -109,7 +136,9 @@ class Objects:
         header.write_text(HEADER)
         classes = ["StreamedBase", "StreamedHit", "StreamedJet"]
         classes += ["std::vector<StreamedHit>", "std::vector<StreamedJet>"]
-        classes += ["std::map<std::string,std::int32_t>"]
+        classes += ["std::map<std::string,std::int32_t>", "StreamedOwner", "StreamedLost"]
+        classes += ["std::vector<std::unique_ptr<StreamedHit>>", "std::vector<StreamedColor>"]
+        classes += ["std::vector<std::vector<StreamedBase>>"]
         root.call("dictionaries", classes, [str(header)])
         root.call("cpp", CODE, f'streamed_write("{self.path}")')
 
@@ -117,7 +146,8 @@ class Objects:
         """Return the objects of a field as ROOT shows them."""
         out = self.folder / "read.json"
         out.unlink(missing_ok=True)
-        arguments = f'"{path}", "{name}", "{CLASSES[name]}", {int(streamed)}, "{out}"'
+        type_name = CLASSES.get(name, "StreamedOwner")
+        arguments = f'"{path}", "{name}", "{type_name}", {int(streamed)}, "{out}"'
         self.root.call("cpp", "", f"streamed_read({arguments})")
         return [json.loads(line) for line in out.read_text().splitlines()]
 
@@ -154,6 +184,22 @@ def test_root_reads_the_same_objects(objects: Objects, tmp_path: Path) -> None:
     for name in ("jet", "jets"):
         expected = objects.read(objects.path, name, streamed=False)
         assert objects.read(back, name, streamed=False) == expected
+
+
+def test_enums_and_pointers(objects: Objects, tmp_path: Path) -> None:
+    """ROOT streams an enum as an ``Int_t``; members of objects that are missing are null."""
+    source, output, back = (tmp_path / f"{name}.root" for name in ("in", "streamed", "back"))
+    objects.root.call("cpp", "", f'streamed_owner("{source}")')
+    [report] = nyssa.rewrite(source, output, streamed="owner", verify=True)
+    assert report["verified"]
+    expected = objects.read(source, "owner", streamed=False)
+    assert len(expected) == ENTRIES
+    assert objects.read(output, "owner", streamed=True) == expected
+    nyssa.rewrite(output, back, split="owner", verify=True)
+    rows = nyssa.open(f"{source}:t")["owner"].array().to_list()
+    assert nyssa.open(f"{back}:t")["owner"].array().to_list() == rows
+    with pytest.raises(nyssa.UnsupportedError, match="does not store the member lost"):
+        nyssa.rewrite(source, tmp_path / "no.root", streamed="lost")
 
 
 def test_entries_and_fields_are_selected(objects: Objects, tmp_path: Path) -> None:

@@ -13,12 +13,13 @@ import pytest
 import uproot
 
 from nyssa.campaign import plan
+from support.capi import Programs
 from support.data import REPOSITORY
 
 EXAMPLES = REPOSITORY / "examples"
 sys.path.insert(0, str(EXAMPLES))
 
-from agc import executors, reference, run, samples  # noqa: E402
+from agc import executors, reference, run, samples, views  # noqa: E402
 from agc.analysis import Histograms  # noqa: E402
 from agc.generate import generate  # noqa: E402
 from agc.resample import real_base, toy_base  # noqa: E402
@@ -63,6 +64,14 @@ def test_toys(toys: Path, kind: str) -> None:
 def test_resampled_events(resampled: Path, kind: str) -> None:
     found = outcome(resampled / f"{kind}.json")
     assert differences(found.histograms, "resampled") == []
+
+
+def test_toys_in_cpp(toys: Path, tmp_path: Path) -> None:
+    source = EXAMPLES / "cpp/readers/agc.cpp"
+    program = Programs(tmp_path).compile(source, "-std=c++17", "-O1")
+    for kind in ("ttree", "rntuple"):
+        found = views.run(program, samples.read_samples(toys / f"{kind}.json"), 2)
+        assert reference.differences(found["histograms"], REFERENCE / "toy.json") == []
 
 
 def test_what_differs_is_named(toys: Path) -> None:

@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 import uproot
 
-from support.capi import CRATE, SOURCES, Programs, dictionary
+from support.capi import CRATE, SOURCES, STRICT, Programs, dictionary
 from support.data import DATA
 from support.root import Root
 
 COMMITTED = CRATE.parents[1] / "testdata/ttree"
+READERS = CRATE.parents[1] / "examples/cpp/readers"
+COLLECTIONS = Path(__file__).parents[1] / "formats/user_collection.hxx"
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +44,7 @@ def written(program: Path) -> Path:
 def of_root(programs: Programs, root: Root) -> tuple[str, Path]:
     """Return the library of ROOT's dictionaries, and a file that ROOT wrote by them."""
     library, path = str(dictionary(programs.folder)), programs.folder / "root.root"
-    root.call("write_by_root", library, str(path))
+    root.call("in_library", library, "write_by_root", str(path))
     return library, path
 
 
@@ -63,6 +65,10 @@ def test_all_classes_of_the_interface_work(program: Path, tmp_path: Path) -> Non
     assert numbers[:10] + numbers[30:] == [*range(10), 30]
     assert sorted(numbers[10:30]) == list(range(10, 30))
     assert events["tracks"].array()[2].tolist() == [{"z": 0.0}, {"z": 1.0}]
+    tree = uproot.open(tmp_path / "objects.root")["tree"]
+    assert tree["n"].array().tolist() == [0, 1, 2, 3]
+    assert tree["numbers"].array().tolist() == [[0], [0.5], [1], [1.5]]
+    assert [len(lists) for lists in tree["hits.x"].array()] == [2] * 4
 
 
 def test_entries_are_written_or_there_is_an_error(program: Path, tmp_path: Path) -> None:
@@ -73,12 +79,39 @@ def test_entries_are_written_or_there_is_an_error(program: Path, tmp_path: Path)
 
 def test_root_reads_the_objects(of_root: tuple[str, Path], written: Path, root: Root) -> None:
     library, _ = of_root
-    assert root.call("wrong_in_root", library, str(written)) == ""
+    assert root.call("in_library", library, "wrong_in_root", str(written)) == ""
 
 
 def test_objects_of_root_are_read(of_root: tuple[str, Path], program: Path) -> None:
     _, path = of_root
     _run(program, "read", path)
+
+
+def test_rules_make_the_members_of_an_older_class(
+    of_root: tuple[str, Path], program: Path, root: Root, tmp_path: Path
+) -> None:
+    root.call("in_library", of_root[0], "write_old_by_root", str(tmp_path / "old.root"))
+    _run(program, "evolve", tmp_path / "old.root", tmp_path / "new.root")
+
+
+def test_root_reads_products_that_it_has_streamed(
+    of_root: tuple[str, Path], program: Path, root: Root, tmp_path: Path
+) -> None:
+    library, files = of_root[0], [str(tmp_path / name) for name in ("bytes", "infos.root")]
+    root.call("in_library", library, "stream_by_root", *files)
+    _run(program, "stream", *files, tmp_path / "out.root")
+    path = str(tmp_path / "out.root")
+    assert root.call("in_library", library, "wrong_streamed_in_root", path) == ""
+
+
+def test_collections_of_a_proxy_are_read_and_written(
+    program: Path, root: Root, tmp_path: Path
+) -> None:
+    given, path = tmp_path / "given.root", tmp_path / "out.root"
+    root.call("cpp", COLLECTIONS.read_text(), "user_collection::prepare();")
+    root.call("cpp", "", f'user_collection::write("{given}");')
+    _run(program, "collect", given, path)
+    root.call("cpp", "", f'user_collection::check("{path}");')
 
 
 def test_the_file_describes_the_classes_as_root_does(
@@ -118,20 +151,22 @@ def test_a_program_in_c_reads_columns_as_uproot_does(
     assert len(words) == uproot.open(output)["Events"].num_entries
 
 
-def test_a_memory_checker_finds_nothing_wrong(programs: Programs, tmp_path: Path) -> None:
-    if (valgrind := shutil.which("valgrind")) is None:
-        pytest.skip("there is no valgrind")
-    columns = programs.compile(SOURCES / "columns.c", "-std=c11")
-    checks = ("--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite")
-    arguments = (COMMITTED / "events-zstd.root", "nJet", "Jet_pt", tmp_path / "ntuple.root")
-    _run(valgrind, *checks, columns, *arguments)
+@pytest.mark.parametrize(("standard", "reader"), [("c++20", "podio"), ("c++23", "atlas")])
+def test_the_headers_are_of_later_standards(
+    programs: Programs, tmp_path: Path, standard: str, reader: str
+) -> None:
+    program = programs.compile(READERS / f"{reader}.cpp", f"-std={standard}", "-O0")
+    if reader == "podio":
+        printed = _run(program, tmp_path / "out.root")
+        assert printed == "2500 frames, energy of clusters 15000, of their hits 15000\n"
 
 
-@pytest.mark.parametrize("standard", ["c++20", "c++23"])
-def test_the_header_is_of_later_standards(programs: Programs, standard: str) -> None:
-    source = programs.folder / f"{standard}.cpp"
-    source.write_text("#include <nyssa.hpp>\nint main() { return nyssa::version().empty(); }\n")
-    _run(programs.compile(source, f"-std={standard}"))
+def test_the_headers_are_for_clang() -> None:
+    if (clang := shutil.which("clang++")) is None:
+        pytest.skip("there is no clang++")
+    words = [*STRICT, "-fsyntax-only", f"-I{CRATE / 'include'}"]
+    _run(clang, *words, "-std=c++17", SOURCES / "by_nyssa.cpp")
+    _run(clang, *words, "-std=c++2b", READERS / "podio.cpp")
 
 
 def test_the_examples_are_built_from_an_installation(programs: Programs, tmp_path: Path) -> None:

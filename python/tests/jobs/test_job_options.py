@@ -87,7 +87,7 @@ def test_signature_and_docstring(job: str) -> None:
 
 
 def test_each_direction_has_its_options() -> None:
-    """The options of both directions, and those of one of them."""
+    """The options of both directions, and the options of one direction."""
     help_of = {to: command("convert", "--to", to, "--help") for to in ("rntuple", "ttree")}
     for option, directions in {
         "--include": ["rntuple", "ttree"],

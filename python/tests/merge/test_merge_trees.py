@@ -405,7 +405,7 @@ def test_other_baskets(tmp_path: Path, root: Root) -> None:
     same(root, paths, merged)
     tree = root.call("tree_description", merged, "Events")
     assert {one["compression"] for one in tree["branches"].values() if one["baskets"]} == {404}
-    # Clusters end where those of the inputs end.
+    # Clusters end where the clusters of the inputs end.
     assert tree["clusters"] == [0, 40, 80, 100, 140, 180, 220, 230]
     report = nyssa.merge(
         paths, merged, auto_flush=150, branch_options={"x": {"basket_size": 512}}, **options
@@ -423,7 +423,7 @@ def test_other_baskets(tmp_path: Path, root: Root) -> None:
 
 
 def test_other_baskets_from_the_command_line(tmp_path: Path, root: Root) -> None:
-    """The options have the same names as those of `rewrite`, and need trees."""
+    """The options have the names of the options of `rewrite`, and need trees."""
     paths = write(root, tmp_path, {}, {})
     merged = str(tmp_path / "merged.root")
     command = [sys.executable, "-m", "nyssa", "merge", *paths, "-o", merged]

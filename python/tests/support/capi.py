@@ -14,7 +14,7 @@ import pytest
 ROOT_FOLDER = Path(__file__).parents[3]
 CRATE = ROOT_FOLDER / "crates/nyssa-capi"
 SOURCES = Path(__file__).with_name("cpp")
-_STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
+STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 
 
 def _run(*command: str | Path, **options: object) -> str:
@@ -55,7 +55,7 @@ class Programs:
             pytest.skip(f"there is no {name}")
         program = self.folder / source.stem
         places = [f"-I{CRATE / 'include'}", f"-L{self.folder}", f"-Wl,-rpath,{self.folder}"]
-        _run(compiler, *_STRICT, *options, *places, source, "-o", program, "-lnyssa", "-pthread")
+        _run(compiler, *STRICT, *options, *places, source, "-o", program, "-lnyssa", "-pthread")
         return program
 
 

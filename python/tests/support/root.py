@@ -37,8 +37,7 @@ from support.root_container import (  # noqa: F401 (called by name)
 )
 from support.root_cpp import (  # noqa: F401 (called by name)
     class_infos,
-    write_by_root,
-    wrong_in_root,
+    in_library,
 )
 from support.root_objects import (  # noqa: F401 (called by name)
     as_json,

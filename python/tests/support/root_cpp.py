@@ -13,14 +13,10 @@ def _load(library: str) -> Any:
     return ROOT
 
 
-def write_by_root(library: str, path: str) -> None:
-    """Write the entries of `event.hpp`."""
-    _load(library).write_by_root(path)
-
-
-def wrong_in_root(library: str, path: str) -> str:
-    """Return the first entry and member that ROOT reads with a wrong value, or nothing."""
-    return str(_load(library).wrong_in_root(path))
+def in_library(library: str, function: str, *arguments: str) -> str:
+    """Call a function of `by_root.hpp`, and return its text."""
+    text = getattr(_load(library), function)(*arguments)
+    return "" if text is None else str(text)
 
 
 def class_infos(library: str, path: str) -> dict[str, tuple[Any, ...]]:

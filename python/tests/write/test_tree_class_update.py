@@ -18,7 +18,7 @@ from write.test_tree_classes import CLASSES, COLUMNS, HEADER, entries
 LEVELS = [0, 1, 2, 99]
 OLD, NEW = 25, 15
 
-# ROOT adds its own copy of the new entries, or entries after those of nyssa.
+# ROOT adds its own copy of the new entries, or entries after the entries of nyssa.
 _APPEND = r"""
 void updated_append(const char *path, const char *name, const char *from, int first, int last) {
    using namespace treeclasses;

@@ -470,6 +470,82 @@ def test_objects_of_derived_classes(tmp_path: Path) -> None:
     assert nyssa.open(f"{path}:t")["one."].array().to_list() == rows
 
 
+_STATED = """
+namespace statedpointers {
+enum class Kind : std::uint8_t { kNone };
+struct Hit { int id = 0; virtual ~Hit() {} };
+struct Pixel : Hit { int row = 0; Kind kind{}; };
+struct Deep : Pixel { Hit *next = nullptr; };
+struct Owner { Hit *hit = nullptr; std::vector<Hit *> hits; };
+}
+std::string statedpointers_read(const char *path) {
+   using namespace statedpointers;
+   std::string found;
+   TFile file(path);
+   for (auto name : {"t0", "t99"}) {
+      auto tree = file.Get<TTree>(name);
+      Owner *owner = nullptr;
+      tree->SetBranchAddress("one.", &owner);
+      auto show = [&](Hit *hit) {
+         if (auto deep = dynamic_cast<Deep *>(hit)) found += deep->next ? "D+" : "D";
+         else if (auto pixel = dynamic_cast<Pixel *>(hit))
+            found += "P" + std::to_string(pixel->row) + std::to_string(int(pixel->kind));
+         else found += hit ? "H" + std::to_string(hit->id) : "-";
+         found += " ";
+      };
+      for (int i = 0; i < tree->GetEntries(); i++) {
+         tree->GetEntry(i);
+         show(owner->hit);
+         for (auto hit : owner->hits) show(hit);
+      }
+      tree->ResetBranchAddresses();
+   }
+   return found;
+}
+"""
+
+
+def test_derived_classes_that_only_classes_states(tmp_path: Path, root: Root) -> None:
+    """A pointer leads to classes that no column has, if they are stated."""
+    path, header = tmp_path / "stated.root", tmp_path / "stated.hxx"
+    name = "statedpointers::"
+    classes: dict[str, dict[str, Any]] = {
+        f"{name}Hit": {"id": "int"},
+        f"{name}Kind": {":enum": "std::uint8_t"},
+        f"{name}Pixel": {":bases": [f"{name}Hit"], "row": "int", "kind": f"{name}Kind"},
+        f"{name}Deep": {":bases": [f"{name}Pixel"], "next": f"{name}Hit*"},
+        f"{name}Owner": {"hit": f"{name}Hit*", "hits": f"std::vector<{name}Hit*>"},
+    }
+    pixel = {":_0": {"id": 2}, "row": 3, "kind": 4}
+    deep = {":_0": pixel, "next": {"id": 5}}
+    rows = [
+        {"hit": {"id": 1}, "hits": [pixel, None, deep]},
+        {"hit": pixel, "hits": []},
+        {"hit": {**deep, "next": None}, "hits": [{"id": 6}]},
+    ]
+    with nyssa.recreate(path) as file:
+        for level in (0, 99):
+            tree = file.mktree(
+                f"t{level}", {"one.": f"{name}Owner"}, classes=classes, split_level=level
+            )
+            tree.extend({"one.": rows})
+            with pytest.raises(nyssa.ArgumentError, match="300"):
+                tree.extend({"one.": [{"hit": {**pixel, "kind": 300}, "hits": []}]})
+    for level in (0, 99):
+        assert nyssa.open(f"{path}:t{level}")["one."].array().to_list() == rows
+    types, function = _STATED.split("}\nstd::string statedpointers_read")
+    header.write_text(f"#pragma once\n#include <cstdint>\n#include <vector>\n{types}}}")
+    names = [one for one in classes if not one.endswith("Kind")]
+    root.call("dictionaries", [*names, f"std::vector<{name}Hit*>"], [str(header)])
+    code = f"std::string statedpointers_read{function}"
+    expected = "H1 P34 - D+ P34 D H6 " * 2
+    code += f"""void statedpointers_check(const char *path) {{
+       auto found = statedpointers_read(path);
+       if (found != "{expected}") throw std::runtime_error(found);
+    }}"""
+    root.call("cpp", code, f'statedpointers_check("{path}")')
+
+
 def test_a_class_is_no_type_of_numpy(tmp_path: Path) -> None:
     """A class that is called like a type of NumPy is refused as a class."""
     with (
@@ -509,8 +585,10 @@ def test_values_that_an_enum_cannot_have(tmp_path: Path, number: str, value: int
 @pytest.mark.parametrize(
     ("member", "message"),
     [
-        ("int*", "nyssa streams pointers to objects of classes in trees"),
-        ("std::unique_ptr<std::vector<float>>", "pointers to objects of classes in trees"),
+        ("int*", "ROOT does not store what a pointer to a number leads to"),
+        ("std::unique_ptr<std::string>", r'declare it as "std::string\*"'),
+        ("std::unique_ptr<std::vector<float>>", "ROOT does not read what it writes"),
+        ("std::list<std::vector<int>*>", r'declare the items as "vector<int>"'),
         ("Deep**", "of pointers and references, ROOT streams pointers to objects"),
         ("Deep&", "of pointers and references, ROOT streams pointers to objects"),
         ("std::array<Deep*,2>", "arrays of C of pointers: use a std::vector"),
@@ -555,19 +633,18 @@ void refpointers_fill(const char *path) {
 """
 
 
-def test_objects_with_references_are_refused_when_they_are_met(tmp_path: Path, root: Root) -> None:
-    """Null pointers to a class with a TRef are added, and its objects are refused."""
+def test_pointers_to_references_are_refused_at_once(tmp_path: Path, root: Root) -> None:
+    """A tree with a pointer to a class with a TRef takes no entries, but branches."""
     path, header = tmp_path / "tree.root", tmp_path / "references.hxx"
     classes, function = _REFERENCES.split("}\nvoid")
     header.write_text(f"#pragma once\n#include <TRef.h>\n{classes}}}")
     root.call("dictionaries", ["refpointers::Inner", "refpointers::Outer"], [str(header)])
     root.call("cpp", f"void{function}", f'refpointers_fill("{path}")')
-    null, objects = (nyssa.open(f"{path}:{name}").arrays() for name in ("null", "objects"))
-    with nyssa.update(path) as file:
-        file["null"].extend(null)
     before = path.read_bytes()
-    message = "refers to objects, and their process .* is not known, in refpointers::Inner::r"
+    message = r"refers to objects, and their process .* is not known\. .*object null, field o\."
     with pytest.raises(nyssa.UnsupportedError, match=message), nyssa.update(path) as file:
-        file["null"].extend(objects)
-    assert path.read_bytes()[: len(before)] == before
-    assert nyssa.open(f"{path}:null").arrays().to_list() == null.to_list() * 2
+        file["null"].extend({"o.": []})
+    assert path.read_bytes() == before
+    with nyssa.update(path) as file:
+        file["objects"].add_branches({"x": [1.5]})
+    assert nyssa.open(f"{path}:objects")["x"].array().to_list() == [1.5]

@@ -5,6 +5,8 @@
 //     NYSSA_CLASS_VERSION(ns::Jet, 2)                   the version of its ClassDef
 //     NYSSA_ENUM(ns::Color)                             an enum
 //     NYSSA_COLLECTION(ns::Hits, ns::Hit)               a class that ROOT knows as a collection
+//     NYSSA_READ_RULE(ns::Jet, pt, (float px, float py), std::hypot(px, py))
+//                                                       makes a member of other members of an older file
 //
 // The macros are used outside of namespaces, with whole names, before the class is used. A class with private members has
 // `friend struct nyssa::Described<Jet>;`. A class has at most 64 described members.
@@ -36,18 +38,26 @@ template <class T> struct Version {
 
 namespace detail {
 
-template <class Class, class Type> struct Member {
+// `std::void_t`, which clang takes for one type in several specialisations.
+template <class...> struct Exists {
+  using type = void;
+};
+
+template <auto Pointer> struct Member;
+template <class Class, class Type, Type Class::*Pointer> struct Member<Pointer> {
   const char *name;
-  Type Class::*pointer;
+  static constexpr Type Class::*pointer = Pointer;
   using type = Type;
 };
 
 } // namespace detail
 
 // Describes a member.
-template <class Class, class Type> constexpr detail::Member<Class, Type> member(const char *name, Type Class::*pointer) {
-  return {name, pointer};
-}
+template <auto Pointer> constexpr detail::Member<Pointer> member(const char *name) { return {name}; }
+
+// The rule that makes a member where a file lacks it, or has it with another type: a function `make` of members that the
+// file has, and their names as the text of its parameters, `sources`.
+template <auto Pointer> struct ReadRule;
 
 } // namespace nyssa
 
@@ -72,6 +82,13 @@ template <class Class, class Type> constexpr detail::Member<Class, Type> member(
     static void add(type &all, item &&one) { all.push_back(std::move(one)); }                                            \
   };
 
+// After the sources comes the value, an expression of them.
+#define NYSSA_READ_RULE(type, member, from, ...)                                                                         \
+  template <> struct nyssa::ReadRule<&type::member> {                                                                    \
+    static constexpr const char *sources = #from;                                                                        \
+    static auto make from { return __VA_ARGS__; }                                                                        \
+  };
+
 // What follows belongs to the macros above.
 #define NYSSA_INSIDE_(...) __VA_ARGS__
 #define NYSSA_DESCRIBE_(type, with_bases, ...)                                                                           \
@@ -81,7 +98,7 @@ template <class Class, class Type> constexpr detail::Member<Class, Type> member(
     static constexpr const char *name = #type;                                                                           \
     static constexpr auto members() { return std::make_tuple(NYSSA_MEMBERS_(__VA_ARGS__)); }                             \
   };
-#define NYSSA_MEMBER_(one) nyssa::member(#one, &class_::one)
+#define NYSSA_MEMBER_(one) nyssa::member<&class_::one>(#one)
 #define NYSSA_EXPAND_(text) text
 #define NYSSA_JOIN_(a, b) NYSSA_JOIN2_(a, b)
 #define NYSSA_JOIN2_(a, b) a##b

@@ -9,6 +9,9 @@ namespace nyssa {
 
 namespace detail {
 
+// Types whose values columns hold so that there are views of them.
+template <class T> constexpr bool is_viewed = is_plain<T> || std::is_same_v<T, bool>;
+
 // The schema and the array of a batch.
 struct Batch {
   Arrow<ArrowSchema> schema;
@@ -44,20 +47,46 @@ private:
 
 } // namespace detail
 
-// A column of lists of numbers, as views.
-template <class T> class Lists {
+template <class T> class Lists;
+
+// A view of `bool`, which are bits.
+class Bits {
 public:
-  Lists(const int64_t *offsets, const T *items, std::size_t size) : offsets_(offsets), items_(items), size_(size) {}
+  Bits(const uint8_t *bits, std::size_t first, std::size_t size) : bits_(bits), first_(first), size_(size) {}
   std::size_t size() const { return size_; }
-  Span<const T> operator[](std::size_t index) const {
-    return {items_ + offsets_[index], static_cast<std::size_t>(offsets_[index + 1] - offsets_[index])};
-  }
-  // All items, one list after the other.
-  Span<const T> items() const { return {items_ + offsets_[0], static_cast<std::size_t>(offsets_[size_] - offsets_[0])}; }
+  bool operator[](std::size_t index) const { return bits_[(first_ + index) / 8] >> ((first_ + index) % 8) & 1; }
 
 private:
+  friend class Lists<bool>;
+
+  const uint8_t *bits_;
+  std::size_t first_;
+  std::size_t size_;
+};
+
+// A view of numbers, of enums or of `bool`.
+template <class T> using Values = std::conditional_t<std::is_same_v<T, bool>, Bits, Span<const T>>;
+
+// A column of lists of them.
+template <class T> class Lists {
+public:
+  Lists(const int64_t *offsets, Values<T> items, std::size_t size) : offsets_(offsets), items_(items), size_(size) {}
+  std::size_t size() const { return size_; }
+  Values<T> operator[](std::size_t index) const { return part(offsets_[index], offsets_[index + 1]); }
+  // All items, one list after the other.
+  Values<T> items() const { return part(offsets_[0], offsets_[size_]); }
+
+private:
+  Values<T> part(int64_t start, int64_t stop) const {
+    const auto first = static_cast<std::size_t>(start), count = static_cast<std::size_t>(stop - start);
+    if constexpr (std::is_same_v<T, bool>)
+      return {items_.bits_, items_.first_ + first, count};
+    else
+      return {items_.data() + first, count};
+  }
+
   const int64_t *offsets_;
-  const T *items_;
+  Values<T> items_;
   std::size_t size_;
 };
 
@@ -119,21 +148,18 @@ public:
   const ArrowArray *array() const { return held_->array.get(); }
 
   // Returns the values of a column of numbers.
-  template <class T> Span<const T> values(const std::string &name) const {
-    static_assert(detail::is_plain<T>, "values are numbers or enums; use objects for other types");
+  template <class T> Values<T> values(const std::string &name) const {
     detail::View column = find(name);
     Field<T>::bind(column);
-    if (column.array->null_count != 0)
-      detail::refuse("column " + name + " has missing values: use objects");
-    return {column.buffer<T>(1), size()};
+    return all<T>(column, name);
   }
 
   // Returns a column of lists of numbers.
   template <class T> Lists<T> lists(const std::string &name) const {
-    static_assert(detail::is_plain<T>, "lists have numbers or enums; use objects for other types");
     detail::View column = find(name);
     detail::ListOf<T>::bind(column, "list");
-    return {column.buffer<int64_t>(1), column.children[0].template buffer<T>(1), size()};
+    check(column, name);
+    return {column.buffer<int64_t>(1), all<T>(column.children[0], name), size()};
   }
 
   // Returns a column of any type.
@@ -144,6 +170,21 @@ public:
   }
 
 private:
+  static void check(const detail::View &column, const std::string &name) {
+    if (column.array->null_count != 0)
+      detail::refuse("column " + name + " has missing values: use objects");
+  }
+
+  template <class T> static Values<T> all(const detail::View &column, const std::string &name) {
+    static_assert(detail::is_viewed<T>, "views are of numbers, enums or bool; use objects for other types");
+    check(column, name);
+    const auto size = static_cast<std::size_t>(column.array->length);
+    if constexpr (std::is_same_v<T, bool>)
+      return {static_cast<const uint8_t *>(column.array->buffers[1]), static_cast<std::size_t>(column.array->offset), size};
+    else
+      return {column.buffer<T>(1), size};
+  }
+
   detail::View find(const std::string &name) const {
     detail::View column = detail::View(array(), schema()).find(name);
     if (!column.schema)
@@ -192,10 +233,8 @@ public:
 
 private:
   void check(int code) {
-    if (code == 0)
-      return;
-    const char *text = stream_.get()->get_last_error(stream_.get());
-    throw Error(NYSSA_IO, text ? text : "the stream failed");
+    if (code != 0)
+      detail::call(nyssa_stream_error, stream_.get());
   }
 
   detail::Arrow<ArrowArrayStream> stream_;
@@ -208,7 +247,7 @@ public:
   // `strings=utf8` shows them as text to other users of Arrow.
   explicit Dataset(const std::string &url, const std::string &options = "", const Context *context = nullptr) {
     const std::string all = detail::with_bytes(options);
-    detail::call(nyssa_open, url.c_str(), all.c_str(), detail::get(context), handle_.place());
+    detail::call(nyssa_open, url.c_str(), all.c_str(), context, handle_.place());
   }
 
   // Opens several datasets as one, one after the other.
@@ -217,14 +256,14 @@ public:
     detail::Names all(urls);
     const std::string given = detail::with_bytes(options);
     Dataset chained;
-    detail::call(nyssa_chain, all.data(), all.size(), given.c_str(), detail::get(context), chained.handle_.place());
+    detail::call(nyssa_chain, all.data(), all.size(), given.c_str(), context, chained.handle_.place());
     return chained;
   }
 
   // Returns the entries that pass a cut, such as `nMuon >= 2`.
   Dataset select(const std::string &cut, const Context *context = nullptr) const {
     Dataset selected;
-    detail::call(nyssa_dataset_select, handle_.get(), cut.c_str(), detail::get(context), selected.handle_.place());
+    detail::call(nyssa_dataset_select, handle_.get(), cut.c_str(), context, selected.handle_.place());
     return selected;
   }
 
@@ -250,7 +289,7 @@ public:
   Batch read(const std::vector<std::string> &columns, uint64_t start, uint64_t stop, const Context *context = nullptr) const {
     detail::Names names(columns);
     detail::Batch read;
-    detail::call(nyssa_dataset_read, handle_.get(), names.data(), names.size(), start, stop, detail::get(context),
+    detail::call(nyssa_dataset_read, handle_.get(), names.data(), names.size(), start, stop, context,
                  read.schema.get(), read.array.get());
     return Batch(std::move(read));
   }
@@ -263,7 +302,7 @@ public:
     detail::Names names(columns);
     detail::Batch read;
     detail::call(nyssa_dataset_take, handle_.get(), names.data(), names.size(), indices.data(), indices.size(),
-                 detail::get(context), read.schema.get(), read.array.get());
+                 context, read.schema.get(), read.array.get());
     return Batch(std::move(read));
   }
 
@@ -272,7 +311,7 @@ public:
     detail::Names names(columns);
     detail::Arrow<ArrowArrayStream> stream;
     detail::call(nyssa_dataset_stream, handle_.get(), names.data(), names.size(), uint64_t{0}, entries(), options.c_str(),
-                 detail::get(context), stream.get());
+                 context, stream.get());
     return Batches(std::move(stream));
   }
 

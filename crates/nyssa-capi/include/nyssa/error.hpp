@@ -5,8 +5,10 @@
 
 #include <nyssa.h>
 
+#include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -29,16 +31,28 @@ private:
   std::string details_;
 };
 
+class Context;
+
 namespace detail {
 
 [[noreturn]] inline void refuse(const std::string &message) { throw Error(NYSSA_INVALID_ARGUMENT, message); }
 
+// Returns what a function of `nyssa.h` takes for an argument.
+template <class Argument> Argument &&given(Argument &&argument) { return std::forward<Argument>(argument); }
+inline const nyssa_context *given(const Context *context);
+
+// Throws what the callback of a context has thrown.
+template <class Argument> void rethrow(const Argument &) {}
+inline void rethrow(const Context *context);
+
 // Calls a function of `nyssa.h` with a place for its error, which is thrown.
 template <class Function, class... Arguments> void call(Function function, Arguments &&...arguments) {
   nyssa_error *error = nullptr;
-  if (function(std::forward<Arguments>(arguments)..., &error) == NYSSA_OK)
+  if (function(given(std::forward<Arguments>(arguments))..., &error) == NYSSA_OK)
     return;
   std::unique_ptr<nyssa_error, decltype(&nyssa_error_free)> held(error, &nyssa_error_free);
+  if (nyssa_error_status(error) == NYSSA_CANCELLED)
+    (rethrow(arguments), ...);
   throw Error(nyssa_error_status(error), nyssa_error_message(error), nyssa_error_details(error));
 }
 
@@ -95,14 +109,14 @@ private:
 class Context {
 public:
   // A callback that gets what is done and the total, and returns whether the work goes on. Threads of nyssa call it. After
-  // false or an exception, which goes no further, the context is cancelled.
+  // false or an exception, the context is cancelled; the function that works throws the exception.
   using Progress = std::function<bool(uint64_t done, uint64_t total)>;
 
   // 0 threads means all cores.
-  explicit Context(uint32_t threads = 0, Progress progress = nullptr)
-      : progress_(std::make_unique<Progress>(std::move(progress))) {
-    auto *function = *progress_ ? &Context::report : nullptr;
-    detail::call(nyssa_context_new, threads, function, static_cast<void *>(progress_.get()), handle_.place());
+  explicit Context(uint32_t threads = 0, Progress progress = nullptr) : callback_(std::make_unique<Callback>()) {
+    callback_->progress = std::move(progress);
+    auto *function = callback_->progress ? &Context::report : nullptr;
+    detail::call(nyssa_context_new, threads, function, static_cast<void *>(callback_.get()), handle_.place());
   }
 
   // Cancels the work; with false, later calls work again.
@@ -110,21 +124,44 @@ public:
   const nyssa_context *get() const { return handle_.get(); }
 
 private:
+  friend void detail::rethrow(const Context *context);
+
+  struct Callback {
+    Progress progress;
+    std::mutex lock;
+    std::exception_ptr thrown;
+  };
+
   static int32_t report(void *user, uint64_t done, uint64_t total) {
+    auto *callback = static_cast<Callback *>(user);
     try {
-      return (*static_cast<Progress *>(user))(done, total) ? 0 : 1;
+      return callback->progress(done, total) ? 0 : 1;
     } catch (...) {
+      std::lock_guard<std::mutex> held(callback->lock);
+      callback->thrown = std::current_exception();
       return 1;
     }
   }
 
-  std::unique_ptr<Progress> progress_;
+  std::unique_ptr<Callback> callback_;
   detail::Handle<nyssa_context> handle_;
 };
 
 namespace detail {
 
-inline const nyssa_context *get(const Context *context) { return context ? context->get() : nullptr; }
+inline const nyssa_context *given(const Context *context) { return context ? context->get() : nullptr; }
+
+inline void rethrow(const Context *context) {
+  if (!context || !context->callback_)
+    return;
+  std::exception_ptr thrown;
+  {
+    std::lock_guard<std::mutex> held(context->callback_->lock);
+    std::swap(thrown, context->callback_->thrown);
+  }
+  if (thrown)
+    std::rethrow_exception(thrown);
+}
 
 } // namespace detail
 

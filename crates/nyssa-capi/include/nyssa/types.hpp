@@ -13,8 +13,7 @@
 #ifndef NYSSA_TYPES_HPP
 #define NYSSA_TYPES_HPP
 
-#include <nyssa/classes.hpp>
-#include <nyssa/column.hpp>
+#include <nyssa/rules.hpp>
 
 #include <array>
 #include <atomic>
@@ -65,7 +64,7 @@ private:
 
 // A type of fields: `type()` is its C++ name, `define` adds its classes, `shape` makes an empty column, `append` adds a value
 // and `none` a place without one, `bind` checks a column by its schema, and `read` reads a value of it.
-template <class T, class = void> struct Field {
+template <class T, class> struct Field {
   static_assert(sizeof(T) == 0, "describe the class by NYSSA_CLASS, the enum by NYSSA_ENUM, or specialise nyssa::Field");
 };
 
@@ -311,7 +310,7 @@ template <class T> struct Field<T, std::enable_if_t<std::is_enum_v<T> && !detail
 template <> struct Field<std::string> : detail::Base<std::string> {
   static std::string type() { return "std::string"; }
   static void shape(detail::Column &column) { column.kind = detail::Kind::bytes; }
-  static void append(detail::Column &column, const std::string &text) {
+  static void append(detail::Column &column, std::string_view text) {
     column.data.insert(column.data.end(), text.begin(), text.end());
     column.end(text.size());
   }
@@ -408,7 +407,7 @@ NYSSA_MAP_(unordered_multimap)
 #undef NYSSA_SET_
 #undef NYSSA_MAP_
 
-template <class T> struct Field<T, std::void_t<typename DescribedCollection<T>::item>> {
+template <class T> struct Field<T, typename detail::Exists<typename DescribedCollection<T>::item>::type> {
   using Item = typename DescribedCollection<T>::item;
   using List = detail::ListOf<Item>;
 
@@ -551,7 +550,7 @@ template <class... Ts> struct Field<std::variant<Ts...>> {
   template <class T> static void alternative(const detail::View &view, int64_t at, T &out) { Field<T>::read(view, at, out); }
 };
 
-template <class T> struct Field<T, std::void_t<decltype(Described<T>::members())>> {
+template <class T> struct Field<T, typename detail::Exists<decltype(Described<T>::members())>::type> {
   using Bases = typename Described<T>::bases;
 
   static std::string type() { return Described<T>::name; }
@@ -601,7 +600,7 @@ template <class T> struct Field<T, std::void_t<decltype(Described<T>::members())
     });
     ++column.length;
   }
-  // Members are found by their names, so that a class may have fewer than the file.
+  // Members are found by their names, so that a class may have fewer than the file. Read rules make the others.
   static void bind(detail::View &view) {
     if (view.format() != "+s")
       view.refuse(type());
@@ -617,8 +616,15 @@ template <class T> struct Field<T, std::void_t<decltype(Described<T>::members())
       Field<std::remove_pointer_t<decltype(base)>>::bind(view.children.back());
     });
     each_member([&](const auto &member) {
+      using Member = std::decay_t<decltype(member)>;
+      if constexpr (detail::HasRule<Member::pointer>::value) {
+        if (!detail::fits<typename Member::type>(view.find(member.name))) {
+          view.children.push_back(detail::Sources<ReadRule<Member::pointer>>::bind(view, member.name));
+          return;
+        }
+      }
       view.children.push_back(find(member.name));
-      Field<typename std::decay_t<decltype(member)>::type>::bind(view.children.back());
+      Field<typename Member::type>::bind(view.children.back());
     });
   }
   static void read(const detail::View &view, int64_t at, T &out) {
@@ -629,7 +635,13 @@ template <class T> struct Field<T, std::void_t<decltype(Described<T>::members())
       Field<Base>::read(view.children[next++], at, static_cast<Base &>(out));
     });
     each_member([&](const auto &member) {
-      Field<typename std::decay_t<decltype(member)>::type>::read(view.children[next++], at, out.*member.pointer);
+      using Member = std::decay_t<decltype(member)>;
+      const detail::View &column = view.children[next++];
+      if constexpr (detail::HasRule<Member::pointer>::value) {
+        if (!column.schema)
+          return detail::Sources<ReadRule<Member::pointer>>::read(column, at, out.*Member::pointer);
+      }
+      Field<typename Member::type>::read(column, at, out.*Member::pointer);
     });
   }
 

@@ -3,7 +3,7 @@
 #ifndef NYSSA_WRITER_HPP
 #define NYSSA_WRITER_HPP
 
-#include <nyssa/types.hpp>
+#include <nyssa/streamed.hpp>
 
 #include <atomic>
 #include <memory>
@@ -143,12 +143,22 @@ template <class T> NamedField<T> field(std::string name) { return {std::move(nam
 
 namespace detail {
 
+// Defines the classes of a field, and returns its type.
+template <class T> std::string define(Definitions &all, const NamedField<T> &) {
+  Field<T>::define(all);
+  return Field<T>::type();
+}
+inline std::string define(Definitions &all, const NamedField<Streamed> &field) {
+  if (all.begin(field.class_name))
+    all.add(field.class_name, "\":streamed\":" + Definitions::quoted(field.infos));
+  return field.class_name;
+}
+
 // Returns fields and their classes, as `nyssa_writer_table` takes them.
 template <class... Ts> std::string definitions(const NamedField<Ts> &...fields) {
   Definitions all;
-  (Field<Ts>::define(all), ...);
   std::string named;
-  ((named += (named.empty() ? "" : ",") + Definitions::quoted(fields.name) + ":" + Definitions::quoted(Field<Ts>::type())), ...);
+  ((named += (named.empty() ? "" : ",") + Definitions::quoted(fields.name) + ":" + Definitions::quoted(define(all, fields))), ...);
   return "{\"fields\":{" + named + "},\"classes\":{" + all.json() + "}}";
 }
 
@@ -241,17 +251,17 @@ class Writer {
 public:
   // Starts a new file; see `nyssa_create`.
   explicit Writer(const std::string &url, const std::string &options = "", const Context *context = nullptr) {
-    detail::call(nyssa_create, url.c_str(), options.c_str(), detail::get(context), handle_.place());
+    detail::call(nyssa_create, url.c_str(), options.c_str(), context, handle_.place());
   }
 
   // Opens an existing file to add to it; see `nyssa_update`.
   static Writer update(const std::string &path, const std::string &options = "", const Context *context = nullptr) {
     Writer writer;
-    detail::call(nyssa_update, path.c_str(), options.c_str(), detail::get(context), writer.handle_.place());
+    detail::call(nyssa_update, path.c_str(), options.c_str(), context, writer.handle_.place());
     return writer;
   }
 
-  // Starts an RNTuple. Without options it has the options of the file.
+  // Starts an RNTuple. Without options it has the options of the file; with the option `format=ttree` it is a TTree.
   template <class... Ts> Table<Ts...> table(const std::string &path, const NamedField<Ts> &...fields) {
     return table_with(path, nullptr, fields...);
   }
@@ -259,21 +269,15 @@ public:
     const std::string defined = detail::definitions(fields...);
     detail::Handle<nyssa_table> table;
     detail::call(nyssa_writer_table, handle_.get(), path.c_str(), nullptr, defined.c_str(), options, table.place());
+    check_rows<Ts...>(table.get(), path);
     return Table<Ts...>(std::move(table), waiting());
   }
 
-  // Goes on with an RNTuple, whose fields have these types in order, with all members in the order of the file.
+  // Goes on with an RNTuple or a TTree, whose fields have these types in order, with all members in the order of the file.
   template <class... Ts> Table<Ts...> append(const std::string &path) {
     detail::Handle<nyssa_table> table;
     detail::call(nyssa_writer_append, handle_.get(), path.c_str(), nullptr, table.place());
-    detail::Arrow<ArrowSchema> schema;
-    detail::call(nyssa_table_schema, table.get(), schema.get());
-    if (schema.get()->n_children != sizeof...(Ts))
-      detail::refuse(path + " has " + std::to_string(schema.get()->n_children) + " fields, but " +
-                     std::to_string(sizeof...(Ts)) + " types are given");
-    detail::View rows(nullptr, schema.get());
-    detail::TupleOf<Ts...>::bind(rows);
-    rows.check_all();
+    check_rows<Ts...>(table.get(), path);
     return Table<Ts...>(std::move(table), waiting());
   }
 
@@ -289,6 +293,18 @@ public:
 
 private:
   Writer() = default;
+
+  // Checks that the rows of a table are of these types.
+  template <class... Ts> static void check_rows(const nyssa_table *table, const std::string &path) {
+    detail::Arrow<ArrowSchema> schema;
+    detail::call(nyssa_table_schema, table, schema.get());
+    if (schema.get()->n_children != sizeof...(Ts))
+      detail::refuse(path + " has " + std::to_string(schema.get()->n_children) + " fields, but " +
+                     std::to_string(sizeof...(Ts)) + " types are given");
+    detail::View rows(nullptr, schema.get());
+    detail::TupleOf<Ts...>::bind(rows);
+    rows.check_all();
+  }
 
   // The rows of a table, which are also rows of the file.
   std::shared_ptr<detail::Waiting> waiting() const {

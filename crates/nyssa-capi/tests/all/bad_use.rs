@@ -43,7 +43,7 @@ fn a_closed_handle_and_one_of_another_type_are_errors() {
         nyssa_close(dataset.cast::<c_void>());
         nyssa_close(dataset.cast::<c_void>());
         let counted = said(|error| nyssa_dataset_entries(dataset, &mut entries, error));
-        let message = "the dataset is closed, or was never open".to_owned();
+        let message = "the dataset is closed, or was never open: make another".to_owned();
         assert_eq!(counted, (NYSSA_INVALID_ARGUMENT, message));
         let made_up: *const nyssa_dataset = std::ptr::without_provenance(usize::MAX);
         let counted = said(|error| nyssa_dataset_entries(made_up, &mut entries, error));
@@ -149,10 +149,10 @@ fn a_wrong_array_is_an_error_and_is_released() {
         assert!(filled.1.contains("missing ['x'], unknown ['y']"), "{}", filled.1);
         assert!(array.is_released());
         let again = said(|error| nyssa_table_fill(table, &mut array, &schema, error));
-        assert_eq!(again.1, "the array is released, or was taken before");
+        assert!(again.1.starts_with("the array is released, or was taken by an earlier"));
         nyssa_close(writer.cast());
         let ended = said(|error| nyssa_table_flush(table, error));
-        assert_eq!(ended.1, "the table is committed, or its writer is closed");
+        assert!(ended.1.starts_with("the table is committed, or its writer is closed"));
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "no file is left");
 }

@@ -48,9 +48,9 @@ pub fn text(call: impl FnOnce(*mut *mut c_char, *mut *mut nyssa_error) -> nyssa_
     works(|error| call(&mut text, error));
     // SAFETY: the call gave the text, which is freed once.
     unsafe {
-        let found = CStr::from_ptr(text).to_str().unwrap().to_owned();
+        let owned = CStr::from_ptr(text).to_str().unwrap().to_owned();
         nyssa_text_free(text);
-        found
+        owned
     }
 }
 

@@ -112,7 +112,7 @@ fn rows_attributes_and_late_fields() {
         assert_eq!(entries, 1);
         let counts = text(|text, error| nyssa_io_stats(dataset, text, error));
         assert!(counts.contains("bytes"), "{counts}");
-        [dataset, attributes, some].iter().for_each(|one| nyssa_close((*one).cast()));
+        [dataset, attributes, some].iter().for_each(|handle| nyssa_close((*handle).cast()));
 
         let (mut writer, mut table) = (null_mut(), null_mut());
         works(|error| nyssa_update(path.as_ptr(), null(), null(), &mut writer, error));

@@ -69,10 +69,10 @@ fn list(report: &CacheReport, app: &mut App<'_>) -> Result<u8> {
     let mut table = Columns::new(&["URL", ">size", ">kept", ">unpacked", ">on disk", "last use"]);
     for resource in &report.resources {
         let name = resource.url.clone().unwrap_or_else(|| format!("{} (damaged)", resource.folder));
-        let kept =
+        let sizes =
             [resource.size, resource.stored_bytes, resource.unpacked_bytes, resource.disk_bytes]
                 .map(size);
-        let [all, stored, unpacked, disk] = kept;
+        let [all, stored, unpacked, disk] = sizes;
         table.row([name, all, stored, unpacked, disk, resource.last_use()]);
     }
     table.print(app)?;

@@ -204,7 +204,7 @@ fn columns(
         data::check_filter(&filter, &data::names(dataset), dataset.file())?;
     }
     let cpp_type = |item: &ColumnInfo| match first.dataset().cpp_type(item) {
-        Some(found) => found,
+        Some(known) => known,
         None => item.field.as_ref().map(CppType::of_arrow).unwrap_or_default(),
     };
     let column =

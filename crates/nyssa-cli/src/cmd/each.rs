@@ -10,7 +10,7 @@ use crate::output::printable;
 
 /// The result of a command for one file.
 #[derive(Serialize)]
-struct Found<R> {
+struct FileResult<R> {
     data: String,
     #[serde(flatten)]
     outcome: Outcome<R>,
@@ -26,7 +26,7 @@ enum Outcome<R> {
 /// The document of several files.
 #[derive(Serialize)]
 struct Files<R> {
-    files: Vec<Found<R>>,
+    files: Vec<FileResult<R>>,
 }
 
 /// Looks at each file that the arguments name, and prints the result. `look` gives the document of `--json` and
@@ -42,23 +42,23 @@ pub(super) fn each<R: Serialize>(
 ) -> Result<u8> {
     let files = data::files(arguments)?;
     if let ([file], [_]) = (files.as_slice(), arguments) {
-        let (found, code) = look(file, app)?;
+        let (report, code) = look(file, app)?;
         if app.json {
-            app.print_json(&found)?;
+            app.print_json(&report)?;
         } else {
-            print(found, app)?;
+            print(report, app)?;
         }
         return Ok(code);
     }
     let (mut all, mut code) = (Vec::new(), FINE);
     for (index, file) in files.into_iter().enumerate() {
-        let found = look(&file, app);
-        code = code.max(found.as_ref().map_or_else(Failure::exit_code, |(_, code)| *code));
+        let looked = look(&file, app);
+        code = code.max(looked.as_ref().map_or_else(Failure::exit_code, |(_, code)| *code));
         if !app.json {
             let blank = if index == 0 { "" } else { "\n" };
             writeln!(app.out, "{blank}{}:", printable(&nyssa_io::shown(&file)))?;
         }
-        let outcome = match found {
+        let outcome = match looked {
             Err(failure) if failure.is_cancelled() || failure.is_broken_pipe() => {
                 return Err(failure);
             }
@@ -67,13 +67,13 @@ pub(super) fn each<R: Serialize>(
                 failure.print(app.err);
                 Outcome::Error(Box::new(failure.report(failure.exit_code())))
             }
-            Ok((found, _)) if app.json => Outcome::Result(found),
-            Ok((found, _)) => {
-                print(found, app)?;
+            Ok((looked, _)) if app.json => Outcome::Result(looked),
+            Ok((looked, _)) => {
+                print(looked, app)?;
                 continue;
             }
         };
-        all.push(Found { data: nyssa_io::shown(file), outcome });
+        all.push(FileResult { data: nyssa_io::shown(file), outcome });
     }
     if app.json {
         app.print_json(&Files { files: all })?;

@@ -2,7 +2,6 @@
 
 use clap::Args;
 use nyssa_jobs::tune::listing::{ListedKey, Listing, list};
-use nyssa_root::rootfile::NOT_CLOSED;
 
 use super::each::each;
 use crate::app::App;
@@ -32,8 +31,8 @@ pub(crate) fn run(args: &Ls, app: &mut App<'_>) -> Result<u8> {
 
 fn list_file(file: &str, app: &mut App<'_>) -> Result<(Listing, u8)> {
     let (file, path) = open_file(file)?;
-    if file.was_recovered() {
-        app.message(&format!("warning: {NOT_CLOSED}"));
+    if let Some(why) = file.not_closed() {
+        app.message(&format!("warning: {why}"));
     }
     let below = path.map(|path| find(&file, path)).transpose()?;
     let listing = list(&file, below.as_ref())?;

@@ -6,12 +6,12 @@ use super::*;
 
 fn json(array: impl Array + 'static, style: JsonStyle) -> Vec<String> {
     let array: ArrayRef = Arc::new(array);
-    let one = |row| {
+    let text_of = |row| {
         let mut out = Vec::new();
         write(&mut out, &array, row, &CppType::default(), style).unwrap();
         String::from_utf8(out).unwrap()
     };
-    (0..array.len()).map(one).collect()
+    (0..array.len()).map(text_of).collect()
 }
 
 #[test]

@@ -22,35 +22,35 @@ fn json_is_that_of_the_validation_suite() {
             continue;
         }
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{stem}");
-        let found: Value = serde_json::from_str(&ran.out).unwrap();
-        columns += compare(&stem, found["entries"].as_array().unwrap(), &expected);
+        let printed: Value = serde_json::from_str(&ran.out).unwrap();
+        columns += compare(&stem, printed["entries"].as_array().unwrap(), &expected);
         files += 1;
     }
     assert!(files >= 33 && columns > 100, "{files} files, {columns} columns");
 }
 
 /// Compares all columns of all entries.
-fn compare(stem: &str, found: &[Value], expected: &Value) -> usize {
+fn compare(stem: &str, printed: &[Value], expected: &Value) -> usize {
     let Value::Array(rows) = expected else {
         // One object stands for the sums over all entries.
         for (name, sum) in expected.as_object().unwrap() {
-            let total: i64 = found.iter().map(|row| row[name].as_i64().unwrap()).sum();
+            let total: i64 = printed.iter().map(|row| row[name].as_i64().unwrap()).sum();
             assert_eq!(total, sum.as_i64().unwrap(), "{stem}");
         }
         return 1;
     };
-    assert_eq!(found.len(), rows.len(), "{stem}");
+    assert_eq!(printed.len(), rows.len(), "{stem}");
     let mut columns = 0;
-    for (row, (found, expected)) in found.iter().zip(rows).enumerate() {
+    for (row, (printed, expected)) in printed.iter().zip(rows).enumerate() {
         let expected = expected.as_object().unwrap();
-        assert_eq!(found.as_object().map(Map::len), Some(expected.len()), "{stem}");
+        assert_eq!(printed.as_object().map(Map::len), Some(expected.len()), "{stem}");
         for (name, value) in expected {
-            let (mut found, mut value) = (found[name].clone(), value.clone());
+            let (mut printed, mut value) = (printed[name].clone(), value.clone());
             if stem.contains("unordered") {
-                sort(&mut found);
+                sort(&mut printed);
                 sort(&mut value);
             }
-            assert_eq!(found, value, "{stem}, {name}, entry {row}");
+            assert_eq!(printed, value, "{stem}, {name}, entry {row}");
             columns += usize::from(row == 0);
         }
     }
@@ -96,12 +96,12 @@ fn objects_are_their_members() {
         let name = format!("{file}:one");
         let ran = nyssa(&[&["cat", &name], json].concat());
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-        let found: Value = serde_json::from_str(&ran.out).unwrap();
-        let found = if json.is_empty() { found } else { found["object"].clone() };
-        assert_eq!(found["fName"], "one");
-        assert_eq!(found["fNcells"], 12);
-        assert_eq!(found["fXaxis"]["fXmax"], 3.0);
-        let bins: Vec<f64> = serde_json::from_value(found["fArray"].clone()).unwrap();
+        let printed: Value = serde_json::from_str(&ran.out).unwrap();
+        let printed = if json.is_empty() { printed } else { printed["object"].clone() };
+        assert_eq!(printed["fName"], "one");
+        assert_eq!(printed["fNcells"], 12);
+        assert_eq!(printed["fXaxis"]["fXmax"], 3.0);
+        let bins: Vec<f64> = serde_json::from_value(printed["fArray"].clone()).unwrap();
         assert_eq!(bins, [0., 68., 285., 755., 1580., 2296., 2286., 1570., 795., 289., 76., 0.]);
     }
     let ran = nyssa(&["cat", &format!("{file}:one"), "-n", "3"]);
@@ -121,8 +121,8 @@ fn json_is_complete_also_on_failure() {
     std::fs::write(&path, bytes).unwrap();
     let ran = nyssa(&["cat", path.to_str().unwrap(), "--json"]);
     assert_eq!(ran.code, 1, "{}", ran.err);
-    let found: Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!((&found["version"], &found["error"]["exit_code"]), (&1.into(), &1.into()));
-    assert_eq!(found["error"]["kind"], "Checksum");
-    assert!(found["entries"].is_array());
+    let printed: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((&printed["version"], &printed["error"]["exit_code"]), (&1.into(), &1.into()));
+    assert_eq!(printed["error"]["kind"], "Checksum");
+    assert!(printed["entries"].is_array());
 }

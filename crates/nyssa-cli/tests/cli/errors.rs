@@ -115,9 +115,9 @@ fn awkward_inputs() {
         "error: cannot open {{in}}/*.none: No such file or directory (os error 2)\n\
          hint: name one file here; {several}"
     );
-    let one = ["convert", "rewrite"];
+    let single = ["convert", "rewrite"];
     let many = ["ls", "schema", "inspect", "cat", "digest", "diff", "merge"];
-    let all = [&one[..], &many[..]].concat();
+    let all = [&single[..], &many[..]].concat();
     let stdin = "error: nyssa cannot read standard input, because it does not read the parts of a \
                  file in order\n\
                  hint: write the data to a file, and name the file";
@@ -157,9 +157,9 @@ fn awkward_inputs() {
             &all,
             "error: cannot open file:///none.root: No such file or directory (os error 2)",
         ),
-        (2, "{in}/folder", &one, in_folder.as_str()),
+        (2, "{in}/folder", &single, in_folder.as_str()),
         (3, "{in}/folder", &many, "error: no file matches {in}/folder/*.root"),
-        (3, "{in}/*.none", &one, no_glob.as_str()),
+        (3, "{in}/*.none", &single, no_glob.as_str()),
         (3, "{in}/*.none", &many, "error: no file matches {in}/*.none"),
         (
             3,

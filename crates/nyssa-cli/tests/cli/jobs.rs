@@ -180,9 +180,9 @@ fn several_files_are_one() {
         fine(&["diff", &path("in?.root"), &merged]),
         "equal: 11 columns, 6,708 entries compared\n"
     );
-    let one = nyssa(&["diff", &merged, &input]);
-    assert_eq!(one.code, 1);
-    assert!(one.out.contains("entries: 6,708 in a, 3,354 in b"), "{}", one.out);
+    let ran = nyssa(&["diff", &merged, &input]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.contains("entries: 6,708 in a, 3,354 in b"), "{}", ran.out);
     std::fs::write(path("list"), format!("{input}\n{merged}:Staff\n")).unwrap();
     let list = format!("@{}", path("list"));
     let second = |data: &[&str], first: u64| {

@@ -88,21 +88,21 @@ pt2     double                  1
 #[ignore = "needs NYSSA_TEST_DATA"]
 fn inspect_of_an_rntuple() {
     let file = file(STAFF);
-    let found = json(&["inspect", &file]);
+    let inspection = json(&["inspect", &file]);
     // ROOT counts pages without their checksums, here 13 of 8 bytes.
-    assert_eq!(found["stored_bytes"], 23_519 + 13 * 8);
-    assert_eq!(found["uncompressed_bytes"], 188_927);
+    assert_eq!(inspection["stored_bytes"], 23_519 + 13 * 8);
+    assert_eq!(inspection["uncompressed_bytes"], 188_927);
     let field = |name: &str| {
-        let fields = found["fields"].as_array().unwrap();
+        let fields = inspection["fields"].as_array().unwrap();
         fields.iter().find(|field| field["name"] == name).unwrap().clone()
     };
     assert_eq!(field("Cost")["stored_bytes"], 6147 + 8);
     assert_eq!(field("Cost")["uncompressed_bytes"], 13_416);
     assert_eq!(field("Division")["stored_bytes"], 2653 + 2 * 8);
     assert_eq!(field("Division")["uncompressed_bytes"], 34_643);
-    assert_eq!(found["compressions"][0]["name"], "zstd");
-    assert_eq!(found["settings"][0]["name"], "zstd:5");
-    assert_eq!(found["pages"]["count"], 13);
+    assert_eq!(inspection["compressions"][0]["name"], "zstd");
+    assert_eq!(inspection["settings"][0]["name"], "zstd:5");
+    assert_eq!(inspection["pages"]["count"], 13);
     let out = fine(&["inspect", &file, "--clusters"]);
     let expected = "\
 what             count      min   median      max    total
@@ -123,10 +123,10 @@ cluster  first entry  entries  pages   stored   share  uncompressed  ratio
 #[ignore = "needs NYSSA_TEST_DATA"]
 fn inspect_of_a_tree() {
     let file = file(ZMUMU);
-    let found = json(&["inspect", &file]);
-    assert_eq!(found["stored_bytes"], 172_789);
-    assert_eq!(found["compressions"][0]["name"], "zlib");
-    let run = &found["fields"][1];
+    let inspection = json(&["inspect", &file]);
+    assert_eq!(inspection["stored_bytes"], 172_789);
+    assert_eq!(inspection["compressions"][0]["name"], "zlib");
+    let run = &inspection["fields"][1];
     assert_eq!(run["name"], "Run");
     assert_eq!((run["pages"].as_u64(), run["stored_bytes"].as_u64()), (Some(1), Some(121)));
     assert_eq!(run["uncompressed_bytes"], 9288);
@@ -181,7 +181,7 @@ fn several_files_are_looked_at() {
     let ran = nyssa(&["schema", &path("*.root"), "--json"]);
     assert_eq!((ran.code, ran.err.lines().count()), (1, 1), "{}", ran.err);
     let all: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
-    let names: Vec<_> = all["files"].as_array().unwrap().iter().map(|one| &one["data"]).collect();
+    let names: Vec<_> = all["files"].as_array().unwrap().iter().map(|file| &file["data"]).collect();
     assert_eq!(names, [&path("a.root"), &path("b.root"), &path("c.root")]);
     assert_eq!(all["files"][1]["error"]["kind"], "OutOfSpecification");
     assert_eq!(all["files"][2]["result"]["fields"], alone["fields"]);
@@ -189,8 +189,8 @@ fn several_files_are_looked_at() {
     for command in ["ls", "schema", "verify", "inspect"] {
         let ran = nyssa(&[command, &path("a.root"), &path("c.root")]);
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{command}");
-        let one = nyssa(&[command, &path("a.root")]).out;
-        let expected = format!("{}:\n{one}\n{}:\n{one}", path("a.root"), path("c.root"));
+        let alone = nyssa(&[command, &path("a.root")]).out;
+        let expected = format!("{}:\n{alone}\n{}:\n{alone}", path("a.root"), path("c.root"));
         assert_eq!(ran.out, expected, "{command}");
     }
     assert_eq!(nyssa(&["verify", &path("a.root"), &path("none.root")]).code, 3);

@@ -20,7 +20,7 @@ fn input(name: &str) -> String {
 
 /// Returns the sum of the seconds of all objects in a list.
 fn seconds(list: &Value) -> f64 {
-    list.as_array().unwrap().iter().map(|one| one["seconds"].as_f64().unwrap()).sum()
+    list.as_array().unwrap().iter().map(|row| row["seconds"].as_f64().unwrap()).sum()
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn sums_agree() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|one| one["stage"].as_str().unwrap())
+        .map(|row| row["stage"].as_str().unwrap())
         .collect();
     for stage in
         ["open", "wait", "unzip", "decode", "assemble", "shred", "encode", "zip", "commit", "write"]
@@ -48,7 +48,7 @@ fn sums_agree() {
         (report["seconds"].as_f64().unwrap(), report["busy_seconds"].as_f64().unwrap());
     let threads = &report["threads"];
     let number: u64 =
-        threads.as_array().unwrap().iter().map(|one| one["threads"].as_u64().unwrap()).sum();
+        threads.as_array().unwrap().iter().map(|group| group["threads"].as_u64().unwrap()).sum();
     assert!(busy > 0.0 && busy <= wall * number as f64, "{busy} {wall} {number}");
     if cfg!(target_os = "linux") {
         let cpu = report["cpu_seconds"].as_f64().unwrap();
@@ -64,7 +64,7 @@ fn sums_agree() {
     }
     // Everything that goes to the disk is seen, and a few bytes of the header are written twice.
     let stage = |name| {
-        report["stages"].as_array().unwrap().iter().find(|one| one["stage"] == name).unwrap()
+        report["stages"].as_array().unwrap().iter().find(|row| row["stage"] == name).unwrap()
     };
     let size = std::fs::metadata(&output).unwrap().len();
     let written = stage("write")["bytes_in"].as_u64().unwrap();
@@ -99,23 +99,28 @@ fn trace_events_are_those_of_the_format() {
     assert!(profile(&["--output", file.to_str().unwrap(), "cat", &tree]).status.success());
     let trace: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();
-    let of = |ph: &str| events.iter().filter(|one| one["ph"] == ph).collect::<Vec<_>>();
+    let of = |ph: &str| events.iter().filter(|event| event["ph"] == ph).collect::<Vec<_>>();
     assert_eq!(of("M").len() + of("X").len() + of("C").len(), events.len());
-    let threads: Vec<_> = of("M").iter().map(|one| one["tid"].as_u64().unwrap()).collect();
+    let threads: Vec<_> = of("M").iter().map(|event| event["tid"].as_u64().unwrap()).collect();
     assert!(
-        of("M").iter().all(|one| one["name"] == "thread_name" && one["args"]["name"].is_string())
+        of("M")
+            .iter()
+            .all(|event| event["name"] == "thread_name" && event["args"]["name"].is_string())
     );
     let spans = of("X");
-    for one in &spans {
-        assert!(one["ts"].as_f64().unwrap() >= 0.0 && one["dur"].as_f64().unwrap() >= 0.0, "{one}");
-        assert!(one["pid"].is_u64() && threads.contains(&one["tid"].as_u64().unwrap()), "{one}");
-        assert!(one["name"].is_string() && one["args"].is_object(), "{one}");
+    for span in &spans {
+        assert!(
+            span["ts"].as_f64().unwrap() >= 0.0 && span["dur"].as_f64().unwrap() >= 0.0,
+            "{span}"
+        );
+        assert!(span["pid"].is_u64() && threads.contains(&span["tid"].as_u64().unwrap()), "{span}");
+        assert!(span["name"].is_string() && span["args"].is_object(), "{span}");
     }
     // Viewers demand that a span ends before the span around it. Times are rounded to nanoseconds.
     for thread in &threads {
-        let of_thread = spans.iter().filter(|one| one["tid"] == *thread);
+        let of_thread = spans.iter().filter(|span| span["tid"] == *thread);
         let times =
-            of_thread.map(|one| (one["ts"].as_f64().unwrap(), one["dur"].as_f64().unwrap()));
+            of_thread.map(|span| (span["ts"].as_f64().unwrap(), span["dur"].as_f64().unwrap()));
         let mut times: Vec<_> = times.map(|(start, took)| (start, start + took)).collect();
         times.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
         let mut around: Vec<f64> = Vec::new();
@@ -126,8 +131,8 @@ fn trace_events_are_those_of_the_format() {
         }
     }
     let unzip =
-        spans.iter().find(|one| one["name"] == "unzip" && one["args"]["column"].is_string());
-    assert!(unzip.is_some_and(|one| one["args"]["bytes_in"].as_u64() > Some(0)), "{unzip:?}");
+        spans.iter().find(|span| span["name"] == "unzip" && span["args"]["column"].is_string());
+    assert!(unzip.is_some_and(|span| span["args"]["bytes_in"].as_u64() > Some(0)), "{unzip:?}");
 }
 
 #[test]
@@ -147,10 +152,10 @@ fn a_recording_of_a_profile_has_its_stages() {
     let recorded = std::fs::read_to_string(&record).unwrap();
     let events: Vec<Value> =
         recorded.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let of = |op: &str| events.iter().filter(|one| one["op"] == op).collect::<Vec<_>>();
+    let of = |op: &str| events.iter().filter(|event| event["op"] == op).collect::<Vec<_>>();
     let report: Value = serde_json::from_slice(&ran.stdout).unwrap();
     for stage in report["stages"].as_array().unwrap() {
-        let runs = of("stage").iter().filter(|one| one["stage"] == stage["stage"]).count();
+        let runs = of("stage").iter().filter(|event| event["stage"] == stage["stage"]).count();
         assert_eq!(stage["calls"], runs, "{stage}");
     }
     assert!(!of("read").is_empty() && of("end").len() == 1, "{recorded}");

@@ -21,9 +21,9 @@ fn a_recording_of_xrdcl_is_shown() {
             "Synchronicity(R)   : 100.00%",
         ]
     );
-    let found = json(&["trace", "show", OF_ROOT]);
-    assert_eq!(found["bytes_readv"], 3_039_193);
-    assert_eq!(found["by_file"][0]["ranges"], 10);
+    let summary = json(&["trace", "show", OF_ROOT]);
+    assert_eq!(summary["bytes_readv"], 3_039_193);
+    assert_eq!(summary["by_file"][0]["ranges"], 10);
 }
 
 #[test]
@@ -117,8 +117,8 @@ fn reads_are_replayed_over_a_link() {
     assert!(text.contains("\nTime of requests   : 0.0") && text.contains(" s [ busy 0.0"));
     let counted = |more: &str| {
         let command = with(&format!("--link-latency 1ms --fast {more}"));
-        let found = json(&command.iter().map(String::as_str).collect::<Vec<_>>());
-        let number = |name: &str| found["io"][name].as_u64().unwrap();
+        let replay = json(&command.iter().map(String::as_str).collect::<Vec<_>>());
+        let number = |name: &str| replay["io"][name].as_u64().unwrap();
         let requests = number("iops_read") + number("iops_readv");
         (requests, number("iops_readvread"), number("over_read_bytes"))
     };
@@ -139,13 +139,14 @@ fn a_replay_warns_of_what_the_recording_lacks() {
     let warnings = |text: &str, more: &[&str]| {
         let command = replay(&folder, text);
         let command: Vec<&str> = command.iter().map(String::as_str).collect();
-        let found = json(&[&command, more].concat())["warnings"].clone();
+        let warnings_in_json = json(&[&command, more].concat())["warnings"].clone();
         let ran = nyssa(&[&command, more].concat());
         assert_eq!(ran.code, 0);
-        let found = serde_json::from_value::<Vec<String>>(found).unwrap();
-        let printed: String = found.iter().map(|one| format!("warning: {one}\n")).collect();
+        let listed = serde_json::from_value::<Vec<String>>(warnings_in_json).unwrap();
+        let printed: String =
+            listed.iter().map(|warning| format!("warning: {warning}\n")).collect();
         assert_eq!(ran.err, printed);
-        found
+        listed
     };
     let link = ["--link-latency", "1ms", "--fast"];
     assert_eq!(warnings(RECORDED, &link), [""; 0]);

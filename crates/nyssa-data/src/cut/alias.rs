@@ -61,11 +61,11 @@ impl Aliases<'_> {
 
     /// Returns the expression of a path. If the path does not begin with an alias, this is the path itself.
     fn formula(&mut self, at: usize, path: Vec<String>, depth: usize) -> Checked<Kind> {
-        let found = path.split_first().and_then(|(name, members)| {
+        let definition = path.split_first().and_then(|(name, members)| {
             let (_, formula) = self.formulas.iter().find(|(alias, _)| alias == name)?;
             Some((name.clone(), members.to_vec(), formula))
         });
-        let Some((name, members, formula)) = found else { return Ok(Kind::Field(path)) };
+        let Some((name, members, formula)) = definition else { return Ok(Kind::Field(path)) };
         if self.open.contains(&name) {
             let names = self.open.join(" -> ");
             return Err(CutError::new(

@@ -55,21 +55,21 @@ impl Parser {
     /// Takes the next token if it is one of `signs`.
     fn sign(&mut self, signs: &[&'static str]) -> Option<(usize, &'static str)> {
         let Token { at, kind } = self.peek();
-        let found = match kind {
+        let matching = match kind {
             Word::Sign(sign) => signs.iter().find(|other| *other == sign).map(|sign| (*at, *sign)),
             _ => None,
         };
-        self.next += usize::from(found.is_some());
-        found
+        self.next += usize::from(matching.is_some());
+        matching
     }
 
     /// Takes the next token if it is this word.
     fn word(&mut self, word: &str) -> Option<usize> {
         let Token { at, kind } = self.peek();
         let at = *at;
-        let found = matches!(kind, Word::Name { name, quoted: false } if name == word);
-        self.next += usize::from(found);
-        found.then_some(at)
+        let is_word = matches!(kind, Word::Name { name, quoted: false } if name == word);
+        self.next += usize::from(is_word);
+        is_word.then_some(at)
     }
 
     fn unexpected(&self, message: &str) -> CutError {

@@ -147,8 +147,8 @@ fn values_by_hand() {
         ("exp(log(n)) == n", [true, true, true]),
         ("isfinite(log(n))", [true, false, true]),
     ] {
-        let found = run(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-        assert_eq!(found, expected, "{text}");
+        let value = run(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(value, expected, "{text}");
     }
 }
 

@@ -170,13 +170,13 @@ impl Value {
             return Err("the selection has other lists than what it selects".to_owned());
         }
         let (outer, inner) = self.levels.split_at(depth);
-        let kept = |at: &usize| bits[*at] && mask.has(*at);
-        let places: Vec<_> = (0..bits.len()).filter(kept).map(Some).collect();
+        let is_set = |at: &usize| bits[*at] && mask.has(*at);
+        let places: Vec<_> = (0..bits.len()).filter(is_set).map(Some).collect();
         let items = Self { levels: inner.to_vec(), ..self.clone() }.take(&places);
         let mut levels = outer.to_vec();
         if let Some(last) = levels.last_mut() {
             let lists = (0..last.len() - 1).map(|index| range(last, index));
-            let lengths = lists.map(|list| list.filter(kept).count());
+            let lengths = lists.map(|list| list.filter(is_set).count());
             *last = Level::new(OffsetBuffer::from_lengths(lengths.collect::<Vec<_>>()));
         }
         levels.extend(items.levels);

@@ -34,13 +34,13 @@ type Place = (usize, usize);
 /// Finds names for the collections of several schemas. Collections get the same name if the fields that show their
 /// sizes have the same name. If there is no such field, they get the same name if a field that shows a member has the
 /// same name. The first schema keeps its names. Names in `taken` belong to other fields and are not used.
-pub fn common_names(found: &[Backing], mut taken: HashSet<String>) -> Vec<Vec<String>> {
-    let mut groups = Groups::new(found);
-    groups.join(found, |shown| &shown.sizes);
-    groups.join(found, |shown| &shown.members);
+pub fn common_names(schemas: &[Backing], mut taken: HashSet<String>) -> Vec<Vec<String>> {
+    let mut groups = Groups::new(schemas);
+    groups.join(schemas, |shown| &shown.sizes);
+    groups.join(schemas, |shown| &shown.members);
     let mut names: HashMap<usize, String> = HashMap::new();
-    let mut common = Vec::with_capacity(found.len());
-    for (number, collections) in found.iter().enumerate() {
+    let mut common = Vec::with_capacity(schemas.len());
+    for (number, collections) in schemas.iter().enumerate() {
         let named = collections.iter().enumerate().map(|(index, (own, _))| {
             let name = names.entry(groups.of[&(number, index)]).or_insert_with(|| {
                 let others = (0u64..).map(|number| format!("{BACKING_PREFIX}{number}"));
@@ -64,8 +64,8 @@ struct Groups {
 
 impl Groups {
     /// Puts every collection in a group of its own.
-    fn new(found: &[Backing]) -> Self {
-        let places = found.iter().enumerate().flat_map(|(schema, collections)| {
+    fn new(schemas: &[Backing]) -> Self {
+        let places = schemas.iter().enumerate().flat_map(|(schema, collections)| {
             collections.iter().enumerate().map(move |(index, (_, shown))| ((schema, index), shown))
         });
         let mut groups =
@@ -79,9 +79,9 @@ impl Groups {
     }
 
     /// Joins the groups of collections that are shown by fields of the same name.
-    fn join(&mut self, found: &[Backing], names: impl Fn(&Shown) -> &BTreeSet<String>) {
+    fn join(&mut self, schemas: &[Backing], names: impl Fn(&Shown) -> &BTreeSet<String>) {
         let mut known: HashMap<&str, Place> = HashMap::new();
-        for (schema, collections) in found.iter().enumerate() {
+        for (schema, collections) in schemas.iter().enumerate() {
             for (index, (_, shown)) in collections.iter().enumerate() {
                 for name in names(shown) {
                     let place = (schema, index);

@@ -63,7 +63,7 @@ pub fn select_columns<'d>(
 ) -> Result<Vec<&'d ColumnInfo>> {
     let filter = Filter::new(patterns, &[])?;
     let columns = || dataset.columns().iter();
-    let mut found: Vec<_> = columns().filter(|item| filter.takes(&item.name)).collect();
+    let mut chosen: Vec<_> = columns().filter(|item| filter.takes(&item.name)).collect();
     for pattern in patterns {
         let filter = Filter::new(std::slice::from_ref(pattern), &[])?;
         if columns().any(|item| filter.takes(&item.name)) {
@@ -72,12 +72,12 @@ pub fn select_columns<'d>(
         let named = dataset.find_column(pattern).filter(|_| !dataset.subcolumns().is_empty());
         let below = dataset.subcolumns().iter().filter(|item| filter.takes(&item.name));
         for item in named.into_iter().chain(below) {
-            if !found.iter().any(|other| other.name == item.name) {
-                found.push(item);
+            if !chosen.iter().any(|other| other.name == item.name) {
+                chosen.push(item);
             }
         }
     }
-    Ok(found)
+    Ok(chosen)
 }
 
 /// Divides the columns that [`select_columns`] returns into columns that can be read and columns that are left out.

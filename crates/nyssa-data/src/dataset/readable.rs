@@ -45,7 +45,7 @@ impl<'a> ReadableColumns<'a> {
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
         let mut this = Self { dataset, without: None, names, left_out: Vec::new() };
         let unreadable = this.unreadable();
-        let mut found = Vec::new();
+        let mut unread = Vec::new();
         for LeftOut { column, reason } in unreadable {
             let below = [format!("{column}/"), format!("{column}.")];
             let is_below = |name: &str| below.iter().any(|below| name.starts_with(below));
@@ -56,11 +56,11 @@ impl<'a> ReadableColumns<'a> {
             });
             let parts: Vec<LeftOut> = parts.collect();
             match parts.is_empty() {
-                true => found.push(LeftOut { column, reason }),
-                false => found.extend(parts),
+                true => unread.push(LeftOut { column, reason }),
+                false => unread.extend(parts),
             }
         }
-        this.leave_out(found, context)?;
+        this.leave_out(unread, context)?;
         Ok(this)
     }
 
@@ -120,31 +120,31 @@ impl<'a> ReadableColumns<'a> {
             Err(error) if leaves_others_readable(&error) => {}
             done => return done,
         }
-        let found = self.dataset().damaged(&self.names(), entries, context)?;
-        self.leave_out(found, context)?;
+        let damaged = self.dataset().damaged(&self.names(), entries, context)?;
+        self.leave_out(damaged, context)?;
         match read(self.dataset(), &self.names()) {
             Err(error) if leaves_others_readable(&error) => {}
             done => return done,
         }
         // Each column can be read alone, but not all of them together.
-        let mut found = Vec::new();
+        let mut damaged = Vec::new();
         for name in self.names() {
             match read(self.dataset(), &[name]) {
                 Err(error) if leaves_others_readable(&error) => {
-                    found.push(LeftOut::new(name, &error))
+                    damaged.push(LeftOut::new(name, &error))
                 }
                 Err(error) => return Err(error),
                 Ok(_) => {}
             }
         }
-        self.leave_out(found, context)?;
+        self.leave_out(damaged, context)?;
         read(self.dataset(), &self.names())
     }
 
     /// Leaves out whole columns, and parts of columns.
-    fn leave_out(&mut self, found: Vec<LeftOut>, context: &Context) -> Result<()> {
+    fn leave_out(&mut self, damaged: Vec<LeftOut>, context: &Context) -> Result<()> {
         let (whole, parts): (Vec<_>, Vec<_>) =
-            found.into_iter().partition(|item| self.names.contains(&item.column));
+            damaged.into_iter().partition(|item| self.names.contains(&item.column));
         self.names.retain(|name| whole.iter().all(|item| item.column != *name));
         self.left_out.extend(whole);
         if parts.is_empty() {
@@ -192,12 +192,14 @@ pub fn each(
     entries: &[Range<u64>],
     read: impl Fn(&str, Range<u64>) -> Result<()>,
 ) -> Result<Vec<LeftOut>> {
-    let mut found = Vec::new();
+    let mut damaged = Vec::new();
     for &name in names {
         match entries.iter().try_for_each(|range| read(name, range.clone())) {
-            Err(error) if leaves_others_readable(&error) => found.push(LeftOut::new(name, &error)),
+            Err(error) if leaves_others_readable(&error) => {
+                damaged.push(LeftOut::new(name, &error))
+            }
             read => read?,
         }
     }
-    Ok(found)
+    Ok(damaged)
 }

@@ -98,8 +98,8 @@ mod tests {
     #[test]
     fn ranges_end_with_clusters_and_before_gaps() {
         let clusters = [0..10, 10..10_000];
-        let found = ranges(&[1, 2, 9, 10, 11, 9000], &clusters);
-        assert_eq!(found, [&[1, 2, 9][..], &[10, 11], &[9000]]);
+        let taken = ranges(&[1, 2, 9, 10, 11, 9000], &clusters);
+        assert_eq!(taken, [&[1, 2, 9][..], &[10, 11], &[9000]]);
         assert!(ranges(&[], &clusters).is_empty());
     }
 }

@@ -110,7 +110,7 @@ pub struct ChainOptions {
 /// files are opened and read at the same time, by threads that wait; of these, too, at most [`MAX_OPEN`] are open.
 pub struct Chain {
     links: Vec<Link>,
-    parts: Vec<Part>,
+    parts: Vec<FileOfChain>,
     /// The columns. Parts of columns follow from index `below` on.
     items: Arc<[ColumnInfo]>,
     below: usize,
@@ -124,7 +124,7 @@ pub struct Chain {
 }
 
 /// One file of the chain.
-struct Part {
+struct FileOfChain {
     file: String,
     /// Its entries in the chain.
     entries: Range<u64>,
@@ -157,16 +157,16 @@ impl Chain {
     /// `InvalidArgument` if there is no file; an error if a file cannot be opened or does not match the target
     /// schema.
     pub fn new(mut links: Vec<Link>, options: &ChainOptions, context: &Context) -> Result<Self> {
-        let mut found = open_all(&links, context)?;
-        leave_void(&mut links, &mut found);
-        let first = found.first().ok_or_else(|| Error::invalid_argument("a chain needs a file"))?;
+        let mut infos = open_all(&links, context)?;
+        leave_void(&mut links, &mut infos);
+        let first = infos.first().ok_or_else(|| Error::invalid_argument("a chain needs a file"))?;
         let (format, object) = (first.format, first.object.clone());
-        let renamed = renamed(&found, &hidden_names(&found), &options.aliases);
+        let renamed = renamed(&infos, &hidden_names(&infos), &options.aliases);
         // Consecutive files with one schema are examined once.
         let new = |&index: &usize| index == 0 || !Arc::ptr_eq(&renamed[index], &renamed[index - 1]);
         let files = (0..links.len()).filter(new);
         let files = files.map(|index| {
-            let (own, below) = renamed[index].split_at(found[index].below);
+            let (own, below) = renamed[index].split_at(infos[index].below);
             File { name: links[index].name.as_str(), own, below }
         });
         let files = files.collect::<Vec<_>>();
@@ -174,7 +174,7 @@ impl Chain {
         let below = items.len();
         items.extend(options.target.below(&files, options.evolution.missing));
         let mut lengths = Lengths::default();
-        for file in &found {
+        for file in &infos {
             lengths.sizes.extend(file.sizes.iter().cloned());
             lengths.equal.extend(
                 file.equal
@@ -187,10 +187,10 @@ impl Chain {
         if let ChainSchema::Like(dataset) = &options.target {
             lengths.equal.extend(dataset.equal_lengths());
         }
-        let mut parts: Vec<Part> = Vec::with_capacity(links.len());
+        let mut parts: Vec<FileOfChain> = Vec::with_capacity(links.len());
         let mut open = VecDeque::new();
         let mut end = 0u64;
-        for (index, file) in found.iter().enumerate() {
+        for (index, file) in infos.iter().enumerate() {
             let mapping = match parts.last() {
                 Some(before) if !new(&index) => Arc::clone(&before.mapping),
                 _ => Arc::new(Mapping::between(
@@ -206,7 +206,7 @@ impl Chain {
                 .checked_add(file.entries)
                 .ok_or_else(|| Error::limit("the files have more than 2^64 entries"))?;
             let (name, clusters) = (file.file.clone(), file.clusters.clone());
-            parts.push(Part { file: name, entries: start..end, clusters, mapping });
+            parts.push(FileOfChain { file: name, entries: start..end, clusters, mapping });
         }
         for (index, item) in items.iter_mut().enumerate() {
             let reason = links.iter().zip(&parts).find_map(|(link, part)| {
@@ -216,7 +216,7 @@ impl Chain {
                 item.field = Err(reason);
             }
         }
-        for (index, file) in found.into_iter().enumerate() {
+        for (index, file) in infos.into_iter().enumerate() {
             open.extend(file.dataset.map(|dataset| (index, dataset)));
         }
         let title = match &links[..] {
@@ -272,12 +272,12 @@ impl Chain {
 
 /// Removes the datasets without columns and entries, such as trees that were written before they got branches, if
 /// there are other datasets. They say nothing about the columns of the other datasets.
-fn leave_void(links: &mut Vec<Link>, found: &mut Vec<FileInfo>) {
+fn leave_void(links: &mut Vec<Link>, infos: &mut Vec<FileInfo>) {
     let speaks = |file: &FileInfo| file.entries > 0 || !file.items.is_empty();
-    let mut speaking = found.iter().map(speaks).collect::<Vec<_>>().into_iter();
-    if found.iter().any(speaks) {
+    let mut speaking = infos.iter().map(speaks).collect::<Vec<_>>().into_iter();
+    if infos.iter().any(speaks) {
         links.retain(|_| speaking.next().unwrap_or(true));
-        found.retain(speaks);
+        infos.retain(speaks);
     }
 }
 
@@ -292,11 +292,11 @@ fn open_all(links: &[Link], context: &Context) -> Result<Vec<FileInfo>> {
         return context.pool().install(|| links.par_iter().enumerate().map(find).collect());
     }
     // The files that stay open come last, so that never more files are open.
-    let (kept, others) = links.split_at(links.len().min(MAX_OPEN));
+    let (stay_open, others) = links.split_at(links.len().min(MAX_OPEN));
     let others = wait_for_all(others, |link| open(link, false))?;
-    let mut found = wait_for_all(kept, |link| open(link, true))?;
-    found.extend(others);
-    Ok(found)
+    let mut infos = wait_for_all(stay_open, |link| open(link, true))?;
+    infos.extend(others);
+    Ok(infos)
 }
 
 /// Returns whether threads may wait for these files. A worker of the pool may not wait for threads that need the
@@ -367,7 +367,7 @@ impl Dataset for Chain {
     }
 
     fn clusters(&self) -> Vec<Range<u64>> {
-        let shift = |part: &Part| {
+        let shift = |part: &FileOfChain| {
             let start = part.entries.start;
             let shift = move |range: &Range<u64>| start + range.start..start + range.end;
             part.clusters.iter().map(shift).collect::<Vec<_>>()
@@ -409,7 +409,7 @@ impl Dataset for Chain {
         entries: &[Range<u64>],
         context: &Context,
     ) -> Result<Vec<LeftOut>> {
-        let mut found: Vec<LeftOut> = Vec::new();
+        let mut damaged: Vec<LeftOut> = Vec::new();
         for (index, part) in self.parts.iter().enumerate() {
             let inside = |range: &Range<u64>| {
                 let start = range.start.max(part.entries.start);
@@ -421,13 +421,13 @@ impl Dataset for Chain {
                 continue;
             }
             for LeftOut { column, reason } in self.open(index)?.damaged(names, &entries, context)? {
-                if found.iter().all(|other| other.column != column) {
+                if damaged.iter().all(|other| other.column != column) {
                     let reason = format!("{}: {reason}", self.links[index].name);
-                    found.push(LeftOut { column, reason });
+                    damaged.push(LeftOut { column, reason });
                 }
             }
         }
-        Ok(found)
+        Ok(damaged)
     }
 
     fn without(&self, parts: &[LeftOut], context: &Context) -> Result<Option<AnyDataset>> {

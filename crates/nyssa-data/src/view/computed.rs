@@ -27,9 +27,9 @@ pub(super) fn named_columns(
     let mut columns = dataset.columns().to_vec();
     for name in names {
         if !columns.iter().any(|column| column.name == *name)
-            && let Some(found) = dataset.find_column(name)
+            && let Some(column) = dataset.find_column(name)
         {
-            columns.push(ColumnInfo { name: name.clone(), ..found.clone() });
+            columns.push(ColumnInfo { name: name.clone(), ..column.clone() });
         }
     }
     columns
@@ -98,8 +98,8 @@ impl<D: Deref<Target: Dataset> + Send + Sync> Dataset for Computed<D> {
         let length = to_usize(entries.end.saturating_sub(entries.start), "entries")?;
         let read = self.inner.read(&needed, entries, context)?;
         let array = |name: &str| {
-            let found = needed.iter().zip(&read).find(|(other, _)| **other == name);
-            found.map(|(_, array)| ArrayRef::clone(array)).into_iter()
+            let read_array = needed.iter().zip(&read).find(|(other, _)| **other == name);
+            read_array.map(|(_, array)| ArrayRef::clone(array)).into_iter()
         };
         let column = |name: &&str| match self.formula(name) {
             Some((formula, field)) => {

@@ -6,7 +6,7 @@ use arrow_schema::{DataType, Field, FieldRef};
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result};
 
-use super::evolve::{Missing, common};
+use super::evolve::{Missing, common, has_classes, with_classes};
 use crate::dataset::{AnyDataset, ColumnInfo, LeftOut};
 
 /// The rules that give the columns of a chain of files, and their types.
@@ -39,6 +39,29 @@ impl File<'_> {
 }
 
 impl ChainSchema {
+    /// Returns the schema of a word: `first`, `union` or `intersection`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for another word.
+    pub fn named(word: &str) -> Result<Self> {
+        match word {
+            "first" => Ok(Self::First),
+            "union" => Ok(Self::Union),
+            "intersection" => Ok(Self::Intersection),
+            _ => Err(Error::invalid_argument(format!(
+                "schema={word:?} is not \"first\", \"union\" or \"intersection\", nor a schema"
+            ))),
+        }
+    }
+
+    /// Returns the default for the columns that a file lacks.
+    pub fn missing(&self) -> Missing {
+        match self {
+            Self::Union | Self::Stated(_) => Missing::Null,
+            Self::First | Self::Intersection | Self::Like(_) => Missing::Error,
+        }
+    }
+
     /// Returns the target for files without some parts of their columns.
     pub(super) fn without(&self, parts: &[LeftOut], context: &Context) -> Result<Self> {
         let Self::Like(dataset) = self else { return Ok(self.clone()) };
@@ -58,7 +81,10 @@ impl ChainSchema {
                 stated_somewhere(items, files)?;
                 items.clone()
             }
-            Self::Like(dataset) => dataset.columns().to_vec(),
+            Self::Like(dataset) => {
+                let files: Vec<_> = files.iter().map(|file| (file.name, file.own)).collect();
+                with_all_classes(dataset.columns(), &files)
+            }
             _ => self.together(files.iter().map(|file| (file.name, file.own))),
         };
         Ok(nullable(items, files, missing))
@@ -75,7 +101,9 @@ impl ChainSchema {
     ) -> Vec<ColumnInfo> {
         let files: Vec<_> = files.collect();
         match self {
-            Self::First => files.first().map(|(_, items)| items.to_vec()).unwrap_or_default(),
+            Self::First => files
+                .split_first()
+                .map_or_else(Vec::new, |((_, own), rest)| with_all_classes(own, rest)),
             Self::Union => joined(&files, false),
             Self::Intersection => joined(&files, true),
             Self::Stated(_) | Self::Like(_) => Vec::new(),
@@ -98,6 +126,23 @@ fn stated_somewhere(items: &[ColumnInfo], files: &[File<'_>]) -> Result<()> {
 
 fn find<'a>(items: &'a [ColumnInfo], name: &str) -> Option<&'a ColumnInfo> {
     items.iter().find(|item| item.name == name)
+}
+
+/// Lets the pointers of columns lead to the classes of all files. A file describes the classes whose objects it has.
+fn with_all_classes(items: &[ColumnInfo], files: &[(&str, &[ColumnInfo])]) -> Vec<ColumnInfo> {
+    let mut items = items.to_vec();
+    for item in &mut items {
+        let Ok(field) = &mut item.field else { continue };
+        if !has_classes(field.data_type()) {
+            continue;
+        }
+        for (_, others) in files {
+            if let Some(Ok(other)) = find(others, &item.name).map(|other| &other.field) {
+                *field = with_classes(field, other);
+            }
+        }
+    }
+    items
 }
 
 /// Joins the columns of all files.

@@ -61,7 +61,8 @@ impl Lengths {
             }
             Err(_) => false,
         };
-        find(&is_list).or_else(|| find(&|one| one.field.is_ok() && self.sizes.contains(&one.name)))
+        find(&is_list)
+            .or_else(|| find(&|item| item.field.is_ok() && self.sizes.contains(&item.name)))
     }
 }
 
@@ -274,16 +275,16 @@ impl Dataset for WithSchema {
         entries: &[Range<u64>],
         context: &Context,
     ) -> Result<Vec<LeftOut>> {
-        let mut found = Vec::new();
+        let mut damaged = Vec::new();
         for &name in names {
             let Origin::Column { name: stored, .. } = self.origin(name)? else { continue };
-            for mut one in self.inner.damaged(&[stored], entries, context)? {
-                if one.column == *stored {
-                    one.column = name.to_owned();
+            for mut part in self.inner.damaged(&[stored], entries, context)? {
+                if part.column == *stored {
+                    part.column = name.to_owned();
                 }
-                found.push(one);
+                damaged.push(part);
             }
         }
-        Ok(found)
+        Ok(damaged)
     }
 }

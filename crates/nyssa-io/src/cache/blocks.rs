@@ -28,7 +28,7 @@ impl Blocks {
         if records.is_empty() {
             return blocks;
         }
-        let end = data.metadata().map_or(0, |found| found.len());
+        let end = data.metadata().map_or(0, |metadata| metadata.len());
         let mut rest = records.as_slice();
         while let Some(first) = rest.first() {
             let mut places = first.places();

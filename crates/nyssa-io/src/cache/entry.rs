@@ -18,7 +18,7 @@ use bytes::Bytes;
 
 use super::blocks::Blocks;
 use super::identity::Identity;
-use super::index::{Index, Part};
+use super::index::{Index, RangePart};
 use super::record::{BLOCK_BYTES, Form, RECORD_BYTES, Record};
 use super::trusted;
 use crate::heuristics::cache;
@@ -193,7 +193,7 @@ impl Entry {
     }
 
     /// Divides ranges into parts that are kept and parts that are not.
-    pub(super) fn parts(&self, ranges: &[Range<u64>]) -> Vec<Vec<Part>> {
+    pub(super) fn parts(&self, ranges: &[Range<u64>]) -> Vec<Vec<RangePart>> {
         let loaded = self.loaded();
         ranges.iter().map(|range| loaded.index.parts(range)).collect()
     }
@@ -204,7 +204,7 @@ impl Entry {
         let step = ranges().count().div_ceil(cache::LOOKS).max(1);
         let places = self.with_index(|index| {
             let place = |range: &Range<u64>| match index.parts(range).first() {
-                Some(Part::Known(_, record)) => Some(record.places()),
+                Some(RangePart::Known(_, record)) => Some(record.places()),
                 _ => None,
             };
             ranges().step_by(step).filter_map(place).collect::<Vec<_>>()
@@ -290,7 +290,7 @@ impl Entry {
                 continue;
             }
             for part in loaded.index.parts(&range) {
-                let Part::Missing(part) = part else { continue };
+                let RangePart::Missing(part) = part else { continue };
                 let starts = (part.start..part.end).step_by(BLOCK_BYTES as usize);
                 unknown.extend(starts.map(|start| {
                     let block = start..part.end.min(start + BLOCK_BYTES);

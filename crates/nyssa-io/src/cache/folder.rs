@@ -167,8 +167,8 @@ fn damaged(why: &str) -> io::Error {
 
 /// Makes a folder, and those above it.
 fn make(folder: &Path) -> io::Result<()> {
-    if let Ok(found) = fs::metadata(folder) {
-        return match found.is_dir() {
+    if let Ok(metadata) = fs::metadata(folder) {
+        return match metadata.is_dir() {
             true => Ok(()),
             false => Err(io::Error::new(ErrorKind::NotADirectory, "it is not a folder")),
         };

@@ -63,8 +63,8 @@ impl Identity {
                 && !is_secret
                 && !SECRET_PREFIXES.iter().any(|start| name.starts_with(start))
         };
-        let kept: Vec<&str> = query.split('&').filter(is_kept).collect();
-        let query = (!kept.is_empty()).then(|| xxh3_64(kept.join("&").as_bytes()));
+        let pairs: Vec<&str> = query.split('&').filter(is_kept).collect();
+        let query = (!pairs.is_empty()).then(|| xxh3_64(pairs.join("&").as_bytes()));
         Self { url: plain(place), query, size, version }
     }
 

@@ -24,7 +24,7 @@ struct View {
 
 /// A part of a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum RangePart {
     /// These bytes are in a block.
     Known(Range<u64>, Record),
     /// These bytes are not kept.
@@ -56,7 +56,7 @@ impl Index {
     }
 
     /// Divides a range into parts that are known and parts that are missing, in their order.
-    pub(super) fn parts(&self, range: &Range<u64>) -> Vec<Part> {
+    pub(super) fn parts(&self, range: &Range<u64>) -> Vec<RangePart> {
         let mut parts = Vec::new();
         let mut place = range.start;
         let first = self.stored.range(..=range.start).next_back();
@@ -67,15 +67,15 @@ impl Index {
                 break;
             }
             if place < start {
-                parts.push(Part::Missing(place..start));
+                parts.push(RangePart::Missing(place..start));
                 place = start;
             }
             let end = view.end.min(range.end);
-            parts.push(Part::Known(place..end, view.block));
+            parts.push(RangePart::Known(place..end, view.block));
             place = end;
         }
         if place < range.end {
-            parts.push(Part::Missing(place..range.end));
+            parts.push(RangePart::Missing(place..range.end));
         }
         parts
     }
@@ -96,9 +96,9 @@ impl Index {
     /// Returns the ranges of at most `most` bytes that are known at the start and at the end of a resource of `size`
     /// bytes. Returns nothing if one of the ends is not known.
     pub(super) fn ends(&self, size: u64, most: u64) -> Vec<Range<u64>> {
-        let known = |part: Part| match part {
-            Part::Known(range, _) => Some(range),
-            Part::Missing(_) => None,
+        let known = |part: RangePart| match part {
+            RangePart::Known(range, _) => Some(range),
+            RangePart::Missing(_) => None,
         };
         let first = self.parts(&(0..most.min(size))).into_iter().map_while(known).last();
         let last = self.parts(&(size.saturating_sub(most)..size)).into_iter().rev();
@@ -171,15 +171,15 @@ mod tests {
         assert_eq!(
             index.parts(&(5..40)),
             [
-                Part::Missing(5..10),
-                Part::Known(10..20, a),
-                Part::Missing(20..30),
-                Part::Known(30..35, b),
-                Part::Missing(35..40),
+                RangePart::Missing(5..10),
+                RangePart::Known(10..20, a),
+                RangePart::Missing(20..30),
+                RangePart::Known(30..35, b),
+                RangePart::Missing(35..40),
             ]
         );
-        assert_eq!(index.parts(&(12..15)), [Part::Known(12..15, a)]);
-        assert_eq!(index.parts(&(20..30)), [Part::Missing(20..30)]);
+        assert_eq!(index.parts(&(12..15)), [RangePart::Known(12..15, a)]);
+        assert_eq!(index.parts(&(20..30)), [RangePart::Missing(20..30)]);
         assert_eq!(index.parts(&(12..12)), []);
         assert!(index.covers(&(10..20)) && !index.covers(&(10..21)) && index.covers(&(3..3)));
         // The newer block counts. The older one is used for the bytes beside it.
@@ -187,12 +187,12 @@ mod tests {
         index.insert(c);
         assert_eq!(
             index.parts(&(10..20)),
-            [Part::Known(10..12, a), Part::Known(12..15, c), Part::Known(15..20, a)]
+            [RangePart::Known(10..12, a), RangePart::Known(12..15, c), RangePart::Known(15..20, a)]
         );
         index.forget(&a);
         assert_eq!(
             index.parts(&(10..20)),
-            [Part::Missing(10..12), Part::Known(12..15, c), Part::Missing(15..20)]
+            [RangePart::Missing(10..12), RangePart::Known(12..15, c), RangePart::Missing(15..20)]
         );
         assert_eq!(index.stored_bytes(), 8);
     }
@@ -229,8 +229,8 @@ mod tests {
             let mut next = range.start;
             for part in index.parts(&range) {
                 let (part, block) = match part {
-                    Part::Known(part, block) => (part, Some(block)),
-                    Part::Missing(part) => (part, None),
+                    RangePart::Known(part, block) => (part, Some(block)),
+                    RangePart::Missing(part) => (part, None),
                 };
                 prop_assert_eq!(part.start, next);
                 prop_assert!(part.end > part.start);

@@ -19,7 +19,7 @@ use crate::local::{Lock, lock};
 const REMOVED: &str = ".nyssa-removed-";
 
 /// The folder of a resource, as it is on the disk.
-pub(super) struct Found {
+pub(super) struct CachedFolder {
     pub path: PathBuf,
     /// The number of bytes of its files.
     pub bytes: u64,
@@ -42,10 +42,10 @@ impl Cache {
             Some(total) if total.saturating_add(bytes) <= limit => total,
             _ => {
                 *estimate = Estimate::default();
-                let found = self.resources().unwrap_or_default();
-                let total = found.iter().map(|item| item.bytes).sum::<u64>();
+                let folders = self.resources().unwrap_or_default();
+                let total = folders.iter().map(|item| item.bytes).sum::<u64>();
                 match total.saturating_add(bytes) > limit {
-                    true => total - self.remove_oldest(found, total, limit, bytes, own),
+                    true => total - self.remove_oldest(folders, total, limit, bytes, own),
                     false => total,
                 }
             }
@@ -64,12 +64,12 @@ impl Cache {
     ///
     /// # Errors
     /// The cache folder cannot be listed.
-    pub(super) fn resources(&self) -> io::Result<Vec<Found>> {
+    pub(super) fn resources(&self) -> io::Result<Vec<CachedFolder>> {
         let mut all = Vec::new();
         for entry in fs::read_dir(self.folder())? {
             let entry = entry?;
             if is_folder(&entry.file_name().to_string_lossy()) {
-                all.extend(found(entry.path()));
+                all.extend(cached_folder(entry.path()));
             }
         }
         Ok(all)
@@ -79,7 +79,7 @@ impl Cache {
     /// Returns the number of bytes that were removed. Removes nothing while another process removes something.
     fn remove_oldest(
         &self,
-        mut found: Vec<Found>,
+        mut folders: Vec<CachedFolder>,
         total: u64,
         limit: u64,
         bytes: u64,
@@ -89,13 +89,14 @@ impl Cache {
         self.remove_leftovers();
         let most = (limit - limit / cache::FREED).saturating_sub(bytes);
         let mut removed = 0;
-        found.sort_by_key(|item| item.used);
-        for item in found.iter().filter(|item| item.path != own) {
+        folders.sort_by_key(|item| item.used);
+        for item in folders.iter().filter(|item| item.path != own) {
             if total - removed <= most {
                 break;
             }
             // The time of the last use may have changed.
-            let is_used = self::found(item.path.clone()).is_none_or(|now| now.used > item.used);
+            let is_used =
+                self::cached_folder(item.path.clone()).is_none_or(|now| now.used > item.used);
             if !is_used && self.remove(&item.path).is_ok() {
                 removed += item.bytes;
             }
@@ -139,11 +140,11 @@ impl Cache {
     }
 }
 
-fn found(path: PathBuf) -> Option<Found> {
+fn cached_folder(path: PathBuf) -> Option<CachedFolder> {
     trusted::check_folder(&path).ok()?;
     let used = fs::metadata(path.join(ABOUT)).and_then(|about| about.modified());
     let used = used.or_else(|_| fs::metadata(&path)?.modified()).ok()?;
-    let size = |name| fs::symlink_metadata(path.join(name)).map_or(0, |found| found.len());
+    let size = |name| fs::symlink_metadata(path.join(name)).map_or(0, |metadata| metadata.len());
     let bytes = [ABOUT, INDEX, DATA].into_iter().map(size).sum();
-    Some(Found { path, bytes, used })
+    Some(CachedFolder { path, bytes, used })
 }

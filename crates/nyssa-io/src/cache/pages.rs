@@ -38,8 +38,8 @@ impl Unpacked for Resource {
             Some(UnpackedPage { form: record.form, size: record.size, bytes })
         };
         let pages: Vec<_> = records.into_iter().map(page).collect();
-        let found = ranges.iter().zip(&pages).filter(|(_, page)| page.is_some());
-        self.count_hit(ranges.len(), found.map(|(range, _)| range.end - range.start).sum());
+        let hits = ranges.iter().zip(&pages).filter(|(_, page)| page.is_some());
+        self.count_hit(ranges.len(), hits.map(|(range, _)| range.end - range.start).sum());
         pages
     }
 

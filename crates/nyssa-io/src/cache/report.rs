@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 
 use super::entry::{Entry, read_about};
 use super::folder::Cache;
-use super::limit::Found;
+use super::limit::CachedFolder;
 use super::record::Form;
 use crate::{Error, Result};
 
@@ -95,7 +95,7 @@ impl Cache {
     /// The cache folder cannot be read.
     pub fn report(&self) -> Result<CacheReport> {
         let mut resources: Vec<CachedResource> =
-            self.found()?.into_iter().map(|item| self.resource(item)).collect();
+            self.listed()?.into_iter().map(|item| self.resource(item)).collect();
         resources.sort_by_key(|resource| std::cmp::Reverse(resource.used));
         Ok(CacheReport { resources })
     }
@@ -105,7 +105,7 @@ impl Cache {
     /// # Errors
     /// The cache folder cannot be read.
     pub fn verify(&self) -> Result<Vec<VerifiedResource>> {
-        let mut all: Vec<_> = self.found()?.into_iter().map(|item| self.verified(&item)).collect();
+        let mut all: Vec<_> = self.listed()?.into_iter().map(|item| self.verified(&item)).collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(all)
     }
@@ -117,7 +117,7 @@ impl Cache {
     /// The folder of a resource cannot be removed.
     pub fn clear(&self, selects: impl Fn(Option<&str>) -> bool) -> Result<(u64, u64)> {
         let (mut count, mut bytes) = (0, 0);
-        for item in self.found()? {
+        for item in self.listed()? {
             let url = read_about(&item.path).map(|about| about.shown());
             if selects(url.as_deref()) {
                 match self.remove(&item.path) {
@@ -136,7 +136,7 @@ impl Cache {
         Ok((count, bytes))
     }
 
-    fn found(&self) -> Result<Vec<Found>> {
+    fn listed(&self) -> Result<Vec<CachedFolder>> {
         self.resources().map_err(|error| self.failed("list", error))
     }
 
@@ -144,16 +144,17 @@ impl Cache {
         Error::new(self.folder().display().to_string(), format!("{action} the cache folder"), error)
     }
 
-    fn entry(&self, found: &Found) -> Option<Entry> {
-        let about = read_about(&found.path).filter(|about| found.path.ends_with(about.folder()))?;
+    fn entry(&self, folder: &CachedFolder) -> Option<Entry> {
+        let about =
+            read_about(&folder.path).filter(|about| folder.path.ends_with(about.folder()))?;
         Entry::look(self.folder(), about).ok()
     }
 
-    fn resource(&self, found: Found) -> CachedResource {
-        let folder = found.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let about = read_about(&found.path);
+    fn resource(&self, cached: CachedFolder) -> CachedResource {
+        let folder = cached.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let about = read_about(&cached.path);
         let (mut stored_bytes, mut unpacked_bytes) = (0, 0);
-        if let Some(entry) = self.entry(&found) {
+        if let Some(entry) = self.entry(&cached) {
             entry.with_index(|index| {
                 stored_bytes = index.stored_bytes();
                 let unpacked = index.records().filter(|record| record.form != Form::Stored);
@@ -167,16 +168,16 @@ impl Cache {
             version: about.and_then(|about| about.version),
             stored_bytes,
             unpacked_bytes,
-            disk_bytes: found.bytes,
-            used: found.used,
+            disk_bytes: cached.bytes,
+            used: cached.used,
         }
     }
 
-    fn verified(&self, found: &Found) -> VerifiedResource {
-        let folder = found.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let name = read_about(&found.path).map_or(folder, |about| about.shown());
+    fn verified(&self, cached: &CachedFolder) -> VerifiedResource {
+        let folder = cached.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = read_about(&cached.path).map_or(folder, |about| about.shown());
         let mut verified = VerifiedResource { name, ..VerifiedResource::default() };
-        let Some(entry) = self.entry(found) else {
+        let Some(entry) = self.entry(cached) else {
             return VerifiedResource { is_unknown: true, ..verified };
         };
         let mut records: Vec<_> = entry.with_index(|index| index.records().collect());

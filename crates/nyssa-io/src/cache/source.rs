@@ -12,7 +12,7 @@ use super::blocks::Blocks;
 use super::entry::{Added, Entry, New};
 use super::folder::Cache;
 use super::identity::Identity;
-use super::index::Part;
+use super::index::RangePart;
 use super::origin::{Later, Open, Origin};
 use super::record::{Form, Record};
 use super::seen::Seen;
@@ -143,8 +143,8 @@ impl Resource {
             parts = entry.parts(ranges);
         }
         let known = parts.iter().flatten().filter_map(|part| match part {
-            Part::Known(_, record) => Some(*record),
-            Part::Missing(_) => None,
+            RangePart::Known(_, record) => Some(*record),
+            RangePart::Missing(_) => None,
         });
         let blocks = entry.read(known.collect());
         if !blocks.damaged().is_empty() {
@@ -240,32 +240,32 @@ fn fetch_from(
     Ok(missing.iter().cloned().zip(bytes).collect())
 }
 
-fn known_bytes(part: &Part) -> u64 {
+fn known_bytes(part: &RangePart) -> u64 {
     match part {
-        Part::Known(range, _) => range.end - range.start,
-        Part::Missing(_) => 0,
+        RangePart::Known(range, _) => range.end - range.start,
+        RangePart::Missing(_) => 0,
     }
 }
 
-fn is_missing(part: &Part) -> bool {
-    matches!(part, Part::Missing(_))
+fn is_missing(part: &RangePart) -> bool {
+    matches!(part, RangePart::Missing(_))
 }
 
 /// Turns parts whose blocks are damaged into missing parts.
-fn without_damaged(parts: Vec<Part>, blocks: &Blocks) -> Vec<Part> {
-    let mut sound: Vec<Part> = Vec::with_capacity(parts.len());
+fn without_damaged(parts: Vec<RangePart>, blocks: &Blocks) -> Vec<RangePart> {
+    let mut sound: Vec<RangePart> = Vec::with_capacity(parts.len());
     for part in parts {
         let range = match part {
-            Part::Known(range, record) if blocks.find(&record).is_none() => range,
-            Part::Missing(range) => range,
+            RangePart::Known(range, record) if blocks.find(&record).is_none() => range,
+            RangePart::Missing(range) => range,
             known => {
                 sound.push(known);
                 continue;
             }
         };
         match sound.last_mut() {
-            Some(Part::Missing(last)) => last.end = range.end,
-            _ => sound.push(Part::Missing(range)),
+            Some(RangePart::Missing(last)) => last.end = range.end,
+            _ => sound.push(RangePart::Missing(range)),
         }
     }
     sound
@@ -274,12 +274,12 @@ fn without_damaged(parts: Vec<Part>, blocks: &Blocks) -> Vec<Part> {
 /// Returns the ranges to fetch, which are the missing parts. Bytes between two missing parts of one range are
 /// fetched, too, if that is cheaper than another range, or if the origin does not answer so many ranges at
 /// once.
-fn missing(parts: &[Vec<Part>], limits: &Limits) -> Vec<Range<u64>> {
+fn missing(parts: &[Vec<RangePart>], limits: &Limits) -> Vec<Range<u64>> {
     let mut all: Vec<Vec<Range<u64>>> = Vec::new();
     for parts in parts {
         let missing = parts.iter().filter_map(|part| match part {
-            Part::Missing(range) => Some(range.clone()),
-            Part::Known(..) => None,
+            RangePart::Missing(range) => Some(range.clone()),
+            RangePart::Known(..) => None,
         });
         let mut joined: Vec<Range<u64>> = Vec::new();
         for range in missing {
@@ -326,7 +326,7 @@ fn missing(parts: &[Vec<Part>], limits: &Limits) -> Vec<Range<u64>> {
 /// Puts the bytes of a range together. They are not copied if they lie together in memory.
 fn join(
     range: &Range<u64>,
-    parts: &[Part],
+    parts: &[RangePart],
     blocks: &Blocks,
     fetched: &[(Range<u64>, Bytes)],
 ) -> Bytes {
@@ -334,8 +334,8 @@ fn join(
     let mut copied = BytesMut::new();
     for part in parts {
         let (part, place) = match part {
-            Part::Known(part, record) => (part, find_known(part, record, blocks)),
-            Part::Missing(part) => (part, find_fetched(part, fetched)),
+            RangePart::Known(part, record) => (part, find_known(part, record, blocks)),
+            RangePart::Missing(part) => (part, find_fetched(part, fetched)),
         };
         // All parts are either known or fetched.
         let Some((bytes, start)) = place else { continue };

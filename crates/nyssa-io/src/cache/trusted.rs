@@ -69,12 +69,12 @@ pub(super) fn check_folder(path: &Path) -> io::Result<()> {
 #[cfg(unix)]
 pub(super) fn check_owner(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;
-    let found = fs::metadata(folder)?;
-    let is_own = [0, rustix::process::geteuid().as_raw()].contains(&found.uid());
+    let metadata = fs::metadata(folder)?;
+    let is_own = [0, rustix::process::geteuid().as_raw()].contains(&metadata.uid());
     let is_shared = || {
         let mut groups = rustix::process::getgroups().unwrap_or_default();
         groups.push(rustix::process::getegid());
-        found.mode() & 0o020 != 0 && groups.iter().any(|group| group.as_raw() == found.gid())
+        metadata.mode() & 0o020 != 0 && groups.iter().any(|group| group.as_raw() == metadata.gid())
     };
     match is_own || is_shared() {
         true => Ok(()),

@@ -32,7 +32,7 @@ pub(super) struct Ahead {
     credit: Arc<Credit>,
     /// The signal that ends the requests under way as far as that is possible.
     stop: Stop,
-    state: Mutex<State>,
+    state: Mutex<FetchQueue>,
     /// The signal to the threads that decode: an answer has arrived.
     arrived: Condvar,
     /// The signal to the threads that fetch: memory was released, or a thread waits for bytes.
@@ -40,7 +40,7 @@ pub(super) struct Ahead {
 }
 
 #[derive(Default)]
-struct State {
+struct FetchQueue {
     /// The number of requests that have begun.
     begun: usize,
     /// The requests that are under way, by their numbers.
@@ -73,7 +73,7 @@ struct Answer {
     users: usize,
 }
 
-impl State {
+impl FetchQueue {
     /// Ends an attempt at a request. Returns the request if the answer of this attempt is used. This is not so
     /// if another attempt was answered before, or if this one failed and another one is under way.
     fn land(&mut self, number: usize, is_answered: bool) -> Option<Flight> {
@@ -113,7 +113,7 @@ impl Ahead {
         ahead_bytes: u64,
         recorded: Option<RecordedPlan>,
     ) -> Arc<Self> {
-        let mut state = State { left: units.len(), ..State::default() };
+        let mut state = FetchQueue { left: units.len(), ..FetchQueue::default() };
         let mut sound = units.to_vec();
         for (unit, ranges) in sound.iter_mut().enumerate() {
             if let Err(error) = check_unit(source.as_ref(), ranges) {
@@ -166,12 +166,12 @@ impl Ahead {
             if state.stopped || stopped() || state.left == 0 {
                 return None;
             }
-            let found = match unit {
+            let complete = match unit {
                 None => state.ready.first().copied(),
                 Some(unit) if unit >= self.plan.units.len() => return None,
                 Some(unit) => state.ready.contains(&unit).then_some(unit),
             };
-            if let Some(unit) = found {
+            if let Some(unit) = complete {
                 return Some(self.hand_over(state, unit));
             }
             if let Some(unit) = self.broken(&state, unit) {
@@ -211,7 +211,7 @@ impl Ahead {
 
     fn hand_over(
         self: &Arc<Self>,
-        mut state: MutexGuard<'_, State>,
+        mut state: MutexGuard<'_, FetchQueue>,
         unit: usize,
     ) -> std::result::Result<Fetched, Failed> {
         state.ready.remove(&unit);
@@ -237,7 +237,7 @@ impl Ahead {
     }
 
     /// Returns the unit whose request has failed. It will never be ready.
-    fn broken(&self, state: &State, wanted: Option<usize>) -> Option<usize> {
+    fn broken(&self, state: &FetchQueue, wanted: Option<usize>) -> Option<usize> {
         let broken = || state.failed.keys().copied().filter(|&unit| state.missing[unit] > 0).min();
         wanted.filter(|unit| state.failed.contains_key(unit)).or_else(broken)
     }
@@ -271,7 +271,7 @@ impl Ahead {
     }
 
     /// Makes a request again that a thread waits for and that is overdue. [`super::hedge`] has the rule.
-    fn repeat_overdue(self: &Arc<Self>, state: &mut State, unit: Option<usize>) {
+    fn repeat_overdue(self: &Arc<Self>, state: &mut FetchQueue, unit: Option<usize>) {
         let is_needed = |number: usize| unit.is_none_or(|unit| self.plan.needs(unit, number));
         let flights = state.flights.iter();
         let flights = flights.filter(|(number, flight)| !flight.repeated && is_needed(**number));
@@ -304,7 +304,7 @@ impl Ahead {
     }
 
     /// Begins the next request, if there is memory for it, or if a waiting thread needs its answer.
-    fn begin(&self, state: &mut State) -> Option<usize> {
+    fn begin(&self, state: &mut FetchQueue) -> Option<usize> {
         let bytes = self.plan.requests.get(state.begun)?.bytes;
         let fits = state.bytes.saturating_add(bytes) <= self.ahead_bytes;
         if !fits && state.begun >= self.needed(state) {
@@ -319,7 +319,7 @@ impl Ahead {
 
     /// Returns the number of requests that must have begun, so that one of the waiting threads gets its unit. All
     /// of them may be in flight together: the whole unit is in memory in any case.
-    fn needed(&self, state: &State) -> usize {
+    fn needed(&self, state: &FetchQueue) -> usize {
         let first_incomplete = || state.missing.iter().position(|&missing| missing > 0);
         let unit = |waiting: &Option<usize>| match waiting {
             Some(unit) => (!state.ready.contains(unit)).then_some(*unit),
@@ -333,7 +333,7 @@ impl Ahead {
 
     /// Wakes one thread that begins the next request if there is memory for it. After the last request, all
     /// threads that fetch end.
-    fn wake_next(&self, state: &State) {
+    fn wake_next(&self, state: &FetchQueue) {
         match state.begun < self.plan.requests.len() {
             true => self.released.notify_one(),
             false => self.released.notify_all(),
@@ -415,7 +415,7 @@ impl Ahead {
         self.wake_next(&state);
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, FetchQueue> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

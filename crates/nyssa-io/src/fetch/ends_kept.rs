@@ -12,10 +12,10 @@ use crate::known::Known;
 /// The ends of files that were opened by the same options. A chain of many files opens each of them twice: once for its
 /// columns, and again to read it. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct KeptEnds(Arc<PerProcess<Mutex<Kept>>>);
+pub(crate) struct KeptEnds(Arc<PerProcess<Mutex<EndsOfFiles>>>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct EndsOfFiles {
     files: HashMap<String, KeptFile>,
     bytes: u64,
     next: u64,
@@ -42,27 +42,27 @@ impl KeptEnds {
 
     /// Returns the ends of a file if they are of this size and version. They are taken out.
     pub(crate) fn take(&self, name: &str, size: u64, version: &str) -> Option<Known> {
-        let mut kept = self.0.lock();
-        let file = kept.files.remove(name)?;
-        kept.bytes -= file.known.bytes();
+        let mut ends = self.0.lock();
+        let file = ends.files.remove(name)?;
+        ends.bytes -= file.known.bytes();
         (file.size == size && file.version == version).then_some(file.known)
     }
 
     /// Keeps the ends of a file that is closed. The ends of files that were closed long ago make room for them.
     pub(crate) fn keep(&self, name: &str, size: u64, version: String, known: Known) {
-        let mut kept = self.0.lock();
-        let kept = &mut *kept;
-        kept.bytes += known.bytes();
-        let number = kept.next;
-        kept.next += 1;
+        let mut ends = self.0.lock();
+        let ends = &mut *ends;
+        ends.bytes += known.bytes();
+        let number = ends.next;
+        ends.next += 1;
         let file = KeptFile { size, version, known, number };
-        if let Some(before) = kept.files.insert(name.to_owned(), file) {
-            kept.bytes -= before.known.bytes();
+        if let Some(before) = ends.files.insert(name.to_owned(), file) {
+            ends.bytes -= before.known.bytes();
         }
-        while kept.bytes > fetch::KEPT_BYTES {
-            let oldest = kept.files.iter().min_by_key(|(_, file)| file.number);
+        while ends.bytes > fetch::KEPT_BYTES {
+            let oldest = ends.files.iter().min_by_key(|(_, file)| file.number);
             let Some(oldest) = oldest.map(|(name, _)| name.clone()) else { return };
-            kept.bytes -= kept.files.remove(&oldest).map_or(0, |file| file.known.bytes());
+            ends.bytes -= ends.files.remove(&oldest).map_or(0, |file| file.known.bytes());
         }
     }
 }
@@ -75,15 +75,15 @@ mod tests {
 
     #[test]
     fn the_oldest_ends_make_room() {
-        let kept = KeptEnds::default();
+        let ends = KeptEnds::default();
         let third = fetch::KEPT_BYTES / 3;
         let known = || Known::new([(0..third, Bytes::from(vec![0; third as usize]))]);
         for name in ["a", "b", "c", "b", "d"] {
-            kept.keep(name, 10, "one".to_owned(), known());
+            ends.keep(name, 10, "one".to_owned(), known());
         }
-        assert!(kept.take("a", 10, "one").is_none(), "it was removed");
-        assert!(kept.take("b", 11, "one").is_none() && kept.take("b", 10, "one").is_none());
-        assert!(kept.take("c", 10, "two").is_none() && kept.take("d", 10, "one").is_some());
-        assert_eq!(kept.0.lock().bytes, 0);
+        assert!(ends.take("a", 10, "one").is_none(), "it was removed");
+        assert!(ends.take("b", 11, "one").is_none() && ends.take("b", 10, "one").is_none());
+        assert!(ends.take("c", 10, "two").is_none() && ends.take("d", 10, "one").is_some());
+        assert_eq!(ends.0.lock().bytes, 0);
     }
 }

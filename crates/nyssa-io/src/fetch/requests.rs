@@ -24,7 +24,7 @@ pub(super) struct Requests {
     pub requests: Vec<Request>,
     pub units: Vec<Needs>,
     /// The ranges of all requests.
-    parts: Vec<Part>,
+    parts: Vec<RequestRange>,
 }
 
 /// The requests and places of one unit.
@@ -38,7 +38,7 @@ pub(super) struct Needs {
 
 /// One range of a request.
 #[derive(Debug)]
-struct Part {
+struct RequestRange {
     request: usize,
     index: usize,
     range: Range<u64>,
@@ -122,7 +122,8 @@ impl Requests {
             }
             let number = self.requests.len() - 1;
             let request = &mut self.requests[number];
-            let part = Part { request: number, index: request.ranges.len(), range: start..end };
+            let part =
+                RequestRange { request: number, index: request.ranges.len(), range: start..end };
             request.ranges.push(start..end);
             request.bytes += end - start;
             self.parts.push(part);
@@ -137,7 +138,7 @@ impl Requests {
         unit: usize,
         answer: impl Fn(usize) -> Option<&'a [Bytes]>,
     ) -> Option<Vec<Bytes>> {
-        let piece = |part: &Part, range: &Range<u64>| {
+        let piece = |part: &RequestRange, range: &Range<u64>| {
             let bytes = answer(part.request)?.get(part.index)?;
             let from = range.start.max(part.range.start) - part.range.start;
             let to = range.end.min(part.range.end) - part.range.start;

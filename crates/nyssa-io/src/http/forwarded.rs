@@ -140,8 +140,8 @@ mod tests {
     #[test]
     fn only_the_first_line_of_a_request_changes() {
         let add = |request: &str| {
-            let found = addressed(request.as_bytes(), b"http://h:81", b"P: x\r\n");
-            found.map(|found| String::from_utf8(found).unwrap())
+            let forwarded = addressed(request.as_bytes(), b"http://h:81", b"P: x\r\n");
+            forwarded.map(|bytes| String::from_utf8(bytes).unwrap())
         };
         assert_eq!(
             add("GET /a%20b?c HTTP/1.1\r\nHost: h:81\r\n\r\n").unwrap(),

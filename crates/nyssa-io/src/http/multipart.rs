@@ -25,8 +25,8 @@ const PART_HEAD_BYTES: u64 = 1 << 10;
 
 /// Returns the value of a `Range` header.
 pub(super) fn header(ranges: &[Range<u64>]) -> String {
-    let one = |range: &Range<u64>| format!("{}-{}", range.start, range.end.saturating_sub(1));
-    ranges.iter().map(one).collect::<Vec<_>>().join(",")
+    let text_of = |range: &Range<u64>| format!("{}-{}", range.start, range.end.saturating_sub(1));
+    ranges.iter().map(text_of).collect::<Vec<_>>().join(",")
 }
 
 /// Returns the largest number of bytes that an answer with these ranges may have.
@@ -57,7 +57,7 @@ pub(super) fn parts(
     size: u64,
 ) -> Result<Vec<Bytes>, String> {
     let mut place = 0;
-    let mut found = Vec::with_capacity(ranges.len());
+    let mut parts = Vec::with_capacity(ranges.len());
     for range in ranges {
         delimiter(body, &mut place, boundary)?;
         let text = content_range_of(body, &mut place)?;
@@ -73,12 +73,12 @@ pub(super) fn parts(
         let length = usize::try_from(range.end - range.start).map_err(|_| "it is too large")?;
         let end = place.checked_add(length).filter(|&end| end <= body.len());
         let end = end.ok_or("it ends within a part")?;
-        found.push(body.slice(place..end));
+        parts.push(body.slice(place..end));
         place = end;
     }
     delimiter(body, &mut place, boundary)?;
     match body[place..].starts_with(b"--") {
-        true => Ok(found),
+        true => Ok(parts),
         false => Err("it has more parts than were requested".to_owned()),
     }
 }
@@ -130,27 +130,27 @@ mod tests {
         let part = |range: &str, data: &str| {
             format!("\r\n--b\r\nContent-Type: x/y\r\nContent-Range: bytes {range}\r\n\r\n{data}")
         };
-        let (one, two) = (part("0-2/50", "abc"), part("10-13/50", "d\r\n-"));
+        let (first, two) = (part("0-2/50", "abc"), part("10-13/50", "d\r\n-"));
         let ranges = [0..3, 10..14];
         let parsed = |body: String| parts(&body.into(), "b", &ranges, 50);
-        let sound = parsed(format!("{one}{two}\r\n--b--\r\n")).unwrap();
+        let sound = parsed(format!("{first}{two}\r\n--b--\r\n")).unwrap();
         assert_eq!(sound, ["abc", "d\r\n-"]);
         // A body can begin with the boundary, and the size of the file can be unknown.
-        let text = format!("{one}{two}\r\n--b--").replace("/50", "/*");
+        let text = format!("{first}{two}\r\n--b--").replace("/50", "/*");
         assert_eq!(parsed(text[2..].to_owned()).unwrap(), sound);
         for (body, expected) in [
-            (format!("{one}\r\n--b--"), "the headers of a part have no end"),
-            (format!("{two}{one}\r\n--b--"), "it has bytes 10-13/50 instead of bytes 0-2"),
-            (format!("{one}{two}{one}\r\n--b--"), "it has more parts than were requested"),
-            (format!("{one}{}", &two[..two.len() - 1]), "it ends within a part"),
-            (format!("{one}{two}"), "a boundary is missing"),
-            (format!("{one}x{two}\r\n--b--"), "a boundary is missing"),
+            (format!("{first}\r\n--b--"), "the headers of a part have no end"),
+            (format!("{two}{first}\r\n--b--"), "it has bytes 10-13/50 instead of bytes 0-2"),
+            (format!("{first}{two}{first}\r\n--b--"), "it has more parts than were requested"),
+            (format!("{first}{}", &two[..two.len() - 1]), "it ends within a part"),
+            (format!("{first}{two}"), "a boundary is missing"),
+            (format!("{first}x{two}\r\n--b--"), "a boundary is missing"),
             (
-                format!("{one}{two}\r\n--b--").replace("/50", "/51"),
+                format!("{first}{two}\r\n--b--").replace("/50", "/51"),
                 "it has bytes 0-2/51 instead of bytes 0-2",
             ),
             (
-                format!("{one}{two}\r\n--b--").replace("Content-Range", "Range"),
+                format!("{first}{two}\r\n--b--").replace("Content-Range", "Range"),
                 "a part has no Content-Range",
             ),
             ("500 Internal Server Error".to_owned(), "a boundary is missing"),

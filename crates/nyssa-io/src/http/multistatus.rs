@@ -18,7 +18,7 @@ pub(super) struct Named {
 
 /// Returns the things in an answer, or `None` if it is not such an answer.
 pub(super) fn parse(text: &str) -> Option<Vec<Named>> {
-    let mut found = Vec::new();
+    let mut entries = Vec::new();
     let mut now: Option<Named> = None;
     let mut in_type = false;
     let mut is_multistatus = false;
@@ -31,7 +31,7 @@ pub(super) fn parse(text: &str) -> Option<Vec<Named>> {
         match (name, is_end) {
             ("multistatus", false) => is_multistatus = true,
             ("response", false) => now = Some(Named::default()),
-            ("response", true) => found.extend(now.take().filter(|named| !named.path.is_empty())),
+            ("response", true) => entries.extend(now.take().filter(|named| !named.path.is_empty())),
             ("href", false) => {
                 // Other properties may have locations, too. The first location belongs to the file or folder.
                 if let Some(named) = now.as_mut().filter(|named| named.path.is_empty()) {
@@ -47,7 +47,7 @@ pub(super) fn parse(text: &str) -> Option<Vec<Named>> {
             _ => (),
         }
     }
-    is_multistatus.then_some(found)
+    is_multistatus.then_some(entries)
 }
 
 /// Returns the path of a location, which is a path or a URL. All ways to write a name become one.

@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn the_environment_sets_what_it_names() {
         let with = |name: &'static str, value: &'static str| {
-            HttpOptions::from_vars(move |asked| (asked == name).then(|| value.to_owned()))
+            HttpOptions::from_vars(move |variable| (variable == name).then(|| value.to_owned()))
         };
         let default = HttpOptions::default();
         assert_eq!(with("", "").unwrap(), default);

@@ -59,8 +59,8 @@ mod tests {
 
     fn proxy(scheme: &str, variables: &[(&str, &str)]) -> Result<Option<Proxy>, String> {
         let var = |name: &str| {
-            let found = variables.iter().find(|(key, _)| *key == name)?;
-            Some(found.1.to_owned())
+            let variable = variables.iter().find(|(key, _)| *key == name)?;
+            Some(variable.1.to_owned())
         };
         of_variables(scheme, true, var)
     }

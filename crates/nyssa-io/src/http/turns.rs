@@ -21,12 +21,12 @@ const POLL: Duration = Duration::from_millis(20);
 /// The requests of this process to one server.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
-    state: Mutex<State>,
+    state: Mutex<ServerLoad>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ServerLoad {
     /// The number of requests that are under way.
     active: usize,
     /// The limit of a server that was too busy.
@@ -86,7 +86,7 @@ impl Turns {
         Ok(Turn { turns: Arc::clone(self), begin: Instant::now() })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ServerLoad> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -81,12 +81,12 @@ mod tests {
     /// Returns the result if the bytes from `start` on are on disk, and the number of checked bytes.
     fn look(units: &[Vec<Range<u64>>], start: u64) -> (Option<bool>, usize) {
         let seen = Cell::new(0);
-        let found = all_cached(units, |offset| {
+        let cached = all_cached(units, |offset| {
             assert!(units.iter().flatten().any(|range| range.contains(&offset)), "byte {offset}");
             seen.set(seen.get() + 1);
             if offset < start { Place::Cache } else { Place::Disk }
         });
-        (found, seen.get())
+        (cached, seen.get())
     }
 
     #[test]
@@ -99,9 +99,9 @@ mod tests {
         assert_eq!(look(&many, 900_000), (Some(true), 32));
         assert_eq!(look(&many, 800_000).0, Some(false));
         assert_eq!(look(&many, 0), (Some(false), 5));
-        let one = [vec![0..1 << 20]];
-        assert_eq!(look(&one, u64::MAX), (Some(true), 32));
-        assert_eq!(look(&one, 1 << 19).0, Some(false));
+        let unit = [vec![0..1 << 20]];
+        assert_eq!(look(&unit, u64::MAX), (Some(true), 32));
+        assert_eq!(look(&unit, 1 << 19).0, Some(false));
         assert_eq!(look(&[vec![5..6, 8..9], vec![u64::MAX - 1..u64::MAX]], 7).0, Some(false));
     }
 

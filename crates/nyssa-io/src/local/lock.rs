@@ -44,7 +44,7 @@ const LOCAL: [i64; 8] = [
 pub(super) fn is_on_this_machine(file: &File) -> bool {
     #[allow(clippy::unnecessary_cast, clippy::cast_lossless)]
     rustix::fs::fstatfs(file)
-        .is_ok_and(|found| LOCAL.contains(&(found.f_type as i64 & 0xFFFF_FFFF)))
+        .is_ok_and(|system| LOCAL.contains(&(system.f_type as i64 & 0xFFFF_FFFF)))
 }
 
 #[cfg(not(target_os = "linux"))]

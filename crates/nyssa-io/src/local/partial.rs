@@ -126,7 +126,7 @@ pub fn is_at(_: &File, _: &Path) -> bool {
 pub(super) fn target(path: &Path) -> io::Result<PathBuf> {
     match fs::canonicalize(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        found => return found,
+        opened => return opened,
     }
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {

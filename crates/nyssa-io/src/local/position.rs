@@ -26,7 +26,7 @@ fn write_at(file: &File, data: &[u8], offset: u64) -> Result<usize> {
 
 /// Makes the error for a file that has no byte `offset` any more.
 pub(super) fn cut(file: &File, offset: u64) -> Error {
-    let end = file.metadata().map_or(offset, |found| found.len().min(offset));
+    let end = file.metadata().map_or(offset, |metadata| metadata.len().min(offset));
     let reason = format!("it ends at byte {end} now, because it was truncated after it was opened");
     Error::new(ErrorKind::UnexpectedEof, reason)
 }

@@ -72,11 +72,11 @@ fn missing(path: &Path, error: io::Error) -> io::Error {
 
 /// Returns an error if the path is not a regular file.
 pub(super) fn check_file(path: &Path) -> io::Result<()> {
-    let found = fs::metadata(path)?;
-    if found.is_dir() {
+    let metadata = fs::metadata(path)?;
+    if metadata.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder, not a file"));
     }
-    if !found.is_file() {
+    if !metadata.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
     Ok(())

@@ -54,9 +54,9 @@ mod tests {
     use super::*;
 
     fn url(name: &str, variables: &[(&str, &str)]) -> String {
-        let var = |asked: &str| {
-            let found = variables.iter().find(|(name, _)| *name == asked)?;
-            Some(found.1.to_owned())
+        let var = |wanted: &str| {
+            let variable = variables.iter().find(|(name, _)| *name == wanted)?;
+            Some(variable.1.to_owned())
         };
         match of_variables(name, &var) {
             Ok(bucket) => bucket.object_url("dir/a b.root").to_string(),

@@ -65,13 +65,13 @@ impl Profile {
 
     /// Adds the values in some sections of a file. Returns whether the file has one of the sections.
     fn add(&mut self, text: &str, sections: &[&str]) -> bool {
-        let (mut inside, mut found) = (false, false);
+        let (mut inside, mut is_there) = (false, false);
         for line in text.lines() {
             let indented = line.starts_with([' ', '\t']);
             let line = line.trim();
             if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
                 inside = sections.contains(&name.trim());
-                found |= inside;
+                is_there |= inside;
             } else if inside && !indented && !line.starts_with(['#', ';']) {
                 // An indented line belongs to a value that is a table.
                 if let Some((key, value)) = line.split_once('=') {
@@ -79,7 +79,7 @@ impl Profile {
                 }
             }
         }
-        found
+        is_there
     }
 }
 

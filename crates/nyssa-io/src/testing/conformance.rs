@@ -75,8 +75,8 @@ fn check_order(source: &Arc<dyn Source>, content: &[u8]) {
             assert!(answer[..] == *slice(content, &range), "bytes {range:?} of {ranges:?}");
         }
     }
-    let one = source.read_range(5..9);
-    assert!(one.is_ok_and(|bytes| bytes[..] == content[5..9]), "one range");
+    let answer = source.read_range(5..9);
+    assert!(answer.is_ok_and(|bytes| bytes[..] == content[5..9]), "one range");
 }
 
 fn check_bounds(source: &Arc<dyn Source>) {

@@ -51,16 +51,19 @@ impl Protocol for Served {
 
     fn list(&self, url: &str) -> Result<Vec<FolderEntry>> {
         let folder = format!("{}/", url.trim_end_matches('/'));
-        let mut found = BTreeMap::new();
+        let mut entries = BTreeMap::new();
         for below in all().keys().filter_map(|name| name.strip_prefix(&folder)) {
             match below.split_once('/') {
-                Some((name, _)) => found.insert(name.to_owned(), EntryKind::Folder),
-                None => found.insert(below.to_owned(), EntryKind::File),
+                Some((name, _)) => entries.insert(name.to_owned(), EntryKind::Folder),
+                None => entries.insert(below.to_owned(), EntryKind::File),
             };
         }
-        if found.is_empty() {
+        if entries.is_empty() {
             return Err(Error::new(url, "list the folder", io::ErrorKind::NotFound.into()));
         }
-        Ok(found.into_iter().map(|(name, kind)| FolderEntry { name: name.into(), kind }).collect())
+        Ok(entries
+            .into_iter()
+            .map(|(name, kind)| FolderEntry { name: name.into(), kind })
+            .collect())
     }
 }

@@ -50,12 +50,12 @@ impl WebRequest {
     /// Returns the ranges of a request for more than one range.
     pub fn ranges(&self, size: u64) -> Option<Vec<Range<u64>>> {
         let all = self.header("range")?.strip_prefix("bytes=")?;
-        let one = |text: &str| {
+        let range = |text: &str| {
             let (first, last) = text.split_once('-')?;
             let end = last.parse::<u64>().ok()?.checked_add(1).filter(|&end| end <= size)?;
             first.parse::<u64>().ok().filter(|&first| first < end).map(|first| first..end)
         };
-        all.contains(',').then(|| all.split(',').map(one).collect())?
+        all.contains(',').then(|| all.split(',').map(range).collect())?
     }
 
     /// Returns the range of a request for one range of `size` bytes.

@@ -137,15 +137,15 @@ impl Link {
 }
 
 /// The state of a link. Threads that wait for answers share it.
-pub(super) struct Shared {
+pub(super) struct SharedLink {
     pub link: Link,
     /// Whether each server answers requests for several ranges, where a protocol lets it prove that.
     several: Vec<Several>,
-    state: Mutex<State>,
+    state: Mutex<Traffic>,
     changed: Condvar,
 }
 
-struct State {
+struct Traffic {
     /// The time at which the line will have carried all bytes that were given to it.
     line: Instant,
     servers: Vec<Server>,
@@ -171,14 +171,14 @@ struct Connection {
     turns: (u64, u64),
 }
 
-impl Shared {
+impl SharedLink {
     pub(super) fn new(link: Link) -> Arc<Self> {
         let now = Instant::now();
         let server = || Server { idle: now, connections: Vec::new(), waiting: (0, 0) };
         let servers: Vec<Server> = (0..link.servers.max(1)).map(|_| server()).collect();
         let can_prove = link.protocol.numbers().can_prove;
         let several = servers.iter().filter(|_| can_prove).map(|_| Several::default()).collect();
-        let state = Mutex::new(State { line: now, servers });
+        let state = Mutex::new(Traffic { line: now, servers });
         Arc::new(Self { link, several, state, changed: Condvar::new() })
     }
 
@@ -187,7 +187,7 @@ impl Shared {
         self.several.get(server % self.several.len().max(1))
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, Traffic> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -209,15 +209,15 @@ impl Shared {
         drop(state);
         let sent = self.send(server, connection, bytes, begin);
         let mut state = self.lock();
-        let one = &mut state.servers[server].connections[connection];
-        one.idle = sent;
-        one.turns.1 += 1;
+        let used = &mut state.servers[server].connections[connection];
+        used.idle = sent;
+        used.turns.1 += 1;
         drop(state);
         self.changed.notify_all();
         sleep_until(sent + latency / 2);
         let mut state = self.lock();
-        let one = &mut state.servers[server].connections[connection];
-        one.pending = (one.pending.0 - bytes, one.pending.1 - 1);
+        let used = &mut state.servers[server].connections[connection];
+        used.pending = (used.pending.0 - bytes, used.pending.1 - 1);
         drop(state);
         self.changed.notify_all();
     }
@@ -230,7 +230,7 @@ impl Shared {
         while bytes > 0 {
             sleep_until(now);
             let mut state = self.lock();
-            let State { line, servers } = &mut *state;
+            let Traffic { line, servers } = &mut *state;
             let window = &mut servers[server].connections[connection].window;
             match window.room(now) {
                 Ok(room) => {
@@ -260,10 +260,10 @@ impl Shared {
             let of = &mut state.servers[server];
             if let Some(index) = self.find(of, bytes, now) {
                 of.waiting = (of.waiting.0 - bytes, of.waiting.1 - 1);
-                let one = &mut of.connections[index];
-                one.pending = (one.pending.0 + bytes, one.pending.1 + 1);
-                one.turns.0 += 1;
-                return (server, index, one.turns.0 - 1);
+                let used = &mut of.connections[index];
+                used.pending = (used.pending.0 + bytes, used.pending.1 + 1);
+                used.turns.0 += 1;
+                return (server, index, used.turns.0 - 1);
             }
             if self.open_more(of, now) {
                 continue;
@@ -283,9 +283,9 @@ impl Shared {
     fn find(&self, server: &Server, bytes: u64, now: Instant) -> Option<usize> {
         let all = server.connections.iter().enumerate();
         let standing = all.filter(|(_, item)| item.stands <= now);
-        let (index, one) = standing.min_by_key(|(_, item)| item.pending)?;
+        let (index, least) = standing.min_by_key(|(_, item)| item.pending)?;
         let queue = self.link.protocol.numbers().queue.unwrap_or_default();
-        (one.pending.1 == 0 || one.pending.0 + bytes <= queue).then_some(index)
+        (least.pending.1 == 0 || least.pending.0 + bytes <= queue).then_some(index)
     }
 
     /// Begins to open the connections that the waiting requests need. Returns whether there are any.

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use nyssa_observe::Event;
 use serde::Serialize;
 
-use super::link::{Link, Shared, sleep_until};
+use super::link::{Link, SharedLink, sleep_until};
 use super::recorded::Trace;
 use super::schedule::{Action, Schedule, Step, schedule};
 use super::simulated::Simulated;
@@ -66,14 +66,14 @@ struct Run<'r> {
     /// The number of this replay in the process.
     number: u64,
     open: OpenOptions,
-    shared: Option<Arc<Shared>>,
+    shared: Option<Arc<SharedLink>>,
     begin: Instant,
-    state: Mutex<State>,
+    state: Mutex<ReplayProgress>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct ReplayProgress {
     /// The ends and the releases of the steps that are done.
     done: HashMap<usize, (Instant, Instant)>,
     sources: HashMap<u64, Arc<dyn Source>>,
@@ -112,7 +112,7 @@ pub fn replay(trace: &Trace, options: &ReplayOptions) -> Result<Replayed> {
         options,
         number: REPLAYS.fetch_add(1, Ordering::Relaxed),
         open: OpenOptions::default(),
-        shared: options.link.map(Shared::new),
+        shared: options.link.map(SharedLink::new),
         begin: Instant::now(),
         state: Mutex::default(),
         changed: Condvar::new(),
@@ -137,7 +137,7 @@ pub fn replay(trace: &Trace, options: &ReplayOptions) -> Result<Replayed> {
 }
 
 impl Run<'_> {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ReplayProgress> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -229,8 +229,8 @@ impl Run<'_> {
     }
 
     fn source(&self, file: u64) -> Result<Arc<dyn Source>> {
-        let found = self.state().sources.get(&file).cloned();
-        found.ok_or_else(|| {
+        let source = self.state().sources.get(&file).cloned();
+        source.ok_or_else(|| {
             let error =
                 io::Error::new(io::ErrorKind::InvalidData, "it reads a file that is not open");
             Error::new("the trace", "replay", error)

@@ -162,8 +162,8 @@ mod tests {
         schedule(&Trace { events })
     }
 
-    fn about(found: f64, expected: f64) -> bool {
-        (found - expected).abs() < 1e-9
+    fn about(computed: f64, expected: f64) -> bool {
+        (computed - expected).abs() < 1e-9
     }
 
     #[test]

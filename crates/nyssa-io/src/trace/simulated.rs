@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::link::Shared;
+use super::link::SharedLink;
 use crate::heuristics::http;
 use crate::known::read_unknown;
 use crate::{Cost, Limits, OpenOptions, Result, Source};
@@ -17,7 +17,7 @@ pub(super) struct Simulated {
     server: usize,
     /// The ranges that came when it was opened.
     ends: Vec<Range<u64>>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedLink>,
 }
 
 impl Simulated {
@@ -27,7 +27,7 @@ impl Simulated {
         name: String,
         size: u64,
         server: usize,
-        shared: &Arc<Shared>,
+        shared: &Arc<SharedLink>,
         options: &OpenOptions,
     ) -> Self {
         let ends = match shared.link.opens_with_ends() {

@@ -131,11 +131,11 @@ impl Trace {
                     all.open_seconds += end - start;
                     all.bytes_open += known.iter().map(|pair| pair.1).sum::<u64>();
                     names.insert(*file, name);
-                    let found = files.entry(name).or_default();
+                    let file_summary = files.entry(name).or_default();
                     // An old trace may have secrets of URLs.
-                    found.name = crate::for_people::shown(name);
-                    found.size = found.size.max(*size);
-                    found.opens += 1;
+                    file_summary.name = crate::for_people::shown(name);
+                    file_summary.size = file_summary.size.max(*size);
+                    file_summary.opens += 1;
                     busy.push((*start, *end));
                 }
                 Event::Plan { plan, units, .. } => {
@@ -341,9 +341,9 @@ fn sizes(requests: &[Request]) -> Vec<SizeBin> {
     let mut bins: BTreeMap<u64, SizeBin> = BTreeMap::new();
     let mut at = |bytes: u64, requests: u64, ranges: u64| {
         let bytes = bin(bytes);
-        let found = bins.entry(bytes).or_insert(SizeBin { bytes, ..SizeBin::default() });
-        found.requests += requests;
-        found.ranges += ranges;
+        let size_bin = bins.entry(bytes).or_insert(SizeBin { bytes, ..SizeBin::default() });
+        size_bin.requests += requests;
+        size_bin.ranges += ranges;
     };
     for request in requests {
         at(request.bytes(), 1, 0);

@@ -107,9 +107,9 @@ fn files_are_made_and_changed_by_url() {
 
 fn sorted(folder: &str) -> Vec<(String, EntryKind)> {
     let name = |entry: FolderEntry| (entry.name.into_string().unwrap(), entry.kind);
-    let mut found: Vec<_> = list(folder).unwrap().into_iter().map(name).collect();
-    found.sort_by(|a, b| a.0.cmp(&b.0));
-    found
+    let mut entries: Vec<_> = list(folder).unwrap().into_iter().map(name).collect();
+    entries.sort_by(|a, b| a.0.cmp(&b.0));
+    entries
 }
 
 #[test]
@@ -127,13 +127,13 @@ fn folders_are_listed() {
     for base in [base, &format!("file:{base}"), &url, served] {
         assert_eq!(sorted(base), [("one.root".into(), File), ("sub".into(), Folder)], "{base}");
         assert_eq!(kind(base).unwrap(), Some(Folder), "{base}");
-        let one = format!("{base}/one.root");
-        assert_eq!(kind(&one).unwrap(), Some(File));
-        assert_eq!(read(&one).unwrap(), b"bytes");
-        assert!(exists(&one) && exists(base));
+        let file = format!("{base}/one.root");
+        assert_eq!(kind(&file).unwrap(), Some(File));
+        assert_eq!(read(&file).unwrap(), b"bytes");
+        assert!(exists(&file) && exists(base));
         let missing = format!("{base}/none");
         assert_eq!(kind(&missing).unwrap(), None);
-        assert_eq!(kind(format!("{one}/none")).unwrap(), None);
+        assert_eq!(kind(format!("{file}/none")).unwrap(), None);
         assert!(!exists(&missing));
         for error in [list(&missing).unwrap_err(), read(&missing).unwrap_err()] {
             assert_eq!(error.source.kind(), ErrorKind::NotFound, "{base}");
@@ -151,8 +151,8 @@ fn links_are_what_they_lead_to() {
     symlink("folder", folder.path().join("link")).unwrap();
     symlink("nowhere", folder.path().join("lost")).unwrap();
     let base = folder.path().to_str().unwrap();
-    let found = sorted(base).into_iter().map(|(_, kind)| kind).collect::<Vec<_>>();
-    assert_eq!(found, [EntryKind::Folder, EntryKind::Folder, EntryKind::File]);
+    let kinds = sorted(base).into_iter().map(|(_, kind)| kind).collect::<Vec<_>>();
+    assert_eq!(kinds, [EntryKind::Folder, EntryKind::Folder, EntryKind::File]);
     assert_eq!(kind(format!("{base}/lost")).unwrap(), None);
 }
 

@@ -204,11 +204,11 @@ fn a_source_of_few_ranges_gets_no_more_than_it_takes() {
 fn two_readers_share_what_each_has_read() {
     let folder = tempfile::tempdir().unwrap();
     let (first, second) = (origin(), origin());
-    let one = cache(folder.path()).source(URL, first.clone());
+    let cached = cache(folder.path()).source(URL, first.clone());
     let other = cache(folder.path()).source(URL, second.clone());
-    check(&one, &[0..100_000]);
+    check(&cached, &[0..100_000]);
     check(&other, &[0..200_000]);
-    check(&one, &[50_000..200_000]);
+    check(&cached, &[50_000..200_000]);
     assert_eq!(first.trace(), [[0..100_000]]);
     assert_eq!(second.trace(), [[100_000..200_000]]);
     assert_eq!(fs::metadata(file_of(folder.path(), "data")).unwrap().len(), 200_000);
@@ -281,9 +281,9 @@ fn a_record_that_was_not_completed_is_cut_off() {
 fn a_resource_that_has_changed_is_another_resource() {
     let folder = tempfile::tempdir().unwrap();
     let cache = cache(folder.path());
-    let one = vec![1; 1000];
+    let bytes = vec![1; 1000];
     let all = [
-        origin_with(&one, Some("ETag 1"), FAR),
+        origin_with(&bytes, Some("ETag 1"), FAR),
         origin_with(&[2; 1000], Some("ETag 2"), FAR),
         origin_with(&[3; 1001], Some("ETag 2"), FAR),
         origin_with(&[4; 1000], None, FAR),
@@ -293,13 +293,13 @@ fn a_resource_that_has_changed_is_another_resource() {
         assert_eq!(read, vec![number as u8 + 1; 1000]);
     }
     // Users, passwords, tokens and signatures do not make another resource.
-    let again = origin_with(&one, Some("ETag 1"), FAR);
+    let again = origin_with(&bytes, Some("ETag 1"), FAR);
     let url = "https://me:secret@HOST/file.root?X-Amz-Signature=5&authz=token";
-    assert_eq!(cache.source(url, again.clone()).read_range(0..1000).unwrap(), one);
+    assert_eq!(cache.source(url, again.clone()).read_range(0..1000).unwrap(), bytes);
     assert!(again.trace().is_empty());
     let report = cache.report().unwrap();
     assert_eq!(report.resources.len(), 4);
-    assert!(report.resources.iter().all(|one| one.url.as_deref() == Some(URL)));
+    assert!(report.resources.iter().all(|resource| resource.url.as_deref() == Some(URL)));
     for entry in entries(folder.path()) {
         let about = fs::read_to_string(entry.join("about.json")).unwrap();
         assert!(!about.contains("secret") && !about.contains("token"), "{about}");
@@ -351,10 +351,11 @@ fn what_was_not_used_for_longest_is_removed() {
     assert!(first.trace().is_empty());
     check(&cache.source(&url(3), origin()), &[0..300_000]);
     let report = cache.report().unwrap();
-    let mut urls: Vec<_> = report.resources.iter().map(|one| one.url.clone().unwrap()).collect();
+    let mut urls: Vec<_> =
+        report.resources.iter().map(|resource| resource.url.clone().unwrap()).collect();
     urls.sort();
     assert_eq!(urls, [url(0), url(2), url(3)]);
-    assert!(report.resources.iter().map(|one| one.disk_bytes).sum::<u64>() <= 1_020_000);
+    assert!(report.resources.iter().map(|resource| resource.disk_bytes).sum::<u64>() <= 1_020_000);
     // A reader with an open resource continues after the removal, and stores what it reads in a new folder.
     #[cfg(unix)]
     check(&held[1], &[0..300_000]);
@@ -368,7 +369,7 @@ fn what_was_not_used_for_longest_is_removed() {
         check(&source, &[start..start + 100_000]);
     }
     let report = cache.report().unwrap();
-    assert!(report.resources.iter().map(|one| one.disk_bytes).sum::<u64>() <= 1_020_000);
+    assert!(report.resources.iter().map(|resource| resource.disk_bytes).sum::<u64>() <= 1_020_000);
     assert!(report.resources[0].stored_bytes >= 800_000, "{:?}", report.resources[0]);
 }
 
@@ -463,9 +464,9 @@ fn a_use_is_noted_and_a_look_is_not() {
     let old = SystemTime::now() - Duration::from_secs(3600);
     let file = fs::OpenOptions::new().write(true).open(about).unwrap();
     file.set_modified(old).unwrap();
-    let found = Cache::find(folder.path()).unwrap();
+    let cache_of_folder = Cache::find(folder.path()).unwrap();
     assert_eq!(
-        found.report().unwrap().resources[0].used,
+        cache_of_folder.report().unwrap().resources[0].used,
         file.metadata().unwrap().modified().unwrap()
     );
     check(&cache(folder.path()).source(URL, origin()), &[0..10]);

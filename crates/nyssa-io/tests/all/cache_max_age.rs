@@ -89,7 +89,7 @@ fn a_warm_file_asks_a_web_server_for_nothing() {
 fn a_warm_file_asks_an_xrootd_server_for_nothing() {
     let sound = |_: &_, answer| Reply::Send(answer);
     let server = ScriptedXrootd::start(content(), CHECKED_SERVER, sound).unwrap();
-    check(&server.url("/file.root"), || server.asked().len());
+    check(&server.url("/file.root"), || server.requests().len());
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn damaged_and_missing_answers_do_not_count() {
     cache.clear(|_| true).unwrap();
     assert!(seen(folder.path()).is_empty());
     assert!(requests_of_opening() > 0);
-    let resources = fs::read_dir(folder.path()).unwrap().map(|one| one.unwrap().path());
+    let resources = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
     let resource = resources.into_iter().find(|path| path.join("about.json").exists()).unwrap();
     fs::remove_dir_all(resource).unwrap();
     assert!(requests_of_opening() > 0);

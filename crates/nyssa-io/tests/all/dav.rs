@@ -21,8 +21,9 @@ fn write(server: &WebServer, force: bool) -> (nyssa_io::Result<()>, Vec<(String,
         Some(name) => name[..name.len() - 16].to_owned() + "*",
         None => target.to_owned(),
     };
-    let asked = server.requests().into_iter().map(|one| (one.method, part(&one.target)));
-    (done, asked.collect())
+    let requests =
+        server.requests().into_iter().map(|request| (request.method, part(&request.target)));
+    (done, requests.collect())
 }
 
 #[test]
@@ -59,11 +60,11 @@ fn a_new_file_appears_when_it_is_complete() {
             "DELETE" => WebAnswer::status(204, ""),
             _ => WebAnswer::status(404, ""),
         });
-        let (done, asked) = write(&server.unwrap(), force);
-        let asked: Vec<_> = asked.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
-        assert_eq!(asked, expected, "{moving}");
-        let found = done.err().map(|error| error.source.to_string()).unwrap_or_default();
-        assert_eq!(found, error, "{moving}");
+        let (done, requests) = write(&server.unwrap(), force);
+        let requests: Vec<_> = requests.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+        assert_eq!(requests, expected, "{moving}");
+        let message = done.err().map(|error| error.source.to_string()).unwrap_or_default();
+        assert_eq!(message, error, "{moving}");
     }
 }
 
@@ -74,10 +75,10 @@ fn what_cannot_be_sent_is_removed() {
         "PUT" | "DELETE" => WebAnswer::status(201, ""),
         _ => WebAnswer::status(404, ""),
     });
-    let (done, asked) = write(&server.unwrap(), true);
+    let (done, requests) = write(&server.unwrap(), true);
     let said = "the server answered 507 Insufficient Storage: no room";
     assert_eq!(done.unwrap_err().source.to_string(), said);
-    let methods: Vec<_> = asked.iter().map(|(method, _)| method.as_str()).collect();
+    let methods: Vec<_> = requests.iter().map(|(method, _)| method.as_str()).collect();
     assert_eq!(methods, ["PUT", "DELETE", "PUT", "DELETE"]);
 }
 
@@ -111,9 +112,12 @@ fn a_server_that_redirects_gets_the_bytes_nowhere_but_there() {
 #[test]
 fn a_file_that_is_there_is_not_replaced() {
     let server = WebServer::start(|_, _| {
-        let one = "<D:response><D:href>/dir/a.root</D:href><D:propstat><D:prop><D:resourcetype/>\
+        let response = "<D:response><D:href>/dir/a.root</D:href><D:propstat><D:prop><D:resourcetype/>\
                    </D:prop></D:propstat></D:response>";
-        WebAnswer::status(207, &format!("<D:multistatus xmlns:D=\"DAV:\">{one}</D:multistatus>"))
+        WebAnswer::status(
+            207,
+            &format!("<D:multistatus xmlns:D=\"DAV:\">{response}</D:multistatus>"),
+        )
     });
     let url = dav(&server.unwrap(), "/dir/a.root");
     let error = create(&url, false).err().unwrap();

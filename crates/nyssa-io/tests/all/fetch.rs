@@ -83,8 +83,8 @@ fn a_connection_of_xrootd_has_many_requests_under_way() {
     const TOGETHER: usize = 8;
     let withheld = Mutex::new((0, Vec::new()));
     // The server keeps the answers until so many requests have come.
-    let server = ScriptedXrootd::start(vec![7; 40 << 20], DATA_SERVER, move |asked, sound| {
-        if asked.id != READ {
+    let server = ScriptedXrootd::start(vec![7; 40 << 20], DATA_SERVER, move |request, sound| {
+        if request.id != READ {
             return Reply::Send(sound);
         }
         let mut withheld = withheld.lock().unwrap();
@@ -100,9 +100,9 @@ fn a_connection_of_xrootd_has_many_requests_under_way() {
     let units: Vec<_> = (0..20_u64).map(|i| vec![i << 21..(i << 21) + (1 << 20)]).collect();
     let fetcher = Fetcher::new(&source, units, AHEAD_BYTES);
     let fetched = std::iter::from_fn(|| fetcher.next(&never));
-    let bytes: usize = fetched.map(|one| one.unwrap().bytes[0].len()).sum();
+    let bytes: usize = fetched.map(|unit| unit.unwrap().bytes[0].len()).sum();
     assert_eq!(bytes, 20 << 20);
-    let reads = server.asked().iter().filter(|asked| asked.id == READ).count();
+    let reads = server.requests().iter().filter(|request| request.id == READ).count();
     assert_eq!(reads, 20);
 }
 
@@ -139,10 +139,11 @@ fn a_unit_that_is_larger_than_the_room_comes_alone() {
     let units = vec![vec![0..600_000], vec![600_000..1_200_000], vec![5..5]];
     let fetcher = Fetcher::new(&source, units, 1_000);
     // Both are held at once: who waits gets what it waits for.
-    let all: Vec<_> = std::iter::from_fn(|| fetcher.next(&never)).map(|one| one.unwrap()).collect();
-    let mut found: Vec<_> = all.iter().map(|one| (one.unit, one.bytes[0].len())).collect();
-    found.sort_unstable();
-    assert_eq!(found, [(0, 600_000), (1, 600_000), (2, 0)]);
+    let all: Vec<_> =
+        std::iter::from_fn(|| fetcher.next(&never)).map(|unit| unit.unwrap()).collect();
+    let mut sizes: Vec<_> = all.iter().map(|unit| (unit.unit, unit.bytes[0].len())).collect();
+    sizes.sort_unstable();
+    assert_eq!(sizes, [(0, 600_000), (1, 600_000), (2, 0)]);
 }
 
 #[test]
@@ -218,8 +219,8 @@ fn the_unit_that_fails_is_named() {
     ] {
         let units = vec![vec![0..10], vec![100_000..100_010, at..at + 10], vec![300_000..300_010]];
         let fetcher = Fetcher::new(&source, units, AHEAD_BYTES);
-        let found: Vec<_> = std::iter::from_fn(|| fetcher.next(&never)).collect();
-        let failed: Vec<_> = found.into_iter().filter_map(std::result::Result::err).collect();
+        let fetched: Vec<_> = std::iter::from_fn(|| fetcher.next(&never)).collect();
+        let failed: Vec<_> = fetched.into_iter().filter_map(std::result::Result::err).collect();
         assert_eq!(failed.len(), 1);
         assert_eq!((failed[0].unit, failed[0].error.to_string()), (1, reason.to_owned()));
         assert!(fetcher.next(&never).is_none(), "nothing comes after an error");
@@ -232,8 +233,8 @@ fn waiting_ends_when_it_is_stopped() {
     let (_, source) = slow(Limits { cost: slowly, ..far() });
     let start = std::time::Instant::now();
     let fetcher = Fetcher::new(&source, units(10), AHEAD_BYTES);
-    let asked = AtomicBool::new(false);
-    assert!(fetcher.next(&|| asked.swap(true, Ordering::Relaxed)).is_none());
+    let is_checked = AtomicBool::new(false);
+    assert!(fetcher.next(&|| is_checked.swap(true, Ordering::Relaxed)).is_none());
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| fetcher.next(&never).is_none());
         std::thread::sleep(Duration::from_millis(20));
@@ -473,10 +474,10 @@ fn what_is_announced_is_read_without_a_request() {
     let (slow, source) = slow(far());
     let data = content();
     let ahead = ReadAhead::new(source);
-    let asked: Arc<dyn Source> = Arc::clone(&ahead) as _;
-    assert!(asked.limits().is_near());
+    let source: Arc<dyn Source> = Arc::clone(&ahead) as _;
+    assert!(source.limits().is_near());
     let read = |range: Range<u64>| {
-        let bytes = asked.read_range(range.clone()).unwrap();
+        let bytes = source.read_range(range.clone()).unwrap();
         assert_eq!(bytes[..], data[range.start as usize..range.end as usize]);
         slow.observed().requests
     };
@@ -497,13 +498,13 @@ fn what_is_announced_is_read_without_a_request() {
     assert_eq!(read(900..950), 3);
     assert!(announced.hold(1, &never).is_none(), "it was held before");
     let third = announced.hold(2, &never).unwrap();
-    let kept = announced.keep(&(5..6)).unwrap();
+    let copy = announced.keep(&(5..6)).unwrap();
     assert!(announced.keep(&(5..7)).is_none(), "only a part of it is held");
     drop(third);
     assert_eq!(read(5..6), 3, "a copy is held");
-    drop(kept);
+    drop(copy);
     assert_eq!(read(5..6), 4);
-    let error = asked.read_range(1..2_000_000).unwrap_err();
+    let error = source.read_range(1..2_000_000).unwrap_err();
     assert_eq!(error.source.kind(), ErrorKind::UnexpectedEof);
     // A unit that cannot be fetched is not held: reading it says why.
     assert!(ahead.announce(vec![vec![0..2_000_000]], AHEAD_BYTES).hold(0, &never).is_none());

@@ -15,14 +15,14 @@ fn names(url: &str) -> Vec<(String, EntryKind)> {
 
 /// Returns an answer of WebDAV; paths that end with a slash are folders.
 fn multistatus(paths: &[&str]) -> WebAnswer {
-    let one = |path: &&str| {
+    let response = |path: &&str| {
         let kind = if path.ends_with('/') { "<D:collection/>" } else { "" };
         format!(
             "<D:response><D:href>{path}</D:href><D:propstat><D:prop><D:resourcetype>{kind}\
              </D:resourcetype></D:prop></D:propstat></D:response>"
         )
     };
-    let all: String = paths.iter().map(one).collect();
+    let all: String = paths.iter().map(response).collect();
     WebAnswer::status(207, &format!("<D:multistatus xmlns:D=\"DAV:\">{all}</D:multistatus>"))
 }
 

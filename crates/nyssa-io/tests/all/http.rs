@@ -56,10 +56,13 @@ fn both_ends_come_at_once_and_only_once() {
     let source = open(&server.url("/a.root")).unwrap();
     assert_eq!(source.read_range(0..1000).unwrap(), content[..1000]);
     assert_eq!(source.read_range(size - 1000..size).unwrap(), content[content.len() - 1000..]);
-    let mut asked: Vec<_> =
-        server.requests().iter().map(|one| one.header("range").unwrap().to_owned()).collect();
-    asked.sort();
-    assert_eq!(asked, ["bytes=-49152", "bytes=0-49151"]);
+    let mut requested: Vec<_> = server
+        .requests()
+        .iter()
+        .map(|request| request.header("range").unwrap().to_owned())
+        .collect();
+    requested.sort();
+    assert_eq!(requested, ["bytes=-49152", "bytes=0-49151"]);
     source.read_range(600_000..600_010).unwrap();
     let last = server.requests().pop().unwrap();
     assert_eq!(last.header("range"), Some("bytes=600000-600009"));
@@ -73,20 +76,23 @@ fn later_files_of_a_server_are_opened_with_the_bytes_that_earlier_ones_used() {
     let server = WebServer::of(content()).unwrap();
     let size = content().len() as u64;
     let options = OpenOptions::default();
-    let asked = |file: &str, ranges: &[Range<u64>]| {
+    let requested = |file: &str, ranges: &[Range<u64>]| {
         server.reset();
         let source = with_ends(open_with(server.url(file), &options).unwrap()).unwrap();
         source.read_ranges(ranges).unwrap();
-        let mut asked: Vec<_> =
-            server.requests().iter().map(|one| one.header("range").unwrap().to_owned()).collect();
-        asked.sort();
-        asked
+        let mut ranges_of_file: Vec<_> = server
+            .requests()
+            .iter()
+            .map(|request| request.header("range").unwrap().to_owned())
+            .collect();
+        ranges_of_file.sort();
+        ranges_of_file
     };
     let metadata = [0..16_000, size - 8_000..size];
-    assert_eq!(asked("/a.root", &metadata), ["bytes=-49152", "bytes=0-49151"]);
-    assert_eq!(asked("/b.root", &metadata), ["bytes=-9000", "bytes=0-17999"]);
+    assert_eq!(requested("/a.root", &metadata), ["bytes=-49152", "bytes=0-49151"]);
+    assert_eq!(requested("/b.root", &metadata), ["bytes=-9000", "bytes=0-17999"]);
     // Only the version of a file that was open before is asked for.
-    assert_eq!(asked("/a.root", &metadata), ["bytes=0-4095"]);
+    assert_eq!(requested("/a.root", &metadata), ["bytes=0-4095"]);
 }
 
 #[test]
@@ -300,9 +306,9 @@ fn several_ranges_are_one_request_once_the_server_has_proven_it() {
     for (range, bytes) in ranges.iter().zip(read) {
         assert_eq!(bytes[..], content[range.start as usize..range.end as usize]);
     }
-    let asked = "bytes=300000-300009,400000-400009,500000-500009";
+    let expected = "bytes=300000-300009,400000-400009,500000-500009";
     assert_eq!(server.requests().len(), 1);
-    assert_eq!(server.requests()[0].header("range"), Some(asked));
+    assert_eq!(server.requests()[0].header("range"), Some(expected));
     // Another file of the server needs no proof, and is read by fewer requests.
     let other = open(&server.url("/b.root")).unwrap();
     server.reset();
@@ -330,10 +336,10 @@ fn a_plan_of_many_short_ranges_asks_for_the_proof_first() {
     let content = content();
     let proving = WebServer::of(content.clone()).unwrap();
     // All 60 ranges lie behind the bytes that came with the opening, and before the bytes of the end.
-    let mut asked = read_sixty(&proving, &content);
-    assert_eq!(asked.remove(0), 3);
-    assert_eq!(asked.iter().sum::<usize>(), 60);
-    assert_eq!(asked.len(), 2);
+    let mut numbers = read_sixty(&proving, &content);
+    assert_eq!(numbers.remove(0), 3);
+    assert_eq!(numbers.iter().sum::<usize>(), 60);
+    assert_eq!(numbers.len(), 2);
     assert!(read_sixty(&proving, &content).iter().all(|&ranges| ranges > 3));
     // Another server gives the whole file, and a third one is silent: their ranges are read one by one.
     for (status, delay) in [(200, 0), (206, 20)] {
@@ -346,10 +352,10 @@ fn a_plan_of_many_short_ranges_asks_for_the_proof_first() {
             }
         });
         let begin = Instant::now();
-        let mut asked = read_sixty(&refusing, &content);
+        let mut numbers = read_sixty(&refusing, &content);
         assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
-        asked.sort_unstable();
-        assert_eq!(asked, [vec![1; 60], vec![3]].concat());
+        numbers.sort_unstable();
+        assert_eq!(numbers, [vec![1; 60], vec![3]].concat());
     }
 }
 
@@ -373,8 +379,8 @@ const WRONG: [(&str, Wrong); 8] = [
     }),
     ("merged ranges", |request, content, _| {
         let all = request.ranges(content.len() as u64).unwrap();
-        let one = all[0].start..all[all.len() - 1].end;
-        WebAnswer::several(&[one], content)
+        let span = all[0].start..all[all.len() - 1].end;
+        WebAnswer::several(&[span], content)
     }),
     ("another order", |request, content, _| {
         let mut all = request.ranges(content.len() as u64).unwrap();
@@ -394,7 +400,7 @@ const WRONG: [(&str, Wrong); 8] = [
 fn wrong_answers_to_several_ranges_end_such_requests() {
     let content = content();
     // The answer is wrong from the proof on, or after it.
-    for (right, (what, wrong)) in [0, 1].iter().flat_map(|right| WRONG.map(|one| (*right, one))) {
+    for (right, (what, wrong)) in [0, 1].iter().flat_map(|right| WRONG.map(|case| (*right, case))) {
         let bytes = content.clone();
         let several = std::sync::atomic::AtomicUsize::new(0);
         let server = server(move |request, _| {
@@ -597,8 +603,8 @@ fn a_redirect_that_ends_is_asked_for_again() {
     let before = head.requests().len();
     expired.store(before, Ordering::SeqCst);
     read(400_000);
-    let asked = head.requests().len();
-    assert!(asked > before, "the redirect is asked for again: {asked} and {before} times");
+    let after = head.requests().len();
+    assert!(after > before, "the redirect is asked for again: {after} and {before} times");
     read(500_000);
 }
 

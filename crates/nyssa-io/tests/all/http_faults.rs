@@ -111,9 +111,9 @@ fn raw(answer: &'static [u8]) -> String {
 }
 
 fn answer_raw(mut stream: TcpStream, answer: &[u8]) {
-    let (mut asked, mut byte) = (Vec::new(), [0]);
-    while !asked.ends_with(b"\r\n\r\n") && stream.read(&mut byte).is_ok_and(|n| n == 1) {
-        asked.extend(byte);
+    let (mut request, mut byte) = (Vec::new(), [0]);
+    while !request.ends_with(b"\r\n\r\n") && stream.read(&mut byte).is_ok_and(|n| n == 1) {
+        request.extend(byte);
     }
     let _ = stream.write_all(answer);
 }
@@ -308,13 +308,14 @@ fn a_server_that_a_file_names_gets_no_credentials() {
         );
     }
     let all = server.requests();
-    let is_bare = |one: &WebRequest| {
-        one.header("authorization").is_none() && !one.target.to_lowercase().contains("x-amz")
+    let is_bare = |request: &WebRequest| {
+        request.header("authorization").is_none()
+            && !request.target.to_lowercase().contains("x-amz")
     };
     assert!(all.len() >= 6 && all.iter().all(is_bare), "{all:?}");
     // A proxy gets no password either.
     let proxy = WebServer::start(|_, _| WebAnswer::status(407, "who asks?")).unwrap();
-    let shown = |one: &WebRequest| one.header("proxy-authorization").is_some();
+    let shown = |request: &WebRequest| request.header("proxy-authorization").is_some();
     for is_named in [true, false] {
         proxy.reset();
         run_inside(
@@ -326,7 +327,7 @@ fn a_server_that_a_file_names_gets_no_credentials() {
             ],
         );
         let all = proxy.requests();
-        assert!(!all.is_empty() && all.iter().all(|one| shown(one) != is_named), "{all:?}");
+        assert!(!all.is_empty() && all.iter().all(|request| shown(request) != is_named), "{all:?}");
     }
 }
 
@@ -361,10 +362,10 @@ fn a_proxy_that_refuses_is_named() {
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
             // Bytes that are not read would reset the connection before the answer arrives.
-            let mut asked = Vec::new();
+            let mut request = Vec::new();
             let mut byte = [0];
-            while !asked.ends_with(b"\r\n\r\n") && stream.read(&mut byte).is_ok_and(|n| n == 1) {
-                asked.extend(byte);
+            while !request.ends_with(b"\r\n\r\n") && stream.read(&mut byte).is_ok_and(|n| n == 1) {
+                request.extend(byte);
             }
             let _ = stream.write_all(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n");
         }
@@ -461,8 +462,8 @@ fn a_redirect_to_a_connection_without_protection_is_refused() {
 fn only_hosts_of_the_list_get_the_token() {
     if let Some(url) = inside() {
         let expected = std::env::var("NYSSA_TEST_ERROR").unwrap();
-        let found = open(&url).err().map(|error| error.to_string()).unwrap_or_default();
-        assert_eq!(found, expected);
+        let message = open(&url).err().map(|error| error.to_string()).unwrap_or_default();
+        assert_eq!(message, expected);
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -511,16 +512,16 @@ fn an_opening_goes_on_where_its_answer_was_cut() {
     });
     let server = server.unwrap();
     let source = open(&server.url("/a.root")).unwrap();
-    let asked: Vec<_> =
+    let requested: Vec<_> =
         server.requests().iter().filter_map(|request| request.range(size)).collect();
     let end = 48 << 10;
     for range in [0..end, 20_000..end, 40_000..end, size - end..size, size - end + 20_000..size] {
-        assert!(asked.contains(&range), "{range:?} is not in {asked:?}");
+        assert!(requested.contains(&range), "{range:?} is not in {requested:?}");
     }
     assert_eq!(source.read_range(10..end).unwrap(), content[10..end as usize]);
     let last = size - end + 5..size;
     assert_eq!(source.read_range(last.clone()).unwrap(), content[last.start as usize..]);
-    assert_eq!(server.requests().len(), asked.len(), "the ends are known");
+    assert_eq!(server.requests().len(), requested.len(), "the ends are known");
 }
 
 /// RFC 9110: the size in `Content-Range` may be unknown.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use nyssa_io::fetch::{AHEAD_BYTES, Fetcher};
 use nyssa_io::testing::{WebAnswer, WebServer, content};
 use nyssa_io::{OpenOptions, Source, Stop, open, open_with};
-use nyssa_xrootd::testing::{Asked, DATA_SERVER, Reply, ScriptedXrootd};
+use nyssa_xrootd::testing::{ClientRequest, DATA_SERVER, Reply, ScriptedXrootd};
 use nyssa_xrootd::wire::Status;
 
 const READ: u16 = 3013;
@@ -116,16 +116,18 @@ fn opening_a_file_of_a_web_server_ends() {
 }
 
 /// Returns an XRootD server that treats reads behind the start of the file in another way.
-fn xrootd(other: impl Fn(&Asked, Vec<u8>) -> Reply + Send + Sync + 'static) -> ScriptedXrootd {
-    let script = move |asked: &Asked, answer| match asked.id {
-        READ | READV => other(asked, answer),
+fn xrootd(
+    other: impl Fn(&ClientRequest, Vec<u8>) -> Reply + Send + Sync + 'static,
+) -> ScriptedXrootd {
+    let script = move |request: &ClientRequest, answer| match request.id {
+        READ | READV => other(request, answer),
         _ => Reply::Send(answer),
     };
     ScriptedXrootd::start(content(), DATA_SERVER, script).unwrap()
 }
 
 fn reads(server: &ScriptedXrootd) -> usize {
-    server.asked().iter().filter(|asked| matches!(asked.id, READ | READV)).count()
+    server.requests().iter().filter(|request| matches!(request.id, READ | READV)).count()
 }
 
 #[test]
@@ -142,7 +144,7 @@ fn a_slow_xrootd_server_is_not_waited_for() {
 
 #[test]
 fn an_xrootd_server_that_asks_to_wait_is_not_asked_again() {
-    let server = xrootd(|asked, _| Reply::Send(asked.numbered(Status::Wait, 1, "busy")));
+    let server = xrootd(|request, _| Reply::Send(request.numbered(Status::Wait, 1, "busy")));
     let source = open(server.url("/a")).unwrap();
     let (now, later) = stopped_read(&source, || reads(&server));
     assert!(now > 0);
@@ -151,12 +153,14 @@ fn an_xrootd_server_that_asks_to_wait_is_not_asked_again() {
 
 #[test]
 fn opening_a_file_of_an_xrootd_server_ends() {
-    let opens =
-        |server: &ScriptedXrootd| server.asked().iter().filter(|asked| asked.id == OPEN).count();
-    let server = ScriptedXrootd::start(content(), DATA_SERVER, |asked, answer| match asked.id {
-        OPEN => Reply::Send(asked.numbered(Status::Wait, 1, "busy")),
-        _ => Reply::Send(answer),
-    });
+    let opens = |server: &ScriptedXrootd| {
+        server.requests().iter().filter(|request| request.id == OPEN).count()
+    };
+    let server =
+        ScriptedXrootd::start(content(), DATA_SERVER, |request, answer| match request.id {
+            OPEN => Reply::Send(request.numbered(Status::Wait, 1, "busy")),
+            _ => Reply::Send(answer),
+        });
     let server = server.unwrap();
     let url = server.url("/a");
     assert_eq!(stopped_open(&url), format!("cannot open {url}: it was stopped"));

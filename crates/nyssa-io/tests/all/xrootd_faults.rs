@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use nyssa_io::fetch::{hedge_counts, read_all};
 use nyssa_io::testing::{check_source, content};
 use nyssa_io::{OpenOptions, Result, Source, open_with};
-use nyssa_xrootd::testing::{Asked, CHECKED_SERVER, DATA_SERVER, MANAGER, Reply, ScriptedXrootd};
+use nyssa_xrootd::testing::{
+    CHECKED_SERVER, ClientRequest, DATA_SERVER, MANAGER, Reply, ScriptedXrootd,
+};
 use nyssa_xrootd::wire::Status;
 
 const LOGIN: u16 = 3007;
@@ -35,7 +37,7 @@ fn open(url: &str) -> Result<Arc<dyn Source>> {
 
 fn server(
     flags: u32,
-    script: impl Fn(&Asked, Vec<u8>) -> Reply + Send + Sync + 'static,
+    script: impl Fn(&ClientRequest, Vec<u8>) -> Reply + Send + Sync + 'static,
 ) -> ScriptedXrootd {
     ScriptedXrootd::start(content(), flags, script).unwrap()
 }
@@ -50,16 +52,18 @@ fn faulty(
     flags: u32,
     id: u16,
     always: bool,
-    reply: impl Fn(&Asked, Vec<u8>) -> Reply + Send + Sync + 'static,
+    reply: impl Fn(&ClientRequest, Vec<u8>) -> Reply + Send + Sync + 'static,
 ) -> ScriptedXrootd {
-    server(flags, move |asked, answer| match asked.id == id && (always || asked.connection == 0) {
-        true => reply(asked, answer),
-        false => Reply::Send(answer),
+    server(flags, move |request, answer| {
+        match request.id == id && (always || request.connection == 0) {
+            true => reply(request, answer),
+            false => Reply::Send(answer),
+        }
     })
 }
 
 /// The reply for each fault, with what a client says that meets it again and again.
-type Fault = (u32, u16, fn(&Asked, Vec<u8>) -> Reply, &'static str);
+type Fault = (u32, u16, fn(&ClientRequest, Vec<u8>) -> Reply, &'static str);
 
 const FAULTS: [Fault; 9] = [
     (DATA_SERVER, READ, |_, answer| half(answer), "it closed the connection"),
@@ -79,7 +83,7 @@ const FAULTS: [Fault; 9] = [
     (
         DATA_SERVER,
         READ,
-        |asked, _| Reply::Send(asked.answer(Status::Ok, &[0; 100_000])),
+        |request, _| Reply::Send(request.answer(Status::Ok, &[0; 100_000])),
         "it sent an answer of 100000 bytes to a request for at most 300 bytes",
     ),
     (
@@ -138,7 +142,7 @@ fn a_fault_that_passes_is_not_seen() {
         let server = faulty(flags, id, false, reply);
         let source = open(&server.url("/a")).unwrap();
         assert_eq!(read(&source, id).unwrap(), content()[10..310], "{fault}");
-        let opened = server.asked().iter().filter(|asked| asked.id == OPEN).count();
+        let opened = server.requests().iter().filter(|request| request.id == OPEN).count();
         assert_eq!(opened, 2, "{fault}");
     }
 }
@@ -174,7 +178,7 @@ fn a_connection_that_is_stuck_is_not_waited_for() {
     assert!(begun.elapsed() < Duration::from_millis(1_900), "{:?}", begun.elapsed());
     let counts = hedge_counts(source.name());
     assert_eq!((counts.repeated, counts.won), (1, 1));
-    let last = server.asked().into_iter().rfind(|asked| asked.id == READ).unwrap();
+    let last = server.requests().into_iter().rfind(|request| request.id == READ).unwrap();
     assert_eq!(last.connection, 1, "the second request has a connection of its own");
 }
 
@@ -188,20 +192,20 @@ fn a_sound_script_is_a_source() {
 
 #[test]
 fn parts_and_late_answers_are_put_together() {
-    let server = server(DATA_SERVER, |asked, answer| {
+    let server = server(DATA_SERVER, |request, answer| {
         let body = &answer[8..];
-        match asked.id {
+        match request.id {
             READ => {
                 let (first, second) = body.split_at(100);
-                let first = asked.answer(Status::OkSoFar, first);
-                Reply::Send([first, asked.answer(Status::Ok, second)].concat())
+                let first = request.answer(Status::OkSoFar, first);
+                Reply::Send([first, request.answer(Status::Ok, second)].concat())
             }
             READV => {
-                let later = asked.answer(Status::WaitAnswer, &5_u32.to_be_bytes());
+                let later = request.answer(Status::WaitAnswer, &5_u32.to_be_bytes());
                 // The number of the action, four bytes, and the answer itself.
                 let inside = [&5008_u32.to_be_bytes()[..], &[0; 4], &answer].concat();
-                let message = asked.answer(Status::Attention, &[0; 30]);
-                Reply::Send([later, message, asked.answer(Status::Attention, &inside)].concat())
+                let message = request.answer(Status::Attention, &[0; 30]);
+                Reply::Send([later, message, request.answer(Status::Attention, &inside)].concat())
             }
             _ => Reply::Send(answer),
         }
@@ -217,24 +221,24 @@ fn an_open_file_costs_one_packet_after_the_login() {
     let source = open(&server.url("/a?x=1")).unwrap();
     read(&source, READ).unwrap();
     source.close();
-    let asked: Vec<(u16, String)> =
-        server.asked().iter().map(|asked| (asked.id, asked.text())).collect();
-    let ids: Vec<u16> = asked.iter().map(|asked| asked.0).collect();
+    let requests: Vec<(u16, String)> =
+        server.requests().iter().map(|request| (request.id, request.text())).collect();
+    let ids: Vec<u16> = requests.iter().map(|request| request.0).collect();
     // The reading comes with a question for the version of the file.
     assert_eq!(ids[..6], [3006, 3007, 3010, 3001, 3013, 3017]);
-    assert!(asked[1].1.starts_with("xrd.appname="), "{asked:?}");
-    assert_eq!(asked[2].1, "/a?x=1");
+    assert!(requests[1].1.starts_with("xrd.appname="), "{requests:?}");
+    assert_eq!(requests[2].1, "/a?x=1");
     // The second file needs no login, and the limits are known.
     let source = open(&server.url("/b")).unwrap();
     read(&source, READ).unwrap();
-    let ids: Vec<u16> = server.asked().iter().map(|asked| asked.id).collect();
+    let ids: Vec<u16> = server.requests().iter().map(|request| request.id).collect();
     assert_eq!(ids[6..], [3003, 3010, 3013, 3017]);
 }
 
 #[test]
 fn a_file_that_was_changed_in_place_is_an_error() {
-    let changed = |asked: &Asked, answer: Vec<u8>| match asked.id {
-        STAT => Reply::Send(asked.answer(Status::Ok, b"1 1200000 16 1700000001\0")),
+    let changed = |request: &ClientRequest, answer: Vec<u8>| match request.id {
+        STAT => Reply::Send(request.answer(Status::Ok, b"1 1200000 16 1700000001\0")),
         _ => Reply::Send(answer),
     };
     let server = server(DATA_SERVER, changed);
@@ -254,28 +258,28 @@ fn a_file_that_was_changed_in_place_is_an_error() {
 
 #[test]
 fn a_server_that_does_not_know_the_version_of_an_open_file_is_asked_once() {
-    let server = server(DATA_SERVER, |asked, answer| match asked.id {
-        STAT => Reply::Send(asked.numbered(Status::Error, 3006, "a path is missing")),
+    let server = server(DATA_SERVER, |request, answer| match request.id {
+        STAT => Reply::Send(request.numbered(Status::Error, 3006, "a path is missing")),
         _ => Reply::Send(answer),
     });
     let source = open(&server.url("/a")).unwrap();
     for _ in 0..3 {
         assert_eq!(read(&source, READ).unwrap(), content()[10..310]);
     }
-    assert_eq!(server.asked().iter().filter(|asked| asked.id == STAT).count(), 1);
+    assert_eq!(server.requests().iter().filter(|request| request.id == STAT).count(), 1);
 }
 
 #[test]
 fn replicas_are_tried_one_after_the_other() {
     let good = sound(DATA_SERVER);
     let dying = faulty(DATA_SERVER, READ, true, |_, answer| half(answer));
-    let missing = faulty(DATA_SERVER, OPEN, true, |asked, _| {
-        Reply::Send(asked.numbered(Status::Error, 3011, "no such file"))
+    let missing = faulty(DATA_SERVER, OPEN, true, |request, _| {
+        Reply::Send(request.numbered(Status::Error, 3011, "no such file"))
     });
     let ports = [missing.port(), dying.port(), good.port()];
     let hosts = ["localhost", "127.0.0.1", "127.0.0.1"];
-    let manager = faulty(MANAGER, OPEN, true, move |asked, _| {
-        let failed = asked.text().split("tried=").nth(1).unwrap_or_default().to_owned();
+    let manager = faulty(MANAGER, OPEN, true, move |request, _| {
+        let failed = request.text().split("tried=").nth(1).unwrap_or_default().to_owned();
         let next = match failed.as_str() {
             "" => 0,
             "localhost" => 1,
@@ -284,12 +288,17 @@ fn replicas_are_tried_one_after_the_other() {
             other => panic!("tried={other}"),
         };
         let place = format!("{}?token={next}", hosts[next]);
-        Reply::Send(asked.numbered(Status::Redirect, ports[next].into(), &place))
+        Reply::Send(request.numbered(Status::Redirect, ports[next].into(), &place))
     });
     let source = open(&manager.url("/a?x=1")).unwrap();
     assert_eq!(read(&source, READ).unwrap(), content()[10..310]);
     let paths = |server: &ScriptedXrootd| -> Vec<String> {
-        server.asked().iter().filter(|asked| asked.id == OPEN).map(Asked::text).collect()
+        server
+            .requests()
+            .iter()
+            .filter(|request| request.id == OPEN)
+            .map(ClientRequest::text)
+            .collect()
     };
     assert_eq!(paths(&missing), ["/a?x=1&token=0"]);
     assert_eq!(paths(&dying), ["/a?x=1&token=1"]);
@@ -299,14 +308,14 @@ fn replicas_are_tried_one_after_the_other() {
 
 #[test]
 fn what_was_not_found_anywhere_is_not_found() {
-    let missing = faulty(DATA_SERVER, OPEN, true, |asked, _| {
-        Reply::Send(asked.numbered(Status::Error, 3011, "no such file"))
+    let missing = faulty(DATA_SERVER, OPEN, true, |request, _| {
+        Reply::Send(request.numbered(Status::Error, 3011, "no such file"))
     });
     let port = missing.port();
     let manager =
-        faulty(MANAGER, OPEN, true, move |asked, _| match asked.text().contains("tried=") {
-            true => Reply::Send(asked.numbered(Status::Error, 3011, "no more replicas")),
-            false => Reply::Send(asked.numbered(Status::Redirect, port.into(), "127.0.0.1")),
+        faulty(MANAGER, OPEN, true, move |request, _| match request.text().contains("tried=") {
+            true => Reply::Send(request.numbered(Status::Error, 3011, "no more replicas")),
+            false => Reply::Send(request.numbered(Status::Redirect, port.into(), "127.0.0.1")),
         });
     let url = manager.url("/a");
     let error = open(&url).err().unwrap();
@@ -323,11 +332,11 @@ fn what_was_not_found_anywhere_is_not_found() {
 fn servers_that_lead_in_circles_are_left() {
     let mut options = short();
     options.xrootd.redirect_limit = Some(5);
-    let own = ScriptedXrootd::start(content(), MANAGER, |asked, answer| match asked.id {
+    let own = ScriptedXrootd::start(content(), MANAGER, |request, answer| match request.id {
         OPEN => {
-            let place = asked.text().split("self=").nth(1).unwrap_or_default().to_owned();
+            let place = request.text().split("self=").nth(1).unwrap_or_default().to_owned();
             let port = place.parse().unwrap_or(0);
-            Reply::Send(asked.numbered(Status::Redirect, port, "127.0.0.1"))
+            Reply::Send(request.numbered(Status::Redirect, port, "127.0.0.1"))
         }
         _ => Reply::Send(answer),
     })
@@ -346,8 +355,8 @@ fn servers_that_lead_in_circles_are_left() {
 
 #[test]
 fn waiting_ends_with_the_request() {
-    let server = faulty(DATA_SERVER, OPEN, true, |asked, _| {
-        Reply::Send(asked.numbered(Status::Wait, 1, "staging from tape"))
+    let server = faulty(DATA_SERVER, OPEN, true, |request, _| {
+        Reply::Send(request.numbered(Status::Wait, 1, "staging from tape"))
     });
     let url = server.url("/a");
     let begun = Instant::now();
@@ -362,10 +371,10 @@ fn waiting_ends_with_the_request() {
     assert_eq!(error.source.kind(), ErrorKind::TimedOut);
     // A server that asks to wait once is waited for.
     let asked_before = std::sync::atomic::AtomicBool::new(false);
-    let busy = faulty(DATA_SERVER, READ, true, move |asked, answer| {
+    let busy = faulty(DATA_SERVER, READ, true, move |request, answer| {
         match asked_before.swap(true, std::sync::atomic::Ordering::Relaxed) {
             true => Reply::Send(answer),
-            false => Reply::Send(asked.numbered(Status::Wait, 1, "")),
+            false => Reply::Send(request.numbered(Status::Wait, 1, "")),
         }
     });
     let source = open(&busy.url("/a")).unwrap();
@@ -374,8 +383,8 @@ fn waiting_ends_with_the_request() {
 
 #[test]
 fn an_answer_that_is_put_off_for_ever_ends_with_the_request() {
-    let server = faulty(DATA_SERVER, READ, true, |asked, _| {
-        Reply::Send(asked.answer(Status::WaitAnswer, &600_u32.to_be_bytes()))
+    let server = faulty(DATA_SERVER, READ, true, |request, _| {
+        Reply::Send(request.answer(Status::WaitAnswer, &600_u32.to_be_bytes()))
     });
     let url = server.url("/a");
     let source = open(&url).unwrap();
@@ -443,8 +452,8 @@ fn a_server_that_is_not_there_is_an_error_in_time() {
 #[test]
 fn a_file_that_changes_is_an_error() {
     // It was cut.
-    let server = faulty(DATA_SERVER, READ, true, |asked, answer| {
-        Reply::Send(asked.answer(Status::Ok, &answer[8..50]))
+    let server = faulty(DATA_SERVER, READ, true, |request, answer| {
+        Reply::Send(request.answer(Status::Ok, &answer[8..50]))
     });
     let url = server.url("/a");
     let error = read(&open(&url).unwrap(), READ).unwrap_err();
@@ -452,14 +461,15 @@ fn a_file_that_changes_is_an_error() {
     assert_eq!(error.to_string(), format!("cannot read bytes 10 to 310 of {url}: {why}"));
     assert_eq!(error.source.kind(), ErrorKind::UnexpectedEof);
     // Another one took its place while the connection was lost.
-    let server = self::server(DATA_SERVER, |asked, answer| match (asked.id, asked.connection) {
-        (READ, 0) => half(answer),
-        (OPEN, 1) => {
-            let stat = b"\0\0\0\x06\0\0\0\0\0\0\0\x001 1200001 16 1700000000\0";
-            Reply::Send(asked.answer(Status::Ok, stat))
-        }
-        _ => Reply::Send(answer),
-    });
+    let server =
+        self::server(DATA_SERVER, |request, answer| match (request.id, request.connection) {
+            (READ, 0) => half(answer),
+            (OPEN, 1) => {
+                let stat = b"\0\0\0\x06\0\0\0\0\0\0\0\x001 1200001 16 1700000000\0";
+                Reply::Send(request.answer(Status::Ok, stat))
+            }
+            _ => Reply::Send(answer),
+        });
     let url = server.url("/a");
     let error = read(&open(&url).unwrap(), READ).unwrap_err();
     let expected = format!(
@@ -476,9 +486,11 @@ fn a_file_that_cannot_be_written_is_removed() {
     const WRITE: u16 = 3019;
     const RM: u16 = 3014;
     const MV: u16 = 3009;
-    let full = |asked: &Asked, _| Reply::Send(asked.numbered(Status::Error, 3009, "no space left"));
-    let dies = |_: &Asked, _| Reply::SendAndClose(Vec::new());
-    type Script = fn(&Asked, Vec<u8>) -> Reply;
+    let full = |request: &ClientRequest, _| {
+        Reply::Send(request.numbered(Status::Error, 3009, "no space left"))
+    };
+    let dies = |_: &ClientRequest, _| Reply::SendAndClose(Vec::new());
+    type Script = fn(&ClientRequest, Vec<u8>) -> Reply;
     let table: [(Script, ErrorKind, &str); 2] = [
         (full, ErrorKind::StorageFull, " says: no space left (kXR_NoSpace)"),
         (dies, ErrorKind::ConnectionReset, ": it closed the connection"),
@@ -492,10 +504,10 @@ fn a_file_that_cannot_be_written_is_removed() {
         let place = format!("127.0.0.1:{}", server.port());
         let expected = format!("cannot finish writing {url}: the server {place}{fault}");
         assert_eq!((error.source.kind(), error.to_string()), (kind, expected));
-        let asked = server.asked();
-        assert!(asked.iter().all(|asked| asked.id != MV));
-        let removed = asked.iter().find(|asked| asked.id == RM).unwrap().text();
-        let opened = asked.iter().find(|asked| asked.id == OPEN).unwrap().text();
+        let requests = server.requests();
+        assert!(requests.iter().all(|request| request.id != MV));
+        let removed = requests.iter().find(|request| request.id == RM).unwrap().text();
+        let opened = requests.iter().find(|request| request.id == OPEN).unwrap().text();
         assert!(opened.starts_with("/.a.root.") && opened.ends_with(".part"), "{opened}");
         assert_eq!(removed, opened);
     }
@@ -503,9 +515,9 @@ fn a_file_that_cannot_be_written_is_removed() {
 
 #[test]
 fn methods_that_are_not_known_are_named() {
-    let server = faulty(DATA_SERVER, LOGIN, true, |asked, _| {
+    let server = faulty(DATA_SERVER, LOGIN, true, |request, _| {
         let methods = b"&P=gsi,v:10600,c:ssl&P=krb5,xrootd/host@CERN.CH\0";
-        Reply::Send(asked.answer(Status::Ok, &[&[7; 16][..], methods].concat()))
+        Reply::Send(request.answer(Status::Ok, &[&[7; 16][..], methods].concat()))
     });
     let url = server.url("/a");
     let error = open(&url).err().unwrap();
@@ -517,12 +529,12 @@ fn methods_that_are_not_known_are_named() {
     );
     assert_eq!(error.to_string(), expected);
     // The name of the user is enough for this one.
-    let server = faulty(DATA_SERVER, LOGIN, true, |asked, _| {
+    let server = faulty(DATA_SERVER, LOGIN, true, |request, _| {
         let methods = b"&P=gsi,v:10600&P=unix\0";
-        Reply::Send(asked.answer(Status::Ok, &[&[7; 16][..], methods].concat()))
+        Reply::Send(request.answer(Status::Ok, &[&[7; 16][..], methods].concat()))
     });
     let url = format!("root://me@127.0.0.1:{}//a", server.port());
     assert_eq!(open(&url).unwrap().size(), 1_200_000);
-    let shown = server.asked().into_iter().find(|asked| asked.id == 3000).unwrap();
+    let shown = server.requests().into_iter().find(|request| request.id == 3000).unwrap();
     assert_eq!((&shown.parameters[12..], &shown.data[..]), (&b"unix"[..], &b"unix\0me\0"[..]));
 }

@@ -43,11 +43,11 @@ mod real_xrootd {
     }
 
     fn check_folders(folder: &str) {
-        let mut found = list(folder).unwrap();
-        found.sort_by(|a, b| a.name.cmp(&b.name));
+        let mut entries = list(folder).unwrap();
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
         let entry = |name: &str, kind| FolderEntry { name: name.into(), kind };
         let expected = [entry("content.bin", EntryKind::File), entry("sub", EntryKind::Folder)];
-        assert_eq!(found, expected);
+        assert_eq!(entries, expected);
         assert_eq!(kind(format!("{folder}sub")).unwrap(), Some(EntryKind::Folder));
         assert_eq!(kind(format!("{folder}content.bin")).unwrap(), Some(EntryKind::File));
         assert_eq!(kind(format!("{folder}no")).unwrap(), None);

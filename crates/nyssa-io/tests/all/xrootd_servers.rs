@@ -68,11 +68,11 @@ mod real_xrootd {
     #[ignore = "needs xrootd"]
     fn folders_are_listed() {
         let (server, _folder) = server("");
-        let mut found = list(server.url("/")).unwrap();
-        found.sort_by(|a, b| a.name.cmp(&b.name));
+        let mut entries = list(server.url("/")).unwrap();
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
         let entry = |name: &str, kind| FolderEntry { name: name.into(), kind };
         let expected = [entry("content.bin", EntryKind::File), entry("sub", EntryKind::Folder)];
-        assert_eq!(found, expected);
+        assert_eq!(entries, expected);
         assert_eq!(list(server.url("/sub/")).unwrap(), []);
         assert_eq!(kind(server.url("/sub")).unwrap(), Some(EntryKind::Folder));
         assert_eq!(kind(server.url("/content.bin")).unwrap(), Some(EntryKind::File));
@@ -192,7 +192,7 @@ mod real_xrootd {
         options.xrootd.request_timeout = Some(Duration::from_secs(60));
         let source = open_with(cluster.manager.url("/content.bin"), &options).unwrap();
         let mut names: Vec<_> =
-            list(cluster.manager.url("/")).unwrap().into_iter().map(|one| one.name).collect();
+            list(cluster.manager.url("/")).unwrap().into_iter().map(|entry| entry.name).collect();
         names.sort();
         assert_eq!(names, ["content.bin", "only.bin"]);
         for (dies, at) in [(0, 10), (1, 20_000)] {

@@ -39,16 +39,16 @@ fn tokens_are_shown_over_tls() {
         .with_single_cert(vec![cert.der().clone()], key)
         .unwrap();
     let server =
-        ScriptedXrootd::start_with_tls(content(), DATA_SERVER, tls.into(), |asked, answer| {
+        ScriptedXrootd::start_with_tls(content(), DATA_SERVER, tls.into(), |request, answer| {
             let methods = [&[7; 16][..], b"&P=ztn,TLS:0:4096:\0"].concat();
-            match (asked.id, &asked.data[..]) {
-                (3007, _) => Reply::Send(asked.answer(Status::Ok, &methods)),
+            match (request.id, &request.data[..]) {
+                (3007, _) => Reply::Send(request.answer(Status::Ok, &methods)),
                 (3000, b"ztn\0\0T\0\0\0\x0feyJ0.eyJz.c2ln\0") => Reply::Send(answer),
                 (3000, shown) if shown.ends_with(b"other\0") => {
                     let why = "token of another audience";
-                    Reply::Send(asked.numbered(Status::Error, 3030, why))
+                    Reply::Send(request.numbered(Status::Error, 3030, why))
                 }
-                (3000, _) => Reply::Send(asked.numbered(Status::Error, 3030, "token expired")),
+                (3000, _) => Reply::Send(request.numbered(Status::Error, 3030, "token expired")),
                 _ => Reply::Send(answer),
             }
         });
@@ -88,9 +88,9 @@ fn tokens_are_shown_over_tls() {
         inside(&[("BEARER_TOKEN_FILE", &other), ("NYSSA_TEST_ERROR", &error(&why))]);
     }
     // Without TLS nobody sees a token: a connection that showed one began with TLS.
-    let asked = server.asked();
-    for shown in asked.iter().filter(|asked| asked.id == 3000) {
-        let first = asked.iter().find(|one| one.connection == shown.connection).unwrap();
+    let requests = server.requests();
+    for shown in requests.iter().filter(|request| request.id == 3000) {
+        let first = requests.iter().find(|request| request.connection == shown.connection).unwrap();
         assert_eq!((first.id, first.parameters[4] & 4), (3006, 4));
     }
 }

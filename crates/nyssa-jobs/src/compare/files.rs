@@ -137,8 +137,8 @@ pub fn diff_files(
             continue;
         }
         takes_some = true;
-        let found = diff(left, right, options, context).in_object(path)?;
-        report.datasets.push(DatasetDiff { path: path.clone(), report: found });
+        let report_of_dataset = diff(left, right, options, context).in_object(path)?;
+        report.datasets.push(DatasetDiff { path: path.clone(), report: report_of_dataset });
     }
     if !takes_some && in_a.iter().any(|item| !lacks(&in_b, item)) {
         return Err(Error::invalid_argument("the filter matches none of the columns"));

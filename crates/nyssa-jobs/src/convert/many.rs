@@ -222,8 +222,9 @@ fn done<D: Direction>(
         }
         file.entries = written;
         let known = known.filter(|line| identity == Some(line.identity()));
-        let kept = |line: &Known| (line.output_bytes, line.entries) == (file.output_bytes, written);
-        let is_sound = known.is_some_and(kept)
+        let is_unchanged =
+            |line: &Known| (line.output_bytes, line.entries) == (file.output_bytes, written);
+        let is_sound = known.is_some_and(is_unchanged)
             || verify(nyssa_io::open(output)?, None, context)?.problems.is_empty();
         let adler32 = known.and_then(|line| line.checks.adler32.clone());
         return Ok(is_sound.then_some(Checks { verified, adler32 }));

@@ -197,10 +197,7 @@ impl ToTTree {
             split_level: self.split_level.unwrap_or(default.split_level),
             ..default
         };
-        let options =
-            counters.iter().try_fold(options, |all, (glob, name)| all.counter(glob, name));
-        let options = leaf_lists.iter().try_fold(options?, |all, glob| all.leaf_list(glob));
-        vectors.iter().try_fold(options?, |all, glob| all.vector(glob))
+        options.shaped(counters, leaf_lists, vectors)
     }
 }
 
@@ -243,7 +240,7 @@ impl Streamer {
 }
 
 /// Returns the way in which a conversion to an RNTuple chooses column types if the options do not state it. A user
-/// a user who names a level, full effort or another algorithm gets ROOT's types.
+/// who names a level, full effort or another algorithm gets ROOT's types.
 pub(crate) fn default_encoding(output: &OutputOptions) -> Encodings {
     let compression = output.compression();
     match (compression.algorithm, output.effort()) {

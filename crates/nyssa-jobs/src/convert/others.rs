@@ -44,11 +44,11 @@ pub(super) fn plan(
         }
         match (at_path(converted), at_path(&newest)) {
             (Some(key), _) => refused.reason = other_cycle(key.cycle, "was converted"),
-            (None, Some(found)) if path_of(&found) != refused.path => {
-                refused.reason = other_cycle(found.cycle, "is newer");
+            (None, Some(key)) if path_of(&key) != refused.path => {
+                refused.reason = other_cycle(key.cycle, "is newer");
             }
-            (None, Some(found)) if open::format_of(&found) == Some(to.output()) => {
-                datasets.push(found);
+            (None, Some(key)) if open::format_of(&key) == Some(to.output()) => {
+                datasets.push(key);
                 continue;
             }
             (None, Some(_)) => NOT_SELECTED.clone_into(&mut refused.reason),

@@ -2,6 +2,8 @@
 
 mod options;
 mod table;
+mod tree;
+mod tree_options;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,6 +15,8 @@ use nyssa_ttree::write::{self as ttree, TreeReport, TreeWriter};
 
 pub use options::FillOptions;
 pub use table::Table;
+pub use tree::Tree;
+pub use tree_options::TreeFillOptions;
 
 /// A fill context of an RNTuple or of a TTree.
 pub trait Fill: Send {

@@ -77,13 +77,13 @@ fn split(text: &str, example: &str) -> Result<ByGlob> {
 
 /// Returns the characters of a text, each with whether a backslash is before it. These backslashes are left out.
 fn characters(text: &str) -> Vec<(char, bool)> {
-    let mut found = Vec::new();
+    let mut all = Vec::new();
     let mut rest = text.chars().peekable();
-    while let Some(one) = rest.next() {
-        let next = rest.next_if(|next| one == '\\' && matches!(next, ',' | ':' | '=' | '\\'));
-        found.push(next.map_or((one, false), |next| (next, true)));
+    while let Some(first) = rest.next() {
+        let next = rest.next_if(|next| first == '\\' && matches!(next, ',' | ':' | '=' | '\\'));
+        all.push(next.map_or((first, false), |next| (next, true)));
     }
-    found
+    all
 }
 
 fn joined(characters: &[(char, bool)]) -> String {

@@ -58,13 +58,13 @@ impl Choosing {
         context: &Context,
         choose: impl Fn(&Self, usize, &mut Scratch) -> Result<Choices> + Sync,
     ) -> Result<Self> {
-        let one = |scratch: &mut Scratch, sample: usize| {
+        let choose_one = |scratch: &mut Scratch, sample: usize| {
             context.check()?;
             if self.is_known(sample) { Ok(Vec::new()) } else { choose(&self, sample, scratch) }
         };
         let sampled = context.pool().install(|| {
             let samples = (0..self.columns.len()).into_par_iter();
-            samples.map_init(Scratch::new, one).collect::<Result<Vec<_>>>()
+            samples.map_init(Scratch::new, choose_one).collect::<Result<Vec<_>>>()
         })?;
         self.sampled = sampled.into_iter().flatten().collect();
         Ok(self)

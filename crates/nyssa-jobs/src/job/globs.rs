@@ -57,17 +57,17 @@ mod tests {
             true => Ok(()),
             false => Err(Error::not_found(format!("{glob} in {name}"))),
         };
-        let strings = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
-        let found = |include: &[&str], exclude: &[&str]| {
+        let strings = |all: &[&str]| all.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let filters = |include: &[&str], exclude: &[&str]| {
             of_each(&["ab", "bc", "cd"], (&strings(include), &strings(exclude)), probe)
         };
         let ab = Some((strings(&["b"]), strings(&["a"])));
         let bc = Some((strings(&["b"]), strings(&[])));
-        assert_eq!(found(&["b"], &["a"]).unwrap(), [ab, bc, None]);
+        assert_eq!(filters(&["b"], &["a"]).unwrap(), [ab, bc, None]);
         let cd = Some((strings(&[]), strings(&["d"])));
         let none = Some(Globs::default());
-        assert_eq!(found(&[], &["d"]).unwrap(), [none.clone(), none, cd]);
-        assert_eq!(found(&["b", "x"], &[]).unwrap_err().message(), "x in ab");
-        assert_eq!(found(&["b"], &["x"]).unwrap_err().message(), "x in ab");
+        assert_eq!(filters(&[], &["d"]).unwrap(), [none.clone(), none, cd]);
+        assert_eq!(filters(&["b", "x"], &[]).unwrap_err().message(), "x in ab");
+        assert_eq!(filters(&["b"], &["x"]).unwrap_err().message(), "x in ab");
     }
 }

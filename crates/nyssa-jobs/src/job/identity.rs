@@ -64,9 +64,9 @@ mod tests {
         };
         let moved = MadeOf { location: "/other/a.root:Events", ..a };
         let of = |inputs: &[MadeOf<'_>], options| identity(inputs.iter().copied(), options, false);
-        let one = of(&[a], "o");
-        assert_eq!(one, of(&[moved], "o"));
-        assert_eq!((one[6] >> 4, one[8] >> 6), (8, 2));
+        let uuid = of(&[a], "o");
+        assert_eq!(uuid, of(&[moved], "o"));
+        assert_eq!((uuid[6] >> 4, uuid[8] >> 6), (8, 2));
         for other in [
             identity([a], "o", true),
             of(&[a], "p"),
@@ -79,7 +79,7 @@ mod tests {
             of(&[MadeOf { bytes: -1, ..a }], "o"),
             of(&[MadeOf { version: None, ..a }], "o"),
         ] {
-            assert_ne!(one, other);
+            assert_ne!(uuid, other);
         }
     }
 }

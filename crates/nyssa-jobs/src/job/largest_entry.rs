@@ -10,7 +10,7 @@ use nyssa_rntuple::read::{Element, Reader};
 use nyssa_rntuple::schema::{Cluster, ColumnId, FieldId, Schema, Structure};
 use nyssa_root::Context;
 
-use super::largest_part::Part;
+use super::largest_part::DataPart;
 
 /// Finds the largest entry of some top-level fields.
 pub(crate) struct Search<'a> {
@@ -23,7 +23,7 @@ pub(crate) struct Search<'a> {
 
 impl Search<'_> {
     /// Returns the largest entry of one field.
-    pub(crate) fn of_field(&self, field: FieldId) -> Part {
+    pub(crate) fn of_field(&self, field: FieldId) -> DataPart {
         let schema = self.reader.schema();
         let columns = columns_below(schema, field);
         let parts = self.clusters().map(|cluster| {
@@ -34,11 +34,11 @@ impl Search<'_> {
                 false => part,
             }
         });
-        parts.fold(Part::default(), Part::or_larger)
+        parts.fold(DataPart::default(), DataPart::or_larger)
     }
 
     /// Returns the largest entry of fields that are read together. The known sizes of single fields also count.
-    pub(crate) fn of_fields(&self, fields: &[FieldId]) -> Part {
+    pub(crate) fn of_fields(&self, fields: &[FieldId]) -> DataPart {
         let schema = self.reader.schema();
         let mut columns: Vec<_> =
             fields.iter().flat_map(|&field| columns_below(schema, field)).collect();
@@ -46,7 +46,7 @@ impl Search<'_> {
         columns.dedup();
         let together = self.clusters().map(|cluster| part_of(schema, cluster, &columns));
         let alone = fields.iter().map(|&field| self.of_field(field));
-        together.chain(alone).fold(Part::default(), Part::or_larger)
+        together.chain(alone).fold(DataPart::default(), DataPart::or_larger)
     }
 
     /// Returns the clusters that have some of the entries. Page lists that cannot be read are an error when their clusters
@@ -61,7 +61,7 @@ impl Search<'_> {
 
     /// Returns the entry of a cluster with the most items in the outermost lists of a field, by their offsets. Only
     /// bytes that each item certainly has count.
-    fn largest_list(&self, cluster: &Cluster, field: FieldId) -> Option<Part> {
+    fn largest_list(&self, cluster: &Cluster, field: FieldId) -> Option<DataPart> {
         let schema = self.reader.schema();
         let all = range(cluster);
         let name = &schema.field(field).name;
@@ -79,7 +79,7 @@ impl Search<'_> {
         }
         let entries = (all.start..).zip(&bytes).filter(|(entry, _)| self.entries.contains(entry));
         let (entry, &bytes) = entries.max_by_key(|(_, bytes)| **bytes)?;
-        Some(Part::new(entry..entry + 1, bytes, 0))
+        Some(DataPart::new(entry..entry + 1, bytes, 0))
     }
 }
 
@@ -103,14 +103,14 @@ fn bytes_of_items(schema: &Schema, cluster: &Cluster, list: FieldId) -> u64 {
 }
 
 /// Returns the part of a cluster for columns that are read together, by their numbers of elements.
-pub(crate) fn part_of(schema: &Schema, cluster: &Cluster, columns: &[ColumnId]) -> Part {
+pub(crate) fn part_of(schema: &Schema, cluster: &Cluster, columns: &[ColumnId]) -> DataPart {
     let pages = columns.iter().filter_map(|&id| {
         let element = element(schema, id)?;
         let pages = cluster.columns.get(id.0 as usize)?.pages.iter();
         pages.map(|page| element.bytes_of(page.elements.into())).max()
     });
     let page = pages.max().unwrap_or(0);
-    Part::new(range(cluster), bytes_of(schema, cluster, columns), page)
+    DataPart::new(range(cluster), bytes_of(schema, cluster, columns), page)
 }
 
 /// Returns the decoded bytes of columns in a cluster.

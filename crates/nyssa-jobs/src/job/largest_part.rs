@@ -20,7 +20,7 @@ pub(crate) enum Copies {
 
 /// The largest part of the data, by the metadata before anything is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct DataPart {
     /// The entries of the basket or of the cluster.
     pub entries: Range<u64>,
     /// The bytes that are decompressed at once for one entry: the bytes of the entry, or of its basket or page if
@@ -30,7 +30,7 @@ pub(crate) struct Part {
     pub entry: u64,
 }
 
-impl Part {
+impl DataPart {
     /// Makes a part of `entries` that have `bytes` together. They lie in units (baskets or pages) of at most `unit` bytes.
     pub(crate) fn new(entries: Range<u64>, bytes: u64, unit: u64) -> Self {
         let entry = bytes.div_ceil(entries.end.saturating_sub(entries.start).max(1));
@@ -109,7 +109,7 @@ impl LargestPart {
     /// Adds the statements of the metadata of a `file` about the part of `what`, before it is read. The user is
     /// warned of the first part that does not fit, unless the name of the file is empty because an earlier attempt
     /// has warned.
-    pub(crate) fn plan(&self, part: &Part, what: &str, file: &str) {
+    pub(crate) fn plan(&self, part: &DataPart, what: &str, file: &str) {
         let need = part.need(what, self.copies);
         let mut needs = self.needs();
         if need.bytes > self.memory && !needs.is_said && !file.is_empty() {
@@ -125,7 +125,7 @@ impl LargestPart {
     pub(crate) fn add(&self, arrays: &[ArrayRef], name: impl FnOnce() -> String) {
         let bytes = |array: &ArrayRef| array.to_data().get_slice_memory_size().unwrap_or(0) as u64;
         let bytes = arrays.iter().map(bytes).fold(0, u64::saturating_add);
-        let needed = Part::new(0..1, bytes, 0).bytes(self.copies);
+        let needed = DataPart::new(0..1, bytes, 0).bytes(self.copies);
         let mut needs = self.needs();
         if needed > needs.measured.bytes {
             needs.measured = Need { bytes: needed, reason: held(&name(), bytes, self.copies) };
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn what_the_metadata_say_comes_first() {
         // One entry in a basket of its own.
-        let part = Part::new(3..4, 1000, 1000);
+        let part = DataPart::new(3..4, 1000, 1000);
         let need = part.need("x", Copies::Twice);
         assert_eq!(need.bytes, 2000);
         let planned = |memory| {
@@ -218,13 +218,13 @@ mod tests {
         assert_eq!((planned(2000), planned(1999)), ((2000, 0), (2000, 1)));
         assert_eq!(part.need("x", Copies::Once).bytes, 1000);
         // Ten entries in one basket, and in pages that are smaller than the entries.
-        let basket = Part::new(0..10, 1000, 1000).need("x", Copies::Twice);
+        let basket = DataPart::new(0..10, 1000, 1000).need("x", Copies::Twice);
         assert_eq!(basket.bytes, 1100);
         assert!(basket.reason.contains("in a piece of 1000 bytes"), "{}", basket.reason);
-        let pages = Part::new(0..10, 1000, 20).need("x", Copies::Twice);
+        let pages = DataPart::new(0..10, 1000, 20).need("x", Copies::Twice);
         assert_eq!(pages.bytes, 200);
         assert!(pages.reason.starts_with("one or more of the entries 0 to 10 of x take 100"));
-        let larger = Part::new(0..10, 1000, 20).or_larger(part.clone());
+        let larger = DataPart::new(0..10, 1000, 20).or_larger(part.clone());
         assert_eq!(larger, part);
     }
 }

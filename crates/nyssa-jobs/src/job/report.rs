@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::run::Finished;
 pub use nyssa_root::process::ProcessUsage;
-use nyssa_root::rootfile::{NOT_CLOSED, RootFile};
+use nyssa_root::rootfile::RootFile;
 
 /// The facts that every job reports about its output.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -128,9 +128,7 @@ pub(crate) fn finish(
     finished: &Finished,
 ) {
     written.finish(finished);
-    if input.was_recovered() {
-        written.notes.push(NOT_CLOSED.to_owned());
-    }
+    written.notes.extend(input.not_closed().map(str::to_owned));
     reencoded.carried.clone_from(&finished.others.carried);
     reencoded.left_out = finished.others.left_out();
 }

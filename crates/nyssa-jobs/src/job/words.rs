@@ -28,6 +28,17 @@ pub fn unknown<T: Args>(words: &[String]) -> Vec<String> {
     unknown
 }
 
+/// Parses a name and a text: `pt2=pt*pt`.
+///
+/// # Errors
+/// `InvalidArgument` for a text without a name.
+pub fn pair(text: &str) -> Result<(String, String)> {
+    let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
+    let wrong = || Error::invalid_argument(format!("{text:?} is not NAME=TEXT"));
+    let (name, value) = pair.ok_or_else(wrong)?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
 /// Returns the reason why a word is refused: the error of its value, as the core gives it.
 fn refusal(error: &clap::Error) -> Error {
     let source = std::error::Error::source(error);

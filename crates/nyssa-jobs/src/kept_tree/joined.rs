@@ -11,9 +11,9 @@ use nyssa_root::streamer::StreamerList;
 use super::{BranchFacts, KeptTree};
 
 /// The parts that are compared, with their names in notes.
-type Part = (&'static str, fn(&KeptTree, &KeptTree) -> bool);
+type ComparedPart = (&'static str, fn(&KeptTree, &KeptTree) -> bool);
 
-const PARTS: [Part; 5] = [
+const PARTS: [ComparedPart; 5] = [
     ("weight", |a, b| a.tree.weight == b.tree.weight),
     ("aliases", |a, b| a.aliases == b.aliases),
     ("friends", |a, b| a.friends == b.friends),

@@ -83,6 +83,7 @@ impl KeptTree {
             number: number_of_leaf(&leaf.class, leaf.unsigned),
             packed: PackedLeaf::of(&leaf.class, &leaf.title),
             counter: position(branch, leaf.counter_leaf.as_ref()),
+            is_long: leaf.class == "TLeafG",
         };
         let is_named = branch.leaves.iter().all(|leaf| is_name(&leaf.name));
         let counter = branch.leaves.first().and_then(|leaf| leaf.counter.clone());

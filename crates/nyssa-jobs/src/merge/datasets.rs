@@ -7,7 +7,7 @@ use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 
 use super::input::Input;
-use super::input_file::{InputFile, OtherCycle, Part, directories_beside, other_cycles};
+use super::input_file::{InputDataset, InputFile, OtherCycle, directories_beside, other_cycles};
 use crate::open::{format_of, newest, split_path};
 
 /// The datasets of the first input, by which the names of later inputs are understood.
@@ -81,7 +81,7 @@ impl FirstInput {
     ) -> Result<OpenedInput> {
         let (ntuples, tree) = self.parts(&keys, named).in_file(file.name())?;
         let beside = Beside::of(keys, &ntuples);
-        let open = |part: &Part| Input::open(file, &part.path());
+        let open = |part: &InputDataset| Input::open(file, &part.path());
         let inputs = ntuples.iter().map(open).collect::<Result<_>>()?;
         let file = InputFile::of(file, ntuples, tree);
         Ok(OpenedInput { file, ntuples: inputs, beside })
@@ -92,7 +92,7 @@ impl FirstInput {
         &self,
         keys: &[KeyEntry],
         named: Option<KeyEntry>,
-    ) -> Result<(Vec<Part>, Option<Part>)> {
+    ) -> Result<(Vec<InputDataset>, Option<InputDataset>)> {
         let first = self.named.as_ref();
         if let (Some(first), Some(key)) = (first, &named)
             && format_of(first) != format_of(key)
@@ -108,19 +108,19 @@ impl FirstInput {
         };
         match (named, first) {
             (Some(key), _) if key.class == CLASS => {
-                Ok((vec![Part { target: target(&key, &self.ntuple), key }], None))
+                Ok((vec![InputDataset { target: target(&key, &self.ntuple), key }], None))
             }
             (Some(key), _) => {
-                Ok((Vec::new(), Some(Part { target: target(&key, &self.tree), key })))
+                Ok((Vec::new(), Some(InputDataset { target: target(&key, &self.tree), key })))
             }
             (None, Some(first)) if first.class == CLASS => {
                 let key = usual(keys, &first.path)?;
-                Ok((vec![Part { target: first.path.clone(), key }], None))
+                Ok((vec![InputDataset { target: first.path.clone(), key }], None))
             }
             (None, Some(_)) => Ok((Vec::new(), None)),
             (None, None) => {
                 let all = newest(keys.to_vec(), Some(Format::RNTuple)).into_iter();
-                Ok((all.map(|key| Part { target: key.path.clone(), key }).collect(), None))
+                Ok((all.map(|key| InputDataset { target: key.path.clone(), key }).collect(), None))
             }
         }
     }
@@ -160,12 +160,12 @@ fn usual(keys: &[KeyEntry], path: &str) -> Result<KeyEntry> {
 }
 
 impl Beside {
-    fn of(keys: Vec<KeyEntry>, ntuples: &[Part]) -> Self {
+    fn of(keys: Vec<KeyEntry>, ntuples: &[InputDataset]) -> Self {
         let paths: Vec<&str> = ntuples.iter().map(|part| &*part.key.path).collect();
         let has_directories = !directories_beside(&keys, &paths).is_empty();
         let objects = keys.into_iter().filter(|key| !key.is_directory());
         let (own, others): (Vec<_>, Vec<_>) = objects.partition(|key| paths.contains(&&*key.path));
-        let cycles = ntuples.iter().flat_map(|Part { key, .. }| {
+        let cycles = ntuples.iter().flat_map(|InputDataset { key, .. }| {
             let same = own.iter().filter(|item| item.path == key.path).cloned().collect();
             other_cycles(same, key.cycle, &key.path)
         });

@@ -21,20 +21,20 @@ pub(super) struct InputFile {
     /// The open file, if it stays open.
     pub open_file: Option<RootFile>,
     /// The RNTuples that are merged.
-    pub ntuples: Vec<Part>,
+    pub ntuples: Vec<InputDataset>,
     /// The tree that the user named.
-    pub tree: Option<Part>,
+    pub tree: Option<InputDataset>,
 }
 
 /// A dataset of an input, and its place in the output.
 #[derive(Clone, Debug)]
-pub(super) struct Part {
+pub(super) struct InputDataset {
     pub key: KeyEntry,
     /// The path of the dataset in the output, if this is not renamed.
     pub target: String,
 }
 
-impl Part {
+impl InputDataset {
     /// Returns the path and the cycle of the dataset in its file.
     pub(super) fn path(&self) -> String {
         path_of(&self.key)
@@ -43,7 +43,11 @@ impl Part {
 
 impl InputFile {
     /// Makes the input of a file. Remote files without RNTuples stay open.
-    pub(super) fn of(file: &RootFile, ntuples: Vec<Part>, tree: Option<Part>) -> Self {
+    pub(super) fn of(
+        file: &RootFile,
+        ntuples: Vec<InputDataset>,
+        tree: Option<InputDataset>,
+    ) -> Self {
         let (name, options) = (file.name().to_owned(), file.options());
         let location = file.source().location().to_owned();
         let stays = ntuples.is_empty() && nyssa_io::is_remote(&name);
@@ -64,7 +68,7 @@ impl InputFile {
 
     /// Returns the path and the cycle of each RNTuple, and of the tree that the user named.
     pub(super) fn datasets(&self) -> impl Iterator<Item = String> {
-        self.ntuples.iter().chain(&self.tree).map(Part::path)
+        self.ntuples.iter().chain(&self.tree).map(InputDataset::path)
     }
 
     /// Lists the objects that are merged or copied beside the RNTuples. The tree that the user named gets its path in
@@ -83,7 +87,7 @@ impl InputFile {
         let (newest, mut older) = by_age(others);
         let mut objects: BTreeMap<_, _> =
             newest.into_iter().map(|key| (key.path.clone(), key)).collect();
-        if let Some(Part { key, target }) = &self.tree {
+        if let Some(InputDataset { key, target }) = &self.tree {
             let cycles = own.into_iter().filter(|item| item.path == key.path).collect();
             older.extend(other_cycles(cycles, key.cycle, target));
             objects.insert(target.clone(), KeyEntry { path: target.clone(), ..key.clone() });

@@ -11,7 +11,7 @@ use nyssa_root::streamer::ProcessNumbers;
 
 use super::bad::{take_bad, take_damaged};
 use super::given_twice::given_twice;
-use super::input_file::{InputFile, Part};
+use super::input_file::{InputDataset, InputFile};
 use super::ntuple::MergedNTuple;
 use super::objects::{Choice, MergedObjects};
 use super::options::{MergeOptions, Mode};
@@ -326,7 +326,7 @@ fn others(plan: &Plan, objects: &MergedObjects) -> Result<OtherObjects> {
     let first = plan.files.first();
     let first = first.ok_or_else(|| Error::invalid_argument("there is no input"))?;
     let mut others = OtherObjects::plan(&first.open()?)?;
-    let own = first.ntuples.iter().chain(&first.tree).map(|part: &Part| &*part.key.path);
+    let own = first.ntuples.iter().chain(&first.tree).map(|part: &InputDataset| &*part.key.path);
     others.leave_to_job(&own.chain(objects.trees.paths()).collect());
     Ok(others)
 }

@@ -139,17 +139,15 @@ impl MergedNTuple {
         Ok(())
     }
 
-    /// Copies the streamer infos of the inputs if there are streamed objects, and otherwise those of the classes of fields
-    /// in the first input. The writer describes the classes that the first input lacks.
+    /// Copies the streamer infos of all inputs: all of them if there are streamed objects, and otherwise those of the classes
+    /// of fields. The writer describes the classes that no input describes.
     fn describe_classes(&self, target: &Output, context: &Context) -> Result<()> {
         let Self { all_inputs, unified, .. } = self;
         let streamed = unified.schema.has_streamed_objects();
-        let count = match (streamed, unified.schema.classes().is_empty()) {
-            (true, _) => all_inputs.inputs.len(),
-            (false, false) => 1,
-            (false, true) => 0,
-        };
-        let inputs = all_inputs.inputs.iter().take(count).collect::<Vec<_>>();
+        if !streamed && unified.schema.classes().is_empty() {
+            return Ok(());
+        }
+        let inputs = all_inputs.inputs.iter().collect::<Vec<_>>();
         let list = |input: &InputProperties| {
             let (file, _) = open(input, read::RNTupleReadOptions::default())?;
             Ok((file.name().to_owned(), file.streamer_infos()?, file.streamer_list()?))

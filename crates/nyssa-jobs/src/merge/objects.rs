@@ -72,11 +72,11 @@ struct Started {
     parts: Vec<(usize, KeyEntry)>,
     /// The number of inputs with such an object.
     inputs: usize,
-    state: State,
+    state: Treatment,
 }
 
 /// The state of the merge of the objects of one path.
-enum State {
+enum Treatment {
     Added(Box<add::Total>),
     /// All are copied. These are their contents.
     Copied(HashSet<(u16, u64)>),
@@ -94,15 +94,15 @@ impl Started {
         let refusal =
             refusal.or(is_ntuple.then_some("only the dataset that the input names is merged"));
         let state = match add::fate(&key.class, &infos) {
-            _ if refusal.is_some() => State::LeftOut(refusal.unwrap_or_default().to_owned()),
-            Fate::Copied => State::Copied([content(file, &key)?].into()),
+            _ if refusal.is_some() => Treatment::LeftOut(refusal.unwrap_or_default().to_owned()),
+            Fate::Copied => Treatment::Copied([content(file, &key)?].into()),
             Fate::Refused => {
-                State::Single(format!("ROOT merges a {}, and nyssa cannot", key.class))
+                Treatment::Single(format!("ROOT merges a {}, and nyssa cannot", key.class))
             }
             Fate::Added => match add::Total::of(file, &key) {
-                Ok(total) => State::Added(Box::new(total)),
+                Ok(total) => Treatment::Added(Box::new(total)),
                 Err(error) if error.kind() == Kind::Unsupported => {
-                    State::Single(error.message().to_owned())
+                    Treatment::Single(error.message().to_owned())
                 }
                 Err(error) => return Err(error).in_file(file.name()).in_object(&key.path),
             },
@@ -112,7 +112,7 @@ impl Started {
 
     /// Returns whether the objects are added up.
     fn is_added(&self) -> bool {
-        matches!(self.state, State::Added(_))
+        matches!(self.state, Treatment::Added(_))
     }
 
     /// Adds the object of a later input. With `skip`, objects that cannot be merged are left out. `refusal` is the
@@ -125,23 +125,23 @@ impl Started {
     ) -> Result<()> {
         self.inputs += 1;
         let added = match &mut self.state {
-            State::Copied(_) if let Some(reason) = refusal => Err(Error::unsupported(reason)),
-            State::Added(total) => total.add(file, &key),
-            State::Copied(known) => {
+            Treatment::Copied(_) if let Some(reason) = refusal => Err(Error::unsupported(reason)),
+            Treatment::Added(total) => total.add(file, &key),
+            Treatment::Copied(known) => {
                 if known.insert(content(file, &key)?) {
                     self.parts.push((number, key));
                 }
                 return Ok(());
             }
-            State::Single(reason) => Err(Error::unsupported(reason.clone())),
-            State::LeftOut(_) => return Ok(()),
+            Treatment::Single(reason) => Err(Error::unsupported(reason.clone())),
+            Treatment::LeftOut(_) => return Ok(()),
         };
         let Err(error) = added else { return Ok(()) };
         let class = key.class.clone();
         let error = match error.kind() {
             Kind::InvalidArgument | Kind::Unsupported if skip => {
                 let reason = format!("{} (in {})", error.message(), file.name());
-                self.state = State::LeftOut(reason);
+                self.state = Treatment::LeftOut(reason);
                 return Ok(());
             }
             Kind::InvalidArgument | Kind::Unsupported => error.map_message(|it| {
@@ -220,8 +220,8 @@ impl MergedObjects {
             [first, ..] => first.clone(),
         };
         match state {
-            State::LeftOut(reason) => self.leave_out(&key, reason),
-            State::Added(total) if inputs > 1 => match total.object.finish(key.keylen.into()) {
+            Treatment::LeftOut(reason) => self.leave_out(&key, reason),
+            Treatment::Added(total) if inputs > 1 => match total.object.finish(key.keylen.into()) {
                 Ok(payload) => {
                     if let Some(title) = total.title {
                         key.title = title.into();

@@ -63,11 +63,11 @@ fn without_comment(line: &str) -> &str {
 fn expand_line(argument: &str, may_be_none: bool) -> Result<Vec<String>> {
     let (path, object) = split_path(argument);
     let Some(pattern) = Pattern::of(&path) else { return Ok(vec![argument.to_owned()]) };
-    let found = pattern.files()?;
-    if found.is_empty() && !may_be_none {
+    let matching = pattern.files()?;
+    if matching.is_empty() && !may_be_none {
         return Err(pattern.nothing_matches());
     }
-    Ok(found.iter().map(|file| join(file, object)).collect())
+    Ok(matching.iter().map(|file| join(file, object)).collect())
 }
 
 /// Finds the files below a folder whose relative paths match a glob.
@@ -116,10 +116,10 @@ impl<'a> Pattern<'a> {
         let depth = if self.glob.contains("**") { MAX_DEPTH } else { parts().count() };
         let hidden = parts().any(|part| part.starts_with('.'));
         let search = Search { pattern: self, glob: glob.compile_matcher(), hidden };
-        let mut found = Vec::new();
-        search.folder("", depth, &mut found)?;
-        found.sort();
-        Ok(found)
+        let mut files = Vec::new();
+        search.folder("", depth, &mut files)?;
+        files.sort();
+        Ok(files)
     }
 
     /// Returns the pattern as it was given.
@@ -186,7 +186,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Adds the files that match in a folder. `below` is its path relative to the folder of the pattern.
-    fn folder(&self, below: &str, depth: usize, found: &mut Vec<String>) -> Result<()> {
+    fn folder(&self, below: &str, depth: usize, files: &mut Vec<String>) -> Result<()> {
         for entry in self.pattern.list(below)? {
             if !self.hidden && entry.name.as_encoded_bytes().starts_with(b".") {
                 continue;
@@ -195,12 +195,12 @@ impl Search<'_> {
             if entry.kind == EntryKind::Folder {
                 if depth > 1 {
                     let below = self.text(&path)?;
-                    self.folder(&format!("{below}/"), depth - 1, found)?;
+                    self.folder(&format!("{below}/"), depth - 1, files)?;
                 }
             } else if self.glob.is_match(&path) {
                 self.check_query(&path)?;
                 let Pattern { folder, query, .. } = self.pattern;
-                found.push(format!("{folder}{}{query}", self.text(&path)?));
+                files.push(format!("{folder}{}{query}", self.text(&path)?));
             }
         }
         Ok(())

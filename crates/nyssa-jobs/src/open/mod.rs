@@ -24,7 +24,7 @@ pub use opened::{Opened, path_of};
 pub use options::GivenOpenOptions;
 pub(crate) use path::join;
 pub use path::split_path;
-pub use relations::relations;
+pub use relations::{open_again, relations, relations_of, stored_aliases};
 
 /// The classes of TTrees that nyssa reads.
 pub const TREE_CLASSES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
@@ -164,16 +164,16 @@ pub fn find_dataset(file: &RootFile, path: Option<&str>) -> Result<KeyEntry> {
 /// `NotFound` if there is none; `InvalidArgument` with their names if there are several; `Io` if the file cannot be
 /// read.
 pub fn only_dataset(file: &RootFile, format: Option<Format>) -> Result<KeyEntry> {
-    let mut found = datasets_of(file, format)?;
-    let error = match found.len() {
-        1 => return Ok(found.swap_remove(0)),
+    let mut keys = datasets_of(file, format)?;
+    let error = match keys.len() {
+        1 => return Ok(keys.swap_remove(0)),
         0 => Error::not_found(match format {
             None => "the file has no TTree and no RNTuple".to_owned(),
             Some(format) => format!("the file has no {format:?}"),
         }),
         _ => {
             let what = format.map_or("dataset".to_owned(), |format| format!("{format:?}"));
-            let names = found.iter().map(|key| key.path.as_str()).collect::<Vec<_>>();
+            let names = keys.iter().map(|key| key.path.as_str()).collect::<Vec<_>>();
             let names = names.join(", ");
             let message = format!("the file has several {what}s, name one of them: {names}");
             Error::invalid_argument(message)

@@ -1,8 +1,8 @@
 //! Reads the aliases, friends and index of a dataset: of a TTree, or of an RNTuple that was a TTree.
 
-use nyssa_data::dataset::Format;
+use nyssa_data::dataset::{Dataset, Format};
 use nyssa_rntuple::read::Reader;
-use nyssa_root::error::Result;
+use nyssa_root::error::{Kind, Result};
 use nyssa_root::rootfile::RootFile;
 use nyssa_ttree::Relations;
 
@@ -22,4 +22,35 @@ pub fn relations(file: &RootFile, path: &str) -> Result<Relations> {
     }
     let kept = KeptTree::of(&Reader::open(file, path)?)?;
     Ok(kept.as_ref().map(KeptTree::relations).unwrap_or_default())
+}
+
+/// Returns the relations of an open dataset, whose file is opened again.
+///
+/// # Errors
+/// The errors of [`relations`].
+pub fn relations_of(dataset: &dyn Dataset) -> Result<Relations> {
+    match relations(&open_again(dataset)?, dataset.name()) {
+        // No path leads to the RNTuple of an attribute set.
+        Err(error) if dataset.format() == Format::RNTuple && error.kind() == Kind::NotFound => {
+            Ok(Relations::default())
+        }
+        stored => stored,
+    }
+}
+
+/// Returns the names and formulas of the aliases that are stored with a dataset.
+///
+/// # Errors
+/// The errors of [`relations`].
+pub fn stored_aliases(dataset: &dyn Dataset) -> Result<Vec<(String, String)>> {
+    Ok(relations_of(dataset)?.formulas())
+}
+
+/// Opens the file of a dataset again, by the same options.
+///
+/// # Errors
+/// An error if the file cannot be read.
+pub fn open_again(dataset: &dyn Dataset) -> Result<RootFile> {
+    let options = dataset.open_options().into_iter().next().unwrap_or_default();
+    RootFile::open(nyssa_io::open_with(dataset.location(), &options)?)
 }

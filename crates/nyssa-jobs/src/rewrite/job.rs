@@ -121,11 +121,11 @@ fn of_each(
             split: given.split.clone(),
             ..RewriteOptions::default()
         };
-        let found = match is_tree(key) {
+        let opened = match is_tree(key) {
             true => Tree::new(input, (key.clone(), path), None, &options, context).map(drop),
             false => NTuple::new(input, path, &options, context).map(drop),
         };
-        found.in_file(input.name()).in_object(path)
+        opened.in_file(input.name()).in_object(path)
     };
     globs::of_each(keys, (&given.include, &given.exclude), probe)
 }
@@ -261,7 +261,7 @@ impl Job for Rewriting<'_> {
         output: &Output,
         others: &mut OtherObjects,
     ) -> std::result::Result<(), Stopped> {
-        if self.datasets.iter().any(|one| matches!(one, Rewritten::Tree(_))) {
+        if self.datasets.iter().any(|dataset| matches!(dataset, Rewritten::Tree(_))) {
             others.keep_processes();
         }
         for dataset in &mut self.datasets {

@@ -189,8 +189,8 @@ impl<'a> NTuple<'a> {
         let cutter = cutter(&selected, &sizes, &ratios, (cluster_size, memory));
         let mut writer =
             Writer::attach(&output.file, &name, schema.clone(), write_options.clone())?;
-        let kept = self.extra_types(!self.streamed.infos.is_empty());
-        writer.set_extra_types([writer.extra_types(), &kept].concat())?;
+        let extra_types = self.extra_types(!self.streamed.infos.is_empty());
+        writer.set_extra_types([writer.extra_types(), &extra_types].concat())?;
         let batches = Batches {
             selected: &selected,
             sizes: &sizes,

@@ -112,7 +112,7 @@ impl RewriteOptions {
             Err(Error::invalid_argument(format!(
                 "{} of {format}, and there is none to rewrite",
                 match names {
-                    [one] => format!("{one} is an option"),
+                    [option] => format!("{option} is an option"),
                     several => format!("{} are options", several.join(", ")),
                 }
             )))

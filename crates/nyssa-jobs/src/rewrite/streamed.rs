@@ -49,30 +49,30 @@ pub(super) fn plan(
     let compiled = reader.streamer_infos(input)?;
     let mut layouts = Layouts::new(&compiled);
     let described = described(input, reader)?;
-    let mut found = StreamedFields::default();
+    let mut streamed = StreamedFields::default();
     for (id, field) in objects.into_iter().filter(|(id, field)| is_chosen(*id, field)) {
         let class = &field.type_name;
         let layout = layout(&mut layouts, class, &described).map_err(|reason| {
             let message = format!("objects of class {class} cannot be streamed: {reason}");
             Error::unsupported(message).about_fields(vec![field.name.clone()])
         });
-        found.layouts.insert(field.name.clone(), layout.in_field(&field.name)?);
-        found.types.insert(id, FieldType::Streamed(class.clone()));
+        streamed.layouts.insert(field.name.clone(), layout.in_field(&field.name)?);
+        streamed.types.insert(id, FieldType::Streamed(class.clone()));
     }
-    found.infos = ObjectLayout::describe(found.layouts.values(), &described);
+    streamed.infos = ObjectLayout::describe(streamed.layouts.values(), &described);
     // Fields that are streamed already keep their streamer infos.
     for list in lists(reader)? {
-        found.infos.merge(&list);
+        streamed.infos.merge(&list);
     }
     let others = others.into_iter().filter(|(id, field)| is_chosen(*id, field));
     let others: Vec<_> = others.map(|(_, field)| field.name.as_str()).collect();
     if !others.is_empty() {
-        found.notes.push(format!(
+        streamed.notes.push(format!(
             "not streamed, since they are no objects of a class or container: {}",
             others.join(", ")
         ));
     }
-    Ok(found)
+    Ok(streamed)
 }
 
 /// Returns whether a field has objects of a class, or a container.

@@ -58,8 +58,9 @@ impl OutputSchema {
     ) -> Result<Self> {
         let mut target = Self { schema: Schema::default(), sources: Vec::new(), notes: Vec::new() };
         let mut ids = HashMap::new();
-        let kept = (0u32..).map(FieldId).zip(&source.fields).filter(|(id, _)| selection.keeps(*id));
-        for (id, field) in kept.clone() {
+        let chosen =
+            (0u32..).map(FieldId).zip(&source.fields).filter(|(id, _)| selection.keeps(*id));
+        for (id, field) in chosen.clone() {
             if let Some(field_type) = types.get(&id) {
                 target.retyped(id, field, field_type, compressed)?;
                 continue;

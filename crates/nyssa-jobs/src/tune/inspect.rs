@@ -73,16 +73,16 @@ pub struct Inspection {
     #[serde(flatten)]
     pub layout: Option<RNTupleLayout>,
     /// The fields or branches in the order of the schema.
-    pub fields: Vec<Part>,
+    pub fields: Vec<PartSizes>,
     /// The physical columns of an RNTuple in order of their ids.
     pub columns: Vec<ColumnPart>,
     /// The sums for each column type of an RNTuple, largest first.
-    pub encodings: Vec<Part>,
+    pub encodings: Vec<PartSizes>,
     /// The sums for each compression algorithm, largest first. The data themselves show the algorithm.
-    pub compressions: Vec<Part>,
+    pub compressions: Vec<PartSizes>,
     /// The sums for each compression setting that the writer of an RNTuple recorded in the page lists, largest first.
     /// The real effort of the writer may differ from the setting; the data do not show it.
-    pub settings: Vec<Part>,
+    pub settings: Vec<PartSizes>,
     /// The sizes of pages or baskets on storage, in bytes.
     pub pages: Distribution,
     /// The sizes of clusters on storage, in bytes. A basket counts for the cluster with its first entry.
@@ -95,7 +95,7 @@ pub struct Inspection {
 
 /// A part of the data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Part {
+pub struct PartSizes {
     /// The name of a field, a branch, a column type or a compression setting.
     pub name: String,
     /// The C++ type of a field or branch. It is empty for other parts.
@@ -126,7 +126,7 @@ pub struct ColumnPart {
     /// The sizes of its pages on storage, in bytes.
     pub pages: Distribution,
     /// The sizes of the column. The name is the name of its field.
-    pub part: Part,
+    pub part: PartSizes,
 }
 
 /// A cluster.
@@ -137,7 +137,7 @@ pub struct ClusterPart {
     /// The number of entries.
     pub entries: u64,
     /// The sizes of its pages, or of the baskets that begin in it. It has no name.
-    pub part: Part,
+    pub part: PartSizes,
 }
 
 /// The smallest, the median and the largest of some numbers.
@@ -170,7 +170,7 @@ impl Distribution {
     }
 }
 
-impl Part {
+impl PartSizes {
     fn named(name: &str, type_name: &str) -> Self {
         Self { name: name.to_owned(), type_name: type_name.to_owned(), ..Self::default() }
     }
@@ -185,13 +185,13 @@ impl Part {
 
 /// The sums of parts with one name.
 #[derive(Default)]
-struct Groups(Vec<Part>);
+struct Groups(Vec<PartSizes>);
 
 impl Groups {
-    fn add(&mut self, name: &str, part: &Part) {
+    fn add(&mut self, name: &str, part: &PartSizes) {
         match self.0.iter_mut().find(|group| group.name == name) {
             Some(group) => group.add(part),
-            None => self.0.push(Part {
+            None => self.0.push(PartSizes {
                 name: name.to_owned(),
                 type_name: String::new(),
                 ..part.clone()
@@ -199,7 +199,7 @@ impl Groups {
         }
     }
 
-    fn largest_first(mut self) -> Vec<Part> {
+    fn largest_first(mut self) -> Vec<PartSizes> {
         self.0.sort_by(|a, b| b.stored_bytes.cmp(&a.stored_bytes).then(a.name.cmp(&b.name)));
         self.0
     }
@@ -211,8 +211,8 @@ mod tests {
 
     #[test]
     fn distributions() {
-        let found = Distribution::of(vec![5, 1, 9, 3]);
-        assert_eq!(found, Distribution { count: 4, total: 18, min: 1, median: 3, max: 9 });
+        let distribution = Distribution::of(vec![5, 1, 9, 3]);
+        assert_eq!(distribution, Distribution { count: 4, total: 18, min: 1, median: 3, max: 9 });
         assert_eq!(Distribution::of(vec![7]).median, 7);
         assert_eq!(Distribution::of(vec![]), Distribution::default());
     }

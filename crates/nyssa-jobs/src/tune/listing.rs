@@ -58,9 +58,9 @@ pub struct ListedKey {
 /// `Io` if the file cannot be read.
 pub fn list(file: &RootFile, below: Option<&KeyEntry>) -> Result<Listing> {
     let (mut keys, lost) = file.list_all()?;
-    if let Some(found) = below {
-        let inside = format!("{}/", found.path);
-        keys.retain(|key| key.path == found.path || key.path.starts_with(&inside));
+    if let Some(folder) = below {
+        let inside = format!("{}/", folder.path);
+        keys.retain(|key| key.path == folder.path || key.path.starts_with(&inside));
     }
     let mut unreadable: Vec<String> = lost.iter().map(ToString::to_string).collect();
     let keys = keys.iter().map(|key| entry(file, key, &mut unreadable)).collect();

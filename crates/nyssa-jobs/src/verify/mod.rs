@@ -52,15 +52,14 @@ impl Check<'_> {
         if let Some(path) = path {
             return self.key(file, &objects, &file.find(path)?);
         }
+        self.report.unchecked.extend(file.not_closed().map(str::to_owned));
         self.report.record(None, file.streamer_infos().map(drop))?;
         for wrong in file.check_container()? {
             self.report.damage(None, wrong)?;
         }
         let (keys, lost) = file.list_all()?;
-        match lost.into_iter().next() {
-            Some(error) => self.report.record(None, Err(error))?,
-            None => keys.iter().try_for_each(|key| self.key(file, &objects, key))?,
-        }
+        lost.into_iter().try_for_each(|error| self.report.lost(error))?;
+        keys.iter().try_for_each(|key| self.key(file, &objects, key))?;
         self.look_for_unlisted(file, &keys)
     }
 
@@ -75,9 +74,9 @@ impl Check<'_> {
             self.report.notes.push(note.to_owned());
             return Ok(());
         }
-        let mut found = file.unlisted(listed)?;
-        found.keys.retain(|key| !self.anchors.contains(&(key.seek + u64::from(key.keylen))));
-        self.report.unlisted(&found);
+        let mut unlisted = file.unlisted(listed)?;
+        unlisted.keys.retain(|key| !self.anchors.contains(&(key.seek + u64::from(key.keylen))));
+        self.report.unlisted(&unlisted);
         Ok(())
     }
 
@@ -98,8 +97,8 @@ impl Check<'_> {
         }
         match Opened::of_key(file, key) {
             Ok(Opened::Tree(reader)) => {
-                let found = ttree::verify(&reader, self.context)?;
-                self.report.dataset(key.path.clone(), key, found);
+                let check = ttree::verify(&reader, self.context)?;
+                self.report.dataset(key.path.clone(), key, check);
                 Ok(())
             }
             Ok(Opened::NTuple(reader)) => self.ntuple(&reader, key),
@@ -109,15 +108,15 @@ impl Check<'_> {
 
     /// Checks an RNTuple and its attribute sets, which no directory lists.
     fn ntuple(&mut self, reader: &read::Reader, key: &KeyEntry) -> Result<()> {
-        let found = read::verify(reader, self.context)?;
-        self.report.dataset(key.path.clone(), key, found);
+        let check = read::verify(reader, self.context)?;
+        self.report.dataset(key.path.clone(), key, check);
         for link in reader.attribute_links() {
             self.anchors.insert(link.locator.offset);
             match reader.open_attribute_set(&link.name) {
                 Ok(set) => {
                     let path = format!("{}, attribute set {}", key.path, link.name);
-                    let found = read::verify(&set, self.context)?;
-                    self.report.dataset(path, key, found);
+                    let check = read::verify(&set, self.context)?;
+                    self.report.dataset(path, key, check);
                     self.report.record(Some(key), set.attribute_ranges(self.context).map(drop))?;
                 }
                 Err(error) => self.report.record(Some(key), Err(error))?,

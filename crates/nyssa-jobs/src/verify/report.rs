@@ -87,16 +87,16 @@ impl VerifyReport {
     }
 
     /// Adds the result of checking the dataset at `path`.
-    pub(super) fn dataset(&mut self, path: String, key: &KeyEntry, mut found: DatasetCheck) {
+    pub(super) fn dataset(&mut self, path: String, key: &KeyEntry, mut check: DatasetCheck) {
         let attribute_set = path != key.path;
         let object = if attribute_set { path.clone() } else { name(key) };
         let problem = |it| Problem { object: Some(object.clone()), ..it };
-        let problems = std::mem::take(&mut found.problems);
+        let problems = std::mem::take(&mut check.problems);
         self.problems.extend(problems.into_iter().map(problem));
-        self.checksums.present += found.checksummed;
-        self.checksums.absent += found.parts.saturating_sub(found.checksummed);
+        self.checksums.present += check.checksummed;
+        self.checksums.absent += check.parts.saturating_sub(check.checksummed);
         let class = key.class.clone();
-        self.datasets.push(DatasetReport { path, cycle: key.cycle, class, check: found });
+        self.datasets.push(DatasetReport { path, cycle: key.cycle, class, check });
     }
 
     /// Adds an object that was decoded, or the reasons why it was not, or not completely, decoded.
@@ -144,6 +144,17 @@ impl VerifyReport {
         Ok(())
     }
 
+    /// Adds a directory that cannot be listed, if the check of the container has not found this.
+    pub(super) fn lost(&mut self, error: Error) -> Result<()> {
+        let new = Problem::from(&error);
+        let is_known =
+            |known: &Problem| (&known.message, &known.object) == (&new.message, &new.object);
+        if self.problems.iter().any(is_known) {
+            return Ok(());
+        }
+        self.record(None, Err(error))
+    }
+
     /// Adds a note for each of the first keys whose records have another text than the list.
     fn differing(&mut self, keys: &[(KeyEntry, BString)], text: &str, why: &str) {
         let notes = keys.iter().take(NAMED_KEYS).map(|(key, own)| {
@@ -161,21 +172,21 @@ impl VerifyReport {
 
     /// Adds a note for each of the first keys that no directory lists, and that have another name or title in the
     /// list. A writer that crashed, or that deleted a directory, may leave keys that are not listed.
-    pub(super) fn unlisted(&mut self, found: &Unlisted) {
-        self.differing(&found.renamed, "name", "it was renamed");
-        self.differing(&found.retitled, "title", "it was changed in the list");
-        let named = found.keys.iter().take(NAMED_KEYS).map(|key| {
+    pub(super) fn unlisted(&mut self, unlisted: &Unlisted) {
+        self.differing(&unlisted.renamed, "name", "it was renamed");
+        self.differing(&unlisted.retitled, "title", "it was changed in the list");
+        let named = unlisted.keys.iter().take(NAMED_KEYS).map(|key| {
             let KeyEntry { class, name, cycle, seek, .. } = key;
             printable(&format!(
                 "{class} {name:?};{cycle} lies at byte {seek}, and no directory lists it"
             ))
         });
         self.notes.extend(named);
-        let more = found.keys.len().saturating_sub(NAMED_KEYS);
+        let more = unlisted.keys.len().saturating_sub(NAMED_KEYS);
         if more > 0 {
             self.notes.push(format!("no directory lists {more} more keys that lie in the file"));
         }
-        if let Some(byte) = found.lost {
+        if let Some(byte) = unlisted.lost {
             self.notes.push(format!(
                 "no record begins at byte {byte}, where one ends: keys that no directory lists were not looked for behind it"
             ));

@@ -86,8 +86,8 @@ fn refuse_others(path: &Path, begin: &[u8]) -> Result<()> {
     let why = match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(cannot(path, error)),
-        Ok(found) if !found.is_file() => "it is not a regular file",
-        Ok(found) if found.len() == 0 => return Ok(()),
+        Ok(metadata) if !metadata.is_file() => "it is not a regular file",
+        Ok(metadata) if metadata.len() == 0 => return Ok(()),
         Ok(_) => {
             let mut first = vec![0; begin.len()];
             let read = File::open(path).and_then(|mut file| file.read_exact(&mut first));

@@ -23,8 +23,8 @@ impl Usage {
         let mut open = vec!["self".to_owned()];
         let mut seen = 0;
         while let Some(process) = open.pop() {
-            let found = usage.add_process(&process);
-            if process == "self" && found.is_none() {
+            let counted = usage.add_process(&process);
+            if process == "self" && counted.is_none() {
                 let why =
                     "the monitor reads what the kernel counts in /proc, which cannot be read here";
                 return Err(Error::Unsupported(why.to_owned()));

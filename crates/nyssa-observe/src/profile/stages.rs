@@ -49,9 +49,10 @@ mod tests {
                 let text = std::fs::read_to_string(path).unwrap();
                 let stages = text.split("stage!(").skip(1);
                 let quoted = stages.filter_map(|rest| rest.trim_start().strip_prefix('"'));
-                let found = quoted.filter_map(|rest| Some(rest.split_once('"')?.0.to_owned()));
+                let stage_names =
+                    quoted.filter_map(|rest| Some(rest.split_once('"')?.0.to_owned()));
                 names.extend(
-                    found.filter(|name| name.bytes().all(|byte| byte.is_ascii_lowercase())),
+                    stage_names.filter(|name| name.bytes().all(|byte| byte.is_ascii_lowercase())),
                 );
             }
         }

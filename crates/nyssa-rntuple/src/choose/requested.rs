@@ -66,7 +66,7 @@ fn stored_as(schema: &Schema, columns: &[ColumnId]) -> String {
         return "they have no data of their own".to_owned();
     }
     let names = schema.shown_names();
-    let one = |&id: &ColumnId| {
+    let text_of = |&id: &ColumnId| {
         let column = schema.column(id);
         let name = names.get(&column.field).cloned();
         let name = name.unwrap_or_else(|| schema.path(column.field));
@@ -74,7 +74,7 @@ fn stored_as(schema: &Schema, columns: &[ColumnId]) -> String {
         let stored = column.column_type.map_or("an unknown type", |stored| stored.name());
         format!("{name} ({}, stored as {stored})", or_untyped(type_name))
     };
-    let mut all = columns.iter().take(NAMED).map(one).collect::<Vec<_>>().join(", ");
+    let mut all = columns.iter().take(NAMED).map(text_of).collect::<Vec<_>>().join(", ");
     if columns.len() > NAMED {
         all += &format!(" and {} more", columns.len() - NAMED);
     }

@@ -192,11 +192,11 @@ impl StorageChoices {
         columns: &[ColumnId],
     ) -> Result<Choices> {
         let Some(known) = self.ntuples.get(ntuple) else { return Ok(Vec::new()) };
-        let one = |&id: &ColumnId| {
+        let known_storage = |&id: &ColumnId| {
             let fitting = self.fitting(known.get(&place(fields.schema, id))?, fields, id);
             fitting.map(|storage| Some((id, storage?))).transpose()
         };
-        columns.iter().filter_map(one).collect()
+        columns.iter().filter_map(known_storage).collect()
     }
 
     /// Returns the storage of a column, or `None` if a sample must decide.

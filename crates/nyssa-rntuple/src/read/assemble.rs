@@ -232,11 +232,11 @@ fn stream<'a>(slot: &StreamSlot, streams: &'a [Data]) -> Result<&'a Data> {
     slot.index.and_then(|index| streams.get(index)).ok_or_else(internal)
 }
 
-fn same(found: usize, expected: usize) -> Result<()> {
-    if found == expected {
+fn same(length: usize, expected: usize) -> Result<()> {
+    if length == expected {
         return Ok(());
     }
-    Err(Error::out_of_spec(format!("a column has {found} elements where {expected} are expected")))
+    Err(Error::out_of_spec(format!("a column has {length} elements where {expected} are expected")))
 }
 
 fn times(length: usize, size: u64) -> Result<usize> {

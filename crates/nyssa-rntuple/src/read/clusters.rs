@@ -118,7 +118,7 @@ impl Clusters {
         let numbers = match groups.get(first..last) {
             _ if groups.is_empty() => 0..self.clusters.len(),
             Some([first, .., last]) => first.clusters.start..last.clusters.end,
-            Some([one]) => one.clusters.clone(),
+            Some([list]) => list.clusters.clone(),
             _ => 0..0,
         };
         let ends_before = |cluster: &OnceLock<Cluster>| {
@@ -127,16 +127,16 @@ impl Clusters {
                 .is_some_and(|it| it.first_entry.saturating_add(it.entries) <= entries.start)
         };
         let first = self.clusters[numbers.clone()].partition_point(ends_before);
-        let mut found = Vec::new();
+        let mut pieces = Vec::new();
         for number in numbers.skip(first) {
             let cluster = self.get(number);
             let cluster = cluster.ok_or_else(|| Error::out_of_spec("no such cluster"))?;
             if cluster.first_entry >= entries.end {
                 break;
             }
-            found.push((number, cluster));
+            pieces.push((number, cluster));
         }
-        Ok(found)
+        Ok(pieces)
     }
 
     /// Returns the entries of each cluster. The missing clusters of a group count as one cluster.

@@ -32,13 +32,13 @@ impl Reader {
 }
 
 /// Adds the outermost collections of a node as nodes that read as their lengths.
-fn outermost(node: Node, found: &mut Vec<Node>) {
+fn outermost(node: Node, nodes: &mut Vec<Node>) {
     match node.kind {
         NodeKind::List { offsets, .. } => {
-            found.push(Node { kind: NodeKind::Cardinality { offsets, wide: true }, ..node });
+            nodes.push(Node { kind: NodeKind::Cardinality { offsets, wide: true }, ..node });
         }
         NodeKind::Record(members) => {
-            members.into_iter().for_each(|(_, member)| outermost(member, found));
+            members.into_iter().for_each(|(_, member)| outermost(member, nodes));
         }
         _ => {}
     }

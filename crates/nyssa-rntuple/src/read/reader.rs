@@ -567,12 +567,12 @@ impl Dataset for Reader {
         entries: &[Range<u64>],
         context: &Context,
     ) -> Result<Vec<LeftOut>> {
-        let mut found = Vec::new();
+        let mut damaged = Vec::new();
         for &name in names {
             let field_path = self.field_path(name).ok_or_else(|| self.missing(name))?;
-            found.extend(self.damaged_parts(name, &field_path, entries, context)?);
+            damaged.extend(self.damaged_parts(name, &field_path, entries, context)?);
         }
-        Ok(found)
+        Ok(damaged)
     }
 
     fn without(&self, left_out: &[LeftOut], _: &Context) -> Result<Option<AnyDataset>> {

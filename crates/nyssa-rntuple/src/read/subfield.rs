@@ -15,14 +15,14 @@ pub(super) type FieldPath = Vec<FieldId>;
 
 /// Lists the subfields of the fields `top`. Parents come first.
 pub(super) fn field_paths(schema: &Schema, top: &[FieldId]) -> Vec<FieldPath> {
-    let mut found = Vec::new();
+    let mut paths = Vec::new();
     for &id in top {
-        walk(schema, &mut vec![id], &mut found);
+        walk(schema, &mut vec![id], &mut paths);
     }
-    found
+    paths
 }
 
-fn walk(schema: &Schema, field_path: &mut FieldPath, found: &mut Vec<FieldPath>) {
+fn walk(schema: &Schema, field_path: &mut FieldPath, paths: &mut Vec<FieldPath>) {
     let Some(field) = field_path.last().map(|&id| schema.field(id)) else { return };
     if field_path.len() > MAX_DEPTH {
         return;
@@ -30,9 +30,9 @@ fn walk(schema: &Schema, field_path: &mut FieldPath, found: &mut Vec<FieldPath>)
     for &child in parts(field) {
         field_path.push(child);
         if !is_list(field) {
-            found.push(field_path.clone());
+            paths.push(field_path.clone());
         }
-        walk(schema, field_path, found);
+        walk(schema, field_path, paths);
         field_path.pop();
     }
 }

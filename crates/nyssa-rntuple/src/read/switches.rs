@@ -67,7 +67,7 @@ impl Switches {
 
     /// Returns the ranges of the values of an alternative to read, by part, counted from 0 in the cluster.
     pub(super) fn items(&self, alternative: usize) -> &[(usize, Range<u64>)] {
-        self.alternatives.get(alternative).map_or(&self.nothing, |found| &found.items)
+        self.alternatives.get(alternative).map_or(&self.nothing, |alternative| &alternative.items)
     }
 
     /// Returns the number of values of an alternative to read.
@@ -132,8 +132,8 @@ impl Switches {
 
     /// Returns the rows of the entries' values among the values that were read.
     fn rows(&self, alternative: usize) -> impl Iterator<Item = Range<u64>> {
-        let found = self.alternatives.get(alternative);
-        let (items, runs) = found.map_or((&[][..], &[][..]), |item| (&item.items, &item.runs));
+        let rows = self.alternatives.get(alternative);
+        let (items, runs) = rows.map_or((&[][..], &[][..]), |item| (&item.items, &item.runs));
         let mut read = 0u64;
         let bases = items.iter().map(move |(_, range)| {
             let base = (read, range.start);

@@ -417,10 +417,10 @@ impl Counts<'_> {
     fn slot(&self, slot: &StreamSlot, total: u64) -> Result<Option<Ends>> {
         let layout = self.layout;
         let stored = slot.stream.stored(layout.schema, layout.clusters, self.cluster)?;
-        let found = stored.elements();
-        if found != total && !(stored.deferred && found < total) {
+        let elements = stored.elements();
+        if elements != total && !(stored.deferred && elements < total) {
             return Err(Error::out_of_spec(format!(
-                "the column has {found} elements where the field has {total}"
+                "the column has {elements} elements where the field has {total}"
             ))
             .at(|place| place.column = stored.column.map(|(id, _)| u64::from(id.0))));
         }

@@ -24,18 +24,18 @@ impl Reader {
     ) -> Result<Vec<LeftOut>> {
         let Some(error) = self.error(field_path, entries, context)? else { return Ok(Vec::new()) };
         let members = self.members(field_path);
-        let (mut found, mut whole) = (Vec::new(), 0);
+        let (mut damaged, mut whole) = (Vec::new(), 0);
         for member in &members {
             let path = subfield::path(&self.schema, member);
             let parts = self.damaged_parts(&path, member, entries, context)?;
             whole += usize::from(parts.iter().any(|part| part.column == path));
-            found.extend(parts);
+            damaged.extend(parts);
         }
         // The error is in no member, or no member would remain. Then the whole field cannot be read.
-        if found.is_empty() || whole == members.len() {
-            found = vec![LeftOut { column: name.to_owned(), reason: error.brief() }];
+        if damaged.is_empty() || whole == members.len() {
+            damaged = vec![LeftOut { column: name.to_owned(), reason: error.brief() }];
         }
-        Ok(found)
+        Ok(damaged)
     }
 
     /// Returns this reader without some members of records.

@@ -50,7 +50,7 @@ impl Schema {
 /// Renames the collections behind projected fields, so that equal collections have equal names in all
 /// schemas; see [`common_names`].
 pub fn align(schemas: &mut [&mut Schema]) {
-    let (mut found, mut ids) = (Vec::new(), Vec::new());
+    let (mut backings, mut ids) = (Vec::new(), Vec::new());
     let mut taken: HashSet<String> = HashSet::new();
     for schema in schemas.iter() {
         let top: Vec<FieldId> = schema.top_level().map(|(id, _)| id).collect();
@@ -59,9 +59,9 @@ pub fn align(schemas: &mut [&mut Schema]) {
             schema.backing(&top).into_iter().map(|(id, shown)| (id, (name(id), shown))).unzip();
         taken.extend(top.iter().filter(|id| !hidden.contains(id)).map(|&id| name(id)));
         ids.push(hidden);
-        found.push(backing);
+        backings.push(backing);
     }
-    for ((schema, ids), names) in schemas.iter_mut().zip(ids).zip(common_names(&found, taken)) {
+    for ((schema, ids), names) in schemas.iter_mut().zip(ids).zip(common_names(&backings, taken)) {
         for (id, name) in ids.into_iter().zip(names) {
             schema.fields[id.0 as usize].name = name;
         }

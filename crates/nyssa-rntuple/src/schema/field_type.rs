@@ -162,7 +162,7 @@ impl FieldType {
             Ok(items.iter().map(|item| typed(item, outer)).collect::<Result<Vec<_>>>()?.join(","))
         };
         Ok(match self {
-            Self::Leaf(one) => leaf(*one).to_owned(),
+            Self::Leaf(column) => leaf(*column).to_owned(),
             Self::String => "std::string".to_owned(),
             Self::Vector(item) => match item.name(leaf)? {
                 name if name.is_empty() => name,

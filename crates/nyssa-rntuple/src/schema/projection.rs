@@ -118,8 +118,8 @@ impl Schema {
             if inside && part == self.field(target).name {
                 continue;
             }
-            let found = children(target).find(|&child| self.field(child).name == part);
-            target = found.ok_or_else(|| {
+            let member = children(target).find(|&child| self.field(child).name == part);
+            target = member.ok_or_else(|| {
                 Error::not_found(format!("{} has no member {part:?}", self.path(target)))
             })?;
         }

@@ -159,8 +159,8 @@ mod tests {
                 assert_eq!(blocks.len(), (total - gone) * 3);
                 for range in [0..total - gone, 7..90, total - gone - 1..total - gone, 3..3] {
                     let expected = range.clone().flat_map(|i| [(i + gone) as u8; 3]);
-                    let found = blocks.get(range.start * 3..range.end * 3, 3, &mut buffer);
-                    assert_eq!(found, expected.collect::<Vec<_>>(), "{counts:?} {gone} {range:?}");
+                    let bytes = blocks.get(range.start * 3..range.end * 3, 3, &mut buffer);
+                    assert_eq!(bytes, expected.collect::<Vec<_>>(), "{counts:?} {gone} {range:?}");
                 }
             }
             blocks.discard(usize::MAX, 3);

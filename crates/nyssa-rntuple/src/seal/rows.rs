@@ -109,9 +109,9 @@ impl Cutter<'_> {
         field.children.iter().for_each(|&child| self.field(child, items.clone()));
     }
 
-    fn push(&mut self, one: &Shred, range: Range<usize>) {
-        let elements = one.elements.cut(range);
-        self.out.push(Shred { column: one.column, elements });
+    fn push(&mut self, shred: &Shred, range: Range<usize>) {
+        let elements = shred.elements.cut(range);
+        self.out.push(Shred { column: shred.column, elements });
     }
 }
 

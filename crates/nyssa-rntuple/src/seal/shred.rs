@@ -111,8 +111,8 @@ impl<'a> Shredder<'a> {
                 let nullable = |at: usize| is_optional(self.schema.field(children[at]));
                 let rank = |at: usize, data_type: &DataType| self.rank(children[at], data_type);
                 let place = |types: &[&DataType]| variant::place(types, children.len(), rank);
-                let found = variant::alternatives(array, children.len(), nullable, place)?;
-                let (tags, values) = found.ok_or_else(|| mismatch(field, array))?;
+                let alternatives = variant::alternatives(array, children.len(), nullable, place)?;
+                let (tags, values) = alternatives.ok_or_else(|| mismatch(field, array))?;
                 let at = self.out.len();
                 self.out.push(Shred { column, elements: Elements::Tags(tags) });
                 for (tag, (&child, values)) in (1u8..).zip(children.iter().zip(&values)) {

@@ -174,11 +174,11 @@ fn variants_of_dense_and_sparse_unions() {
         [switches(&[(0, 1), (0, 2), (0, 0), (1, 1)]), ints(&[1, 4]), ends(&[1]), b"x".to_vec()]
     );
     let fields: UnionFields = [(0i8, Arc::new(child("n", DataType::Int32)))].into_iter().collect();
-    let one: ArrayRef = Arc::new(Int32Array::from(vec![1]));
-    let one = UnionArray::try_new(fields, vec![0i8].into(), None, vec![one]).unwrap();
+    let number: ArrayRef = Arc::new(Int32Array::from(vec![1]));
+    let union = UnionArray::try_new(fields, vec![0i8].into(), None, vec![number]).unwrap();
     // Types find their alternatives in any order. A single alternative does not need a union.
     let ones = [switches(&[(0, 1)]), ints(&[1]), ends(&[]), vec![]];
-    assert_eq!(elements(&variant(), &[Arc::new(one)]), ones);
+    assert_eq!(elements(&variant(), &[Arc::new(union)]), ones);
     assert_eq!(elements(&variant(), &[Arc::new(Int32Array::from(vec![1]))]), ones);
     let fields: UnionFields =
         [(0i8, Arc::new(child("s", DataType::Utf8))), (1, Arc::new(child("n", DataType::Int32)))]

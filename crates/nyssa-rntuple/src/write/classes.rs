@@ -22,9 +22,9 @@ pub(super) fn describe(schema: &mut Schema, infos: &StreamerList) -> Result<Extr
     let extra = ExtraType::of_streamer_list(&infos.serialize(ExtraType::LIST_OFFSET.into())?)?;
     let list = extra.streamer_list()?;
     let known = StreamerInfos::parse_lists(list.as_slice(), ExtraType::LIST_OFFSET)?;
-    let found = schema.fields.iter().enumerate();
-    let found = found.filter(|(_, field)| field.structure == Structure::Streamer);
-    let found = found.map(|(index, field)| match newest(&known, &field.type_name) {
+    let fields = schema.fields.iter().enumerate();
+    let fields = fields.filter(|(_, field)| field.structure == Structure::Streamer);
+    let versions = fields.map(|(index, field)| match newest(&known, &field.type_name) {
         Some(info) => Ok((index, u32::try_from(info.version).unwrap_or(0), Some(info.checksum))),
         // A container needs no streamer info, because its name describes its content.
         None if ObjectLayout::is_container(&field.type_name) => Ok((index, CONTAINERS, None)),
@@ -34,7 +34,7 @@ pub(super) fn describe(schema: &mut Schema, infos: &StreamerList) -> Result<Extr
         )))
         .in_field(&field.name),
     });
-    for (index, version, checksum) in found.collect::<Result<Vec<_>>>()? {
+    for (index, version, checksum) in versions.collect::<Result<Vec<_>>>()? {
         let field = &mut schema.fields[index];
         (field.type_version, field.type_checksum) = (version, checksum);
     }
@@ -123,7 +123,10 @@ fn definition(schema: &Schema, field: &Field) -> Option<Definition> {
                 below().partition(|member| member.name.starts_with(':'));
             Some(Definition::Class {
                 bases: bases.into_iter().map(type_of).collect(),
-                members: members.iter().map(|one| (one.name.clone(), type_of(one))).collect(),
+                members: members
+                    .iter()
+                    .map(|member| (member.name.clone(), type_of(member)))
+                    .collect(),
                 version: field.type_version,
                 checksum: field.type_checksum,
             })

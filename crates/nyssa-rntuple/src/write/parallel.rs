@@ -45,11 +45,11 @@ use crate::seal::SealSettings;
 /// # }
 /// ```
 pub struct ParallelWriter {
-    shared: Arc<Shared>,
+    shared: Arc<SharedWriter>,
 }
 
 /// The state that the contexts share.
-struct Shared {
+struct SharedWriter {
     /// The schemas that rows may have: the first one, and one for each time that fields were added.
     schemas: Mutex<Vec<RowSchema>>,
     options: Arc<RNTupleWriteOptions>,
@@ -77,15 +77,15 @@ impl RowSchema {
     }
 }
 
-impl Shared {
+impl SharedWriter {
     fn schemas(&self) -> MutexGuard<'_, Vec<RowSchema>> {
         self.schemas.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the newest schema for which `fits` is true.
     fn schema(&self, fits: impl Fn(&RowSchema) -> bool) -> Result<RowSchema> {
-        let found = self.schemas().iter().rev().find(|schema| fits(schema)).cloned();
-        found.ok_or_else(|| Error::invalid_argument("there is no such schema"))
+        let row_schema = self.schemas().iter().rev().find(|schema| fits(schema)).cloned();
+        row_schema.ok_or_else(|| Error::invalid_argument("there is no such schema"))
     }
 
     /// Makes the builder of a context.
@@ -97,6 +97,17 @@ impl Shared {
         };
         let (schema, options) = (Arc::clone(schema), Arc::clone(&self.options));
         ClusterBuilder::new(schema, settings.clone(), options, builders, &self.context, false)
+    }
+}
+
+/// Refuses a fixed order of clusters whose pages are not buffered.
+fn check_order(order: Order, options: &RNTupleWriteOptions) -> Result<()> {
+    match order == Order::RoundRobin && !options.buffered {
+        true => Err(Error::invalid_argument(
+            "unbuffered pages are written as they come, so a fixed order of clusters needs \
+             buffered writing",
+        )),
+        false => Ok(()),
     }
 }
 
@@ -143,22 +154,19 @@ impl ParallelWriter {
         context: &Context,
     ) -> Result<Self> {
         set_requested_types(&mut schema, &options.fields, options.compression, 0)?;
+        // Before the path is taken.
+        check_order(order, &options)?;
         Self::over(Writer::attach(file, path, schema, options)?, order, context)
     }
 
     /// Continues with a writer that has no open cluster.
     pub(super) fn over(writer: Writer, order: Order, context: &Context) -> Result<Self> {
         let (schema, options) = (RowSchema::of(&writer), writer.options().clone());
-        if order == Order::RoundRobin && !options.buffered {
-            return Err(Error::invalid_argument(
-                "unbuffered pages are written as they come, so a fixed order of clusters needs \
-                 buffered writing",
-            ));
-        }
+        check_order(order, &options)?;
         let max_contexts = options.contexts.unwrap_or_else(|| context.threads());
         let memory = options.memory / write::WAITING_DIVISOR;
         let turns = Turns::new(writer, TurnsOptions { order, max_contexts, memory });
-        let shared = Shared {
+        let shared = SharedWriter {
             schemas: Mutex::new(vec![schema]),
             options: Arc::new(options),
             context: context.clone(),
@@ -289,7 +297,7 @@ impl ParallelWriter {
 /// ```
 pub struct FillContext {
     filler: Filler<ContextTarget>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedWriter>,
 }
 
 impl FillContext {

@@ -101,7 +101,11 @@ impl TableWriter {
         line: Option<&Arc<Line>>,
     ) -> Result<Self> {
         let options = Arc::new(options);
-        let (rows, builder) = cluster_builder(&writer, &options, context)?;
+        let builder = cluster_builder(&writer, &options, context);
+        let (rows, builder) = builder.inspect_err(|_| {
+            let (file, path) = writer.place();
+            file.forget(path);
+        })?;
         let entries = writer.report().entries;
         let builder = (builder.starting_at(entries), entries);
         let filler = Filler::new(rows, builder, writer, context, line);

@@ -34,6 +34,17 @@ pub fn gather(array: &ArrayRef, ranges: &[Range<usize>]) -> Result<ArrayRef> {
     Ok(make_array(rows.freeze()))
 }
 
+/// Returns a copy of an array in memory of its own. Only the values of views and dictionaries are shared.
+///
+/// # Errors
+/// `InvalidArgument` for arrays that are too large.
+pub fn copied(array: &ArrayRef) -> Result<ArrayRef> {
+    let data = array.to_data();
+    let mut rows = MutableArrayData::try_new(vec![&data], false, array.len()).map_err(arrow)?;
+    rows.try_extend(0, 0, array.len()).map_err(arrow)?;
+    Ok(make_array(rows.freeze()))
+}
+
 /// Returns the rows that are not null.
 pub fn valid(array: &ArrayRef, nulls: &NullBuffer) -> Result<ArrayRef> {
     gather(array, &nulls.valid_slices().map(|(start, end)| start..end).collect::<Vec<_>>())

@@ -11,12 +11,12 @@ const MAX_BUFFER: usize = 2 * MAX_CHUNK_SIZE;
 /// needs its own.
 pub struct Compressor {
     setting: u32,
-    state: State,
+    encoder: Encoder,
     /// A buffer that is large enough for any compressed chunk. The chunk is copied from it.
     output: Vec<u8>,
 }
 
-enum State {
+enum Encoder {
     Store,
     Zlib(zlib::Encoder),
     Lzma(u32),
@@ -39,26 +39,26 @@ impl Compressor {
     /// `InvalidArgument` for levels or parameters that the library refuses; `LimitExceeded` if it cannot
     /// allocate its state.
     pub fn with_codec(codec: &Codec) -> Result<Self> {
-        let state = match codec {
-            Codec::Store => State::Store,
-            Codec::Zlib { level } => State::Zlib(zlib::Encoder::new(*level)?),
+        let encoder = match codec {
+            Codec::Store => Encoder::Store,
+            Codec::Zlib { level } => Encoder::Zlib(zlib::Encoder::new(*level)?),
             Codec::Lzma { preset } if *preset > 9 => {
                 return Err(Error::invalid_argument(format!(
                     "lzma preset {preset} is not one of 0 to 9"
                 )));
             }
-            Codec::Lzma { preset } => State::Lzma(*preset),
+            Codec::Lzma { preset } => Encoder::Lzma(*preset),
             Codec::Lz4 { high_compression: Some(level) } if !(1..=12).contains(level) => {
                 return Err(Error::invalid_argument(format!(
                     "lz4 level {level} is not one of 1 to 12"
                 )));
             }
-            Codec::Lz4 { high_compression } => State::Lz4(*high_compression),
+            Codec::Lz4 { high_compression } => Encoder::Lz4(*high_compression),
             Codec::Zstd { level, parameters } => {
-                State::Zstd(zstd::Encoder::new(*level, parameters)?)
+                Encoder::Zstd(zstd::Encoder::new(*level, parameters)?)
             }
         };
-        Ok(Self { setting: codec.setting(), state, output: Vec::new() })
+        Ok(Self { setting: codec.setting(), encoder, output: Vec::new() })
     }
 
     /// Adds a checksum of their content to frames of zstd, which every decoder checks. It has 4 bytes. The other
@@ -67,7 +67,7 @@ impl Compressor {
     /// # Errors
     /// `LimitExceeded` if the library refuses.
     pub fn with_checksums(mut self) -> Result<Self> {
-        if let State::Zstd(encoder) = &mut self.state {
+        if let Encoder::Zstd(encoder) = &mut self.encoder {
             encoder.add_checksums()?;
         }
         Ok(self)
@@ -142,7 +142,7 @@ impl Compressor {
 
     /// Appends the chunks. Returns `false` as soon as it is clear that they are not smaller than the input.
     fn chunks(&mut self, input: &[u8], plane: usize, out: &mut Vec<u8>) -> Result<bool> {
-        if input.len() <= CHUNK_HEADER_SIZE || matches!(self.state, State::Store) {
+        if input.len() <= CHUNK_HEADER_SIZE || matches!(self.encoder, Encoder::Store) {
             return Ok(false);
         }
         let before = out.len();
@@ -151,14 +151,14 @@ impl Compressor {
             let header = out.len();
             out.extend_from_slice(&[0; CHUNK_HEADER_SIZE]);
             let payload = out.len();
-            let method = match &mut self.state {
-                State::Store => return Ok(false),
-                State::Zlib(encoder) => encoder.compress(chunk, out).map(|()| Method::Zlib)?,
-                State::Lzma(preset) => {
+            let method = match &mut self.encoder {
+                Encoder::Store => return Ok(false),
+                Encoder::Zlib(encoder) => encoder.compress(chunk, out).map(|()| Method::Zlib)?,
+                Encoder::Lzma(preset) => {
                     lzma::compress(*preset, chunk, out).map(|()| Method::Lzma)?
                 }
-                State::Lz4(high) => lz4::compress(*high, chunk, out).map(|()| Method::Lz4)?,
-                State::Zstd(encoder) => {
+                Encoder::Lz4(high) => lz4::compress(*high, chunk, out).map(|()| Method::Lz4)?,
+                Encoder::Zstd(encoder) => {
                     encoder.compress(chunk, plane, out).map(|()| Method::Zstd)?
                 }
             };
@@ -176,8 +176,8 @@ impl Compressor {
 impl Compressor {
     /// Returns the number of bytes that zstd has allocated.
     pub(crate) fn allocated(&self) -> usize {
-        match &self.state {
-            State::Zstd(encoder) => encoder.allocated(),
+        match &self.encoder {
+            Encoder::Zstd(encoder) => encoder.allocated(),
             _ => 0,
         }
     }

@@ -51,7 +51,7 @@ pub struct Room {
 /// A worker with its work.
 pub struct Background<W: Worker> {
     line: Arc<Line>,
-    shared: Arc<Shared<W>>,
+    shared: Arc<SharedWorker<W>>,
     context: Context,
     room: Room,
     /// Whether the caller does all work.
@@ -60,7 +60,7 @@ pub struct Background<W: Worker> {
     stalled: Duration,
 }
 
-struct Shared<W: Worker> {
+struct SharedWorker<W: Worker> {
     status: Mutex<Status>,
     worker: Mutex<Option<W>>,
 }
@@ -92,7 +92,7 @@ impl Status {
 impl<W: Worker> Background<W> {
     /// Starts without work, which threads of `context` do in the order of `line`. Without a line, the caller does it.
     pub fn new(worker: W, context: &Context, line: Option<&Arc<Line>>, room: Room) -> Self {
-        let shared = Shared { status: Mutex::default(), worker: Mutex::new(Some(worker)) };
+        let shared = SharedWorker { status: Mutex::default(), worker: Mutex::new(Some(worker)) };
         Self {
             line: line.cloned().unwrap_or_default(),
             shared: Arc::new(shared),
@@ -205,8 +205,13 @@ impl<W: Worker> Background<W> {
         worker.ok_or_else(complete::<W>)
     }
 
+    /// Returns whether all work is done. It does not wait.
+    pub fn is_idle(&self) -> bool {
+        self.shared.status().pending == 0
+    }
+
     /// Returns whether the caller does the work.
-    fn is_inline(&self) -> bool {
+    pub fn is_inline(&self) -> bool {
         let pool = self.context.pool();
         self.alone || self.context.threads() < 2 || pool.current_thread_index().is_some()
     }
@@ -237,7 +242,7 @@ impl<W: Worker> Drop for Background<W> {
     }
 }
 
-impl<W: Worker> Shared<W> {
+impl<W: Worker> SharedWorker<W> {
     fn status(&self) -> MutexGuard<'_, Status> {
         self.status.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -395,8 +400,8 @@ mod tests {
             let seen = seen.lock().unwrap();
             !seen.is_empty() && seen.iter().all(|(_, thread)| *thread == here)
         };
-        let one = Context::new(Some(1)).unwrap();
-        let (mut background, seen) = noted(&one, &Arc::default());
+        let single = Context::new(Some(1)).unwrap();
+        let (mut background, seen) = noted(&single, &Arc::default());
         assert!(!background.has_room(0));
         background.submit(1, 0).unwrap();
         assert!(here(&seen));

@@ -22,7 +22,7 @@ pub(super) struct Queue {
     /// Whether a thread works.
     active: bool,
     /// Whether a thread of the pool was asked to work, and has not begun.
-    asked: bool,
+    requested: bool,
 }
 
 impl Line {
@@ -39,14 +39,14 @@ impl Line {
     pub(super) fn push(&self, work: Box<dyn FnOnce() + Send>, ask: bool) -> bool {
         let mut queue = self.queue();
         queue.work.push_back(work);
-        let ask = ask && !queue.active && !queue.asked;
-        queue.asked |= ask;
+        let ask = ask && !queue.active && !queue.requested;
+        queue.requested |= ask;
         ask
     }
 
     /// Does all work, in a thread of the pool that was asked to do so.
     pub(super) fn answer(&self) {
-        self.queue().asked = false;
+        self.queue().requested = false;
         self.work(|_| false);
     }
 

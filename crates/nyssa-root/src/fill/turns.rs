@@ -36,10 +36,10 @@ pub struct TurnsOptions {
 pub struct Turns<W: TurnsWriter> {
     order: Order,
     max_contexts: usize,
-    state: Mutex<State<W>>,
+    state: Mutex<SharedWriter<W>>,
 }
 
-struct State<W: TurnsWriter> {
+struct SharedWriter<W: TurnsWriter> {
     /// The writer. `None` when the object is finished, and after an error.
     writer: Option<W>,
     /// The reason why the object cannot be completed.
@@ -63,7 +63,7 @@ impl<W: TurnsWriter> Turns<W> {
     /// Starts without contexts.
     pub fn new(writer: W, options: TurnsOptions) -> Self {
         let TurnsOptions { order, max_contexts, memory } = options;
-        let state = State {
+        let state = SharedWriter {
             writer: Some(writer),
             failed: None,
             contexts: Vec::new(),
@@ -88,8 +88,8 @@ impl<W: TurnsWriter> Turns<W> {
         state.check()?;
         if state.contexts.iter().filter(|slot| !slot.finished).count() >= self.max_contexts {
             return Err(Error::invalid_argument(format!(
-                "there are {} fill contexts already, which share the memory: ask for more \
-                 when the {} is begun, or finish one",
+                "there are {} fill contexts already, which share the memory: finish one, or begin the {} with the \
+                 option fill_contexts of a larger number",
                 self.max_contexts,
                 W::OBJECT
             )));
@@ -154,7 +154,7 @@ impl<W: TurnsWriter> Turns<W> {
         state.writer.take().ok_or_else(ended::<W>)
     }
 
-    fn state(&self) -> MutexGuard<'_, State<W>> {
+    fn state(&self) -> MutexGuard<'_, SharedWriter<W>> {
         // A panic while a cluster is written leaves no writer (see `State::write`), so the next caller gets
         // an error.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -222,7 +222,7 @@ impl<W: TurnsWriter> Place<W> {
     }
 }
 
-impl<W: TurnsWriter> State<W> {
+impl<W: TurnsWriter> SharedWriter<W> {
     fn check(&self) -> Result<()> {
         match (&self.failed, &self.writer) {
             (Some(error), _) => Err(error.later(W::OBJECT)),

@@ -39,9 +39,9 @@ pub enum NeededLater {
 }
 
 /// Decompressed pages and baskets, up to a number of bytes. Threads share it by reference.
-pub struct PagePool(Mutex<Inner>);
+pub struct PagePool(Mutex<Pages>);
 
-struct Inner {
+struct Pages {
     pages: HashMap<Key, CacheEntry>,
     /// The compressed pages and baskets on the local disk.
     compressed: HashMap<Key, CompressedEntry>,
@@ -80,7 +80,7 @@ pub fn keeps_compressed(source: &Arc<dyn Source>) -> bool {
 impl PagePool {
     /// Makes an empty cache that will hold `most` bytes at most.
     pub fn new(most: u64) -> Self {
-        Self(Mutex::new(Inner {
+        Self(Mutex::new(Pages {
             pages: HashMap::new(),
             compressed: HashMap::new(),
             compressed_bytes: 0,
@@ -138,9 +138,9 @@ impl PagePool {
     ) -> Option<Arc<T>> {
         let mut inner = self.lock();
         let turn = inner.turn;
-        let kept = inner.pages.get_mut(key)?;
-        kept.turn = turn;
-        let opened = Arc::clone(&kept.opened);
+        let entry = inner.pages.get_mut(key)?;
+        entry.turn = turn;
+        let opened = Arc::clone(&entry.opened);
         if let Some(compressed) = inner.compressed.get_mut(key) {
             compressed.turn = turn;
         }
@@ -210,7 +210,7 @@ impl PagePool {
     /// Drops the pages that no read has opened or used since the last call.
     pub fn turn(&self) {
         let mut inner = self.lock();
-        let Inner { pages, bytes, turn, refused, compressed, compressed_bytes, .. } = &mut *inner;
+        let Pages { pages, bytes, turn, refused, compressed, compressed_bytes, .. } = &mut *inner;
         compressed.retain(|_, entry| {
             let used = entry.turn == *turn;
             *compressed_bytes -= if used { 0 } else { entry.page.size() };
@@ -225,15 +225,15 @@ impl PagePool {
         *refused = 0;
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, Pages> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Inner {
+impl Pages {
     fn remove(&mut self, key: &Key) {
-        if let Some(kept) = self.pages.remove(key) {
-            self.bytes -= kept.bytes;
+        if let Some(entry) = self.pages.remove(key) {
+            self.bytes -= entry.bytes;
         }
     }
 
@@ -304,8 +304,8 @@ mod tests {
         page_pool.keep_compressed(key(2), b"second", NeededLater::Yes);
         page_pool.set_most(0);
         page_pool.turn();
-        let found = page_pool.find_compressed(&key(1), NeededLater::Yes).unwrap();
-        assert_eq!(&found.read().unwrap()[..], b"one");
+        let bytes = page_pool.find_compressed(&key(1), NeededLater::Yes).unwrap();
+        assert_eq!(&bytes.read().unwrap()[..], b"one");
         page_pool.turn();
         assert!(page_pool.find_compressed(&key(2), NeededLater::Yes).is_none());
         assert!(page_pool.find_compressed(&key(1), NeededLater::No).is_some());

@@ -62,9 +62,10 @@ impl RootFile {
         let list = self.check_list(top, None, &free);
         wrong.extend(self.damage(list)?);
         let (keys, _) = self.list_all()?;
+        wrong.extend(self.damage(self.check_end(&keys))?);
         for entry in keys.iter().filter(|key| key.is_directory()) {
-            let found = self.check_directory(entry, &free).in_object(&entry.path);
-            wrong.extend(self.damage(found)?);
+            let checked = self.check_directory(entry, &free).in_object(&entry.path);
+            wrong.extend(self.damage(checked)?);
         }
         Ok(wrong)
     }
@@ -110,6 +111,27 @@ impl RootFile {
         match checked.in_file(self.name()) {
             Err(error) if error.kind().is_damage() => Ok(Some(error)),
             checked => checked.map(|()| None),
+        }
+    }
+
+    /// Refuses records behind the end of the file that its header states: an update would write over them.
+    pub(super) fn check_end(&self, keys: &[KeyEntry]) -> Result<()> {
+        let (header, top) = (self.header(), &self.0.top);
+        let lists = [
+            ("the list of keys", top.seek_keys, top.nbytes_keys),
+            ("the list of streamer infos", header.seek_info, header.nbytes_info),
+            ("the list of free segments", header.seek_free, header.nbytes_free),
+        ];
+        let lists = lists.map(|(name, seek, size)| (name, seek.saturating_add(size.into())));
+        let objects = keys.iter().map(|key| (key.path.as_str(), key.end()));
+        let size = self.source().size();
+        let is_behind = |(_, end): &(&str, u64)| (header.end + 1..=size).contains(end);
+        match lists.into_iter().chain(objects).find(is_behind) {
+            None => Ok(()),
+            Some((name, end)) => Err(Error::out_of_spec(format!(
+                "the header says that the file ends at byte {}, but {name} ends at byte {end}",
+                header.end
+            ))),
         }
     }
 
@@ -209,7 +231,14 @@ impl RootFile {
         free: &[FreeSegment],
     ) -> Result<()> {
         if !has_keys(directory) {
-            return Ok(());
+            let keys = self.scan()?.keys_in(directory.seek, "").len();
+            // ROOT writes no list for a directory that stays empty.
+            return match keys {
+                0 => Ok(()),
+                keys => Err(Error::out_of_spec(format!(
+                    "the directory has no list of keys, so that ROOT does not show the {keys} objects in it"
+                ))),
+            };
         }
         let range = keys_range(directory, self.source().size(), "the directory")?;
         let record = read_one(self.source(), range.clone())?;

@@ -22,9 +22,9 @@ use crate::rootfile::scan::{self, Scan};
 
 /// An open ROOT file. A clone is cheap; threads share it.
 #[derive(Clone)]
-pub struct RootFile(pub(super) Arc<Inner>);
+pub struct RootFile(pub(super) Arc<OpenFile>);
 
-pub(super) struct Inner {
+pub(super) struct OpenFile {
     pub(super) source: Arc<dyn Source>,
     header: Header,
     pub(super) top: Directory,
@@ -39,11 +39,11 @@ pub(super) struct Inner {
     pub(super) lists: Mutex<Lists>,
     /// The place and the record of the object that [`RootFile::metadata`] read last from a remote file.
     last_metadata: Mutex<Option<(u64, Bytes)>>,
-    /// Whether the top directory has no key list.
-    recovered: bool,
+    /// What is wrong with a file whose top directory has no key list.
+    not_closed: Option<String>,
 }
 
-impl Inner {
+impl OpenFile {
     fn new(
         source: Arc<dyn Source>,
         (header, top): (Header, Directory),
@@ -59,7 +59,7 @@ impl Inner {
             scan: OnceLock::new(),
             lists: Mutex::default(),
             last_metadata: Mutex::default(),
-            recovered: false,
+            not_closed: None,
         }
     }
 }
@@ -98,12 +98,10 @@ impl RootFile {
             let info = scan.info.as_ref();
             (header.seek_info, header.nbytes_info) =
                 info.map_or((0, 0), |key| (key.seek, key.nbytes));
-            let inner = Inner::new(source, (header, top), keys);
-            return Ok(Self(Arc::new(Inner {
-                scan: Arc::new(scan).into(),
-                recovered: true,
-                ..inner
-            })));
+            let not_closed = Some(scan.not_closed(size));
+            let inner = OpenFile::new(source, (header, top), keys);
+            let scan = Arc::new(scan).into();
+            return Ok(Self(Arc::new(OpenFile { scan, not_closed, ..inner })));
         }
         let keys_range = keys_range(&top, size, "the file")?;
         let info = header.seek_info..header.seek_info + u64::from(header.nbytes_info);
@@ -115,14 +113,20 @@ impl RootFile {
         let list = read.next().unwrap_or_default();
         let eager_info = read.next();
         let keys = directory::parse_keys(&list, keys_range.start, "")?;
-        let inner = Inner::new(source, (header, top), keys);
-        Ok(Self(Arc::new(Inner { eager_info, ..inner })))
+        let inner = OpenFile::new(source, (header, top), keys);
+        Ok(Self(Arc::new(OpenFile { eager_info, ..inner })))
     }
 
     /// Returns whether the file was not closed. nyssa has then searched its records for objects. An object that was
     /// not complete when its writer ended is missing.
     pub fn was_recovered(&self) -> bool {
-        self.0.recovered
+        self.0.not_closed.is_some()
+    }
+
+    /// Returns what is wrong with a file that was not closed, and where the search for its records ended. Returns `None`
+    /// for other files.
+    pub fn not_closed(&self) -> Option<&str> {
+        self.0.not_closed.as_deref()
     }
 
     /// Reads the keys of all records of the file, only once, and returns the result.
@@ -323,13 +327,13 @@ impl RootFile {
         &self,
         make: impl FnOnce(Option<(Vec<u8>, u16)>) -> Result<T>,
     ) -> Result<Arc<T>> {
-        let kept = self.0.infos.get().and_then(|kept| kept.clone().downcast().ok());
-        if let Some(kept) = kept {
-            return Ok(kept);
+        let parsed = self.0.infos.get().and_then(|parsed| parsed.clone().downcast().ok());
+        if let Some(parsed) = parsed {
+            return Ok(parsed);
         }
         let made = Arc::new(make(self.streamer_info()?)?);
-        let kept = self.0.infos.get_or_init(|| made.clone()).clone();
-        Ok(kept.downcast().unwrap_or(made))
+        let parsed = self.0.infos.get_or_init(|| made.clone()).clone();
+        Ok(parsed.downcast().unwrap_or(made))
     }
 
     /// Reads the decompressed streamer info record, an object of class `TList`, and the size of its key.

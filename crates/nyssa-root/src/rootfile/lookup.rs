@@ -90,7 +90,7 @@ impl RootFile {
     /// `NotFound` with the nearest names; `InvalidArgument` when the cycle is not a number.
     pub fn find(&self, path: &str) -> Result<KeyEntry> {
         match self.look_up("", path)? {
-            Some(found) => Ok(found),
+            Some(entry) => Ok(entry),
             None => Err(self.missing(path.trim_matches('/'))),
         }
     }
@@ -115,10 +115,10 @@ impl RootFile {
             && let Some((first, below)) = path.split_once('/')
             && let directories = keys.iter().filter(|key| key.is_directory())
             && let Some(directory) = newest_of(directories, first)
-            && let Some(found) =
+            && let Some(entry) =
                 self.look_up_in(&self.list_directory(directory)?, below, depth + 1)?
         {
-            return Ok(Some(found));
+            return Ok(Some(entry));
         }
         Ok(newest_of(keys.iter(), path).cloned())
     }
@@ -130,10 +130,10 @@ impl RootFile {
 
     /// Lists the keys of several directories in two requests, and keeps the lists.
     fn list(&self, entries: &[KeyEntry]) -> Result<Vec<Vec<KeyEntry>>> {
-        let kept = |entry: &KeyEntry| {
+        let listed = |entry: &KeyEntry| {
             self.lists().get(&entry.seek).filter(|(path, _)| *path == entry.path).cloned()
         };
-        let known: Option<Vec<_>> = entries.iter().map(kept).collect();
+        let known: Option<Vec<_>> = entries.iter().map(listed).collect();
         if let Some(known) = known {
             return Ok(known.into_iter().map(|(_, keys)| keys).collect());
         }

@@ -33,4 +33,3 @@ pub use free_segments::FreeSegment;
 pub use header::Header;
 pub use key::KeyEntry;
 pub use name::{join, name_of, part_of, split};
-pub use scan::NOT_CLOSED;

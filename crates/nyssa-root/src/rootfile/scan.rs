@@ -29,7 +29,7 @@ const SHORTEST_GAP: u64 = 4;
 /// their baskets and pages.
 const UNLISTED: [&str; 3] = ["TFile", "TBasket", "RBlob"];
 /// The warning for a file that was recovered.
-pub const NOT_CLOSED: &str =
+const NOT_CLOSED: &str =
     "the file was not closed: objects that were not complete when its writer ended are missing";
 /// The name of the list of streamer infos.
 const STREAMER_INFO: &str = "StreamerInfo";
@@ -99,6 +99,18 @@ impl Scan {
             self.keys.push(key);
         }
         Ok(())
+    }
+
+    /// Returns what is wrong with a file of `size` bytes whose records had to be searched for.
+    pub(super) fn not_closed(&self, size: u64) -> String {
+        if size.saturating_sub(self.end) < SHORTEST_RECORD {
+            return NOT_CLOSED.to_owned();
+        }
+        format!(
+            "{NOT_CLOSED}; no complete record begins at byte {}, and what lies behind it, up to byte {size}, was not \
+             searched",
+            self.end
+        )
     }
 
     /// Returns the keys of objects and directories, in the order of the file.

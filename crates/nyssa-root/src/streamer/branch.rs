@@ -197,16 +197,16 @@ impl ObjectLayout {
         let mut values = self.values();
         let with = &mut decoder;
         self.decode_with(with, bytes, ranges, counts, lengths, origin, first, &mut values)?;
-        let ProcessPlaces { mut found, hidden, .. } = decoder.processes.unwrap_or_default();
+        let ProcessPlaces { mut places, hidden, .. } = decoder.processes.unwrap_or_default();
         if hidden {
             return Err(Error::unsupported(
                 "nyssa does not decode all of its objects, which may have references (TRef)",
             ));
         }
         // An object is decoded for each pointer to it.
-        found.sort_unstable();
-        found.dedup();
-        Ok(found)
+        places.sort_unstable();
+        places.dedup();
+        Ok(places)
     }
 
     /// Streams the entries `rows` of a branch, which [`ObjectLayout::decode_entries`] reads. With `items`, entry `i` has

@@ -217,14 +217,14 @@ impl ObjectCopy {
     ) -> Result<BTreeMap<String, String>> {
         let infos = file.streamer_infos()?;
         let clashes = Clashes::new(&infos, others);
-        let mut found = BTreeMap::new();
+        let mut reasons = BTreeMap::new();
         let objects = keys.iter().filter(|key| !clashes.is_empty() && !holds_positions(key));
         for key in objects {
             let payload = file.payload(key).in_file(file.name()).in_object(&key.path)?;
             let reason = clashes.reason_against_object(&key.class, &payload);
-            found.extend(reason.map(|reason| (key.path.clone(), reason)));
+            reasons.extend(reason.map(|reason| (key.path.clone(), reason)));
         }
-        Ok(found)
+        Ok(reasons)
     }
 
     /// Writes an object of a key of `file` with other bytes, but with the same references and key.

@@ -43,12 +43,12 @@ impl<'a> LeafList<'a> {
             ..=STRINGS => (1..1 << self.strings).collect(),
             _ => vec![u64::MAX],
         };
-        let mut found = masks.into_iter().filter_map(|missing| {
+        let mut layouts = masks.into_iter().filter_map(|missing| {
             let places = self.places(entry, missing)?;
             Some(with_zeros(entry, &places))
         });
-        let first = found.next();
-        if found.any(|other| first.as_ref() != Some(&other)) {
+        let first = layouts.next();
+        if layouts.any(|other| first.as_ref() != Some(&other)) {
             return Err(Error::unsupported(
                 "ROOT stores nothing for an empty string of a leaf list, and here the bytes do not say which of its \
                  strings is empty",

@@ -6,7 +6,7 @@ pub(super) struct ProcessPlaces {
     /// The byte where the entry starts that is decoded.
     pub start: usize,
     /// The bytes where numbers are.
-    pub found: Vec<usize>,
+    pub places: Vec<usize>,
     /// Whether bytes were not decoded, which may have more.
     pub hidden: bool,
 }
@@ -14,6 +14,6 @@ pub(super) struct ProcessPlaces {
 impl ProcessPlaces {
     /// Adds a byte of the entry.
     pub(super) fn add(&mut self, at: usize) {
-        self.found.push(self.start + at);
+        self.places.push(self.start + at);
     }
 }

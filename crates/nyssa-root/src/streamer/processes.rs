@@ -66,7 +66,7 @@ impl ProcessNumbers {
 /// Returns the number of the process whose `TProcessID` has a key, from its path. ROOT finds processes by these names.
 pub fn process_number(key: &KeyEntry) -> Option<u16> {
     let number = key.path.strip_prefix(NAME).filter(|_| key.class == PROCESS_ID)?;
-    let is_spelt = |found: &u16| found.to_string() == number;
+    let is_spelt = |parsed: &u16| parsed.to_string() == number;
     number.parse().ok().filter(is_spelt)
 }
 

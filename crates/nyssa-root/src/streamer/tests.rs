@@ -320,8 +320,8 @@ fn collections_with_absurd_counts_are_refused() {
         assert_eq!(error.kind(), Kind::OutOfSpecification, "{class}: {error}");
         assert!(error.message().starts_with(message), "{class}: {error}");
     }
-    let one = decode(classes(), "TMatrixTSym<double>", &[&matrix([0, 0, 0, 1])]).unwrap();
-    assert_eq!(one.as_struct().column(1).as_list::<i64>().value(0).len(), 1);
+    let matrices = decode(classes(), "TMatrixTSym<double>", &[&matrix([0, 0, 0, 1])]).unwrap();
+    assert_eq!(matrices.as_struct().column(1).as_list::<i64>().value(0).len(), 1);
 }
 
 /// Tests that a null pointer reads as a whole object under a null, but not if this object is far larger than

@@ -8,7 +8,7 @@ pub(super) fn fundamental(words: &[&str]) -> Option<&'static str> {
     if words.iter().any(|word| !known.contains(word)) {
         return match words {
             ["long", "double"] | ["double", "long"] => Some("long double"),
-            [one] => typedef(one),
+            [name] => typedef(name),
             _ => None,
         };
     }

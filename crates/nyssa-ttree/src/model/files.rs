@@ -23,12 +23,12 @@ pub(crate) fn place_in_file(place: u64) -> u64 {
 
 /// The file of a tree, and the files that its branches refer to.
 pub(crate) struct Files {
-    parts: Vec<Part>,
+    parts: Vec<FileOfTree>,
     /// The offset at which each requested file begins, or the reason why it cannot be read.
     known: HashMap<String, std::result::Result<u64, String>>,
 }
 
-struct Part {
+struct FileOfTree {
     /// The name of another file as it is stored. It is empty for the file of the tree.
     name: String,
     file: Option<NamedFile>,
@@ -38,7 +38,8 @@ struct Part {
 impl Files {
     /// Starts with the file of the tree. Without it, all other files are unknown.
     pub(crate) fn new(source: Option<Arc<dyn Source>>) -> Self {
-        let own = |source| Part { name: String::new(), file: None, source: OnceLock::from(source) };
+        let own =
+            |source| FileOfTree { name: String::new(), file: None, source: OnceLock::from(source) };
         Self { parts: source.into_iter().map(own).collect(), known: HashMap::new() }
     }
 
@@ -71,7 +72,7 @@ impl Files {
         let file = NamedFile::of(own.as_ref(), name).map_err(|error| error.to_string())?;
         let start = self.parts.len() as u64 * PART_BYTES;
         let name = name.to_owned();
-        self.parts.push(Part { name, file: Some(file), source: OnceLock::new() });
+        self.parts.push(FileOfTree { name, file: Some(file), source: OnceLock::new() });
         Ok(start)
     }
 
@@ -88,10 +89,10 @@ impl Files {
 
 /// A source of several files. It has the name of the first file, which is always open.
 pub(crate) struct JoinedFiles {
-    parts: Vec<Part>,
+    parts: Vec<FileOfTree>,
 }
 
-impl Part {
+impl FileOfTree {
     /// Opens the file if it is not open.
     fn open(&self) -> nyssa_io::Result<&Arc<dyn Source>> {
         match (self.source.get(), &self.file) {
@@ -140,7 +141,7 @@ impl JoinedFiles {
     }
 
     /// Returns the file that has a byte, and the offset at which it begins.
-    fn part(&self, place: u64) -> (Option<&Part>, u64) {
+    fn part(&self, place: u64) -> (Option<&FileOfTree>, u64) {
         let number = place / PART_BYTES;
         let part = usize::try_from(number).ok().and_then(|number| self.parts.get(number));
         (part, number * PART_BYTES)
@@ -155,17 +156,17 @@ impl JoinedFiles {
         let mut answers = vec![Bytes::new(); ranges.len()];
         for (number, part) in (0u64..).zip(&self.parts) {
             let start = number * PART_BYTES;
-            let (mut places, mut asked) = (Vec::new(), Vec::new());
+            let (mut places, mut of_part) = (Vec::new(), Vec::new());
             for (place, range) in ranges.iter().enumerate() {
                 if range.start / PART_BYTES == number {
                     places.push(place);
-                    asked.push(range.start - start..range.end.saturating_sub(start));
+                    of_part.push(range.start - start..range.end.saturating_sub(start));
                 }
             }
-            if asked.is_empty() {
+            if of_part.is_empty() {
                 continue;
             }
-            let read = request(part.open()?.as_ref(), &asked)?;
+            let read = request(part.open()?.as_ref(), &of_part)?;
             places.into_iter().zip(read).for_each(|(place, bytes)| answers[place] = bytes);
         }
         Ok(answers)
@@ -197,7 +198,7 @@ impl Source for JoinedFiles {
     /// Returns the strictest limits of the files of a plan, which are opened. Each file gets only its own part of the
     /// plan.
     fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
-        let of_part = |(number, part): (u64, &Part)| {
+        let of_part = |(number, part): (u64, &FileOfTree)| {
             let start = number * PART_BYTES;
             let own = |range: &&Range<u64>| range.start / PART_BYTES == number;
             let own = |unit: &Vec<Range<u64>>| -> Vec<Range<u64>> {
@@ -214,7 +215,7 @@ impl Source for JoinedFiles {
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> nyssa_io::Result<Vec<Bytes>> {
-        self.read(ranges, |source, asked| source.read_ranges(asked))
+        self.read(ranges, |source, ranges| source.read_ranges(ranges))
     }
 
     fn read_ranges_until(
@@ -222,11 +223,11 @@ impl Source for JoinedFiles {
         ranges: &[Range<u64>],
         stop: &Stop,
     ) -> nyssa_io::Result<Vec<Bytes>> {
-        self.read(ranges, |source, asked| source.read_ranges_until(asked, stop))
+        self.read(ranges, |source, ranges| source.read_ranges_until(ranges, stop))
     }
 
     fn read_ranges_again(&self, ranges: &[Range<u64>]) -> nyssa_io::Result<Vec<Bytes>> {
-        self.read(ranges, |source, asked| source.read_ranges_again(asked))
+        self.read(ranges, |source, ranges| source.read_ranges_again(ranges))
     }
 
     fn close(&self) {
@@ -277,7 +278,7 @@ mod tests {
     fn each_file_is_asked_for_the_limits_of_its_part_of_a_plan() {
         let part = |ranges| {
             let source = OnceLock::from(Arc::new(HalfCold(ranges)) as Arc<dyn Source>);
-            Part { name: String::new(), file: None, source }
+            FileOfTree { name: String::new(), file: None, source }
         };
         let joined = JoinedFiles { parts: vec![part(5), part(7)] };
         let limits = |units: &[Vec<Range<u64>>]| joined.limits_of(units).max_ranges;

@@ -29,6 +29,10 @@ const ALL: [LeafClass; 11] = [
     row(Number::Float64, "TLeafD", false, 'D'),
 ];
 
+/// The names of `Long_t` and `ULong_t`, which always have 8 bytes in a file.
+const LONG: [LeafClass; 2] =
+    [row(Number::Int64, "TLeafG", false, 'G'), row(Number::UInt64, "TLeafG", true, 'g')];
+
 const fn row(number: Number, class: &'static str, unsigned: bool, letter: char) -> LeafClass {
     LeafClass { number, class, unsigned, letter }
 }
@@ -38,11 +42,14 @@ pub(crate) fn of_number(number: Number) -> &'static LeafClass {
     &ALL[number as usize]
 }
 
-/// Returns the type of the numbers of a leaf class, or `None` for other leaves. `TLeafG` is `Long_t`, which
-/// always has 8 bytes.
+/// Returns the names of `Long_t` or `ULong_t` for a type that they have.
+pub(crate) fn of_long(number: Number) -> Option<&'static LeafClass> {
+    LONG.iter().find(|row| row.number == number)
+}
+
+/// Returns the type of the numbers of a leaf class, or `None` for other leaves.
 pub fn number_of_leaf(class: &str, unsigned: bool) -> Option<Number> {
-    let class = if class == "TLeafG" { "TLeafL" } else { class };
-    let mut rows = ALL.iter().filter(|row| row.class == class);
+    let mut rows = ALL.iter().chain(&LONG).filter(|row| row.class == class);
     // Bools and floats have no unsigned form.
     let row = rows.clone().find(|row| row.unsigned == unsigned).or_else(|| rows.next());
     row.map(|row| row.number)

@@ -98,15 +98,15 @@ impl Assembly<'_> {
                 (false, name) => name.to_owned(),
             };
             let path = format!("{prefix}{}", element.name);
-            if let Some(found) = self.find(&class.name, index, base, &path) {
-                self.used[found] = true;
-                if self.is_unfilled(found) {
+            if let Some(place) = self.find(&class.name, index, base, &path) {
+                self.used[place] = true;
+                if self.is_unfilled(place) {
                     continue;
                 }
-                let member = if self.children[found].empty {
+                let member = if self.children[place].empty {
                     SplitMember::Inside(self.empty(element))
                 } else {
-                    self.member(found)
+                    self.member(place)
                 };
                 members.push((name, member));
             } else if depth < MAX_DEPTH && (base || is_object(element)) {
@@ -198,12 +198,12 @@ fn is_unfilled(branch: &Branch) -> bool {
 /// Returns the streamer info of a class, by checksum or by version, or else the newest streamer info.
 pub(super) fn info<'a>(layouts: &Layouts<'a>, class: &ClassName) -> Option<&'a ClassInfo> {
     let versions = layouts.versions(&class.name);
-    let found = versions
+    let info = versions
         .iter()
         .find(|info| class.checksum != 0 && info.checksum == class.checksum)
         .or_else(|| versions.iter().find(|info| info.version == class.version))
         .or_else(|| versions.iter().max_by_key(|info| info.version));
-    found.copied()
+    info.copied()
 }
 
 /// Returns the class of a base class or of a member object.

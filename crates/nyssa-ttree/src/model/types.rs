@@ -252,14 +252,14 @@ impl Shape {
 impl Split {
     /// Returns the branches of the members, including the members of inner objects.
     pub fn branches(&self) -> Vec<&str> {
-        let mut found = Vec::new();
+        let mut paths = Vec::new();
         for (_, member) in &self.members {
             match member {
-                SplitMember::Branch(path) => found.push(path.as_str()),
-                SplitMember::Inside(split) => found.extend(split.branches()),
+                SplitMember::Branch(path) => paths.push(path.as_str()),
+                SplitMember::Inside(split) => paths.extend(split.branches()),
             }
         }
-        found
+        paths
     }
 }
 

@@ -149,7 +149,10 @@ impl<'a> Contents<'a> {
             (Stored::Absent, None)
         } else {
             let (array, rest) = offset_array(tail, header.entries)?;
-            let written_at = offset_array(rest, header.entries).ok().map(|(array, _)| array);
+            // Most baskets end here.
+            let written_at = (!rest.is_empty())
+                .then(|| offset_array(rest, header.entries).ok().map(|(array, _)| array))
+                .flatten();
             if header.io_bits & GENERATE_OFFSETS != 0 {
                 (Stored::Sizes(array), written_at)
             } else {

@@ -78,7 +78,7 @@ pub(crate) enum Target<'a> {
 }
 
 /// The part of a basket that is read.
-struct Part {
+struct BasketRows {
     /// The entries, counted from the first entry of the basket.
     rows: Range<usize>,
     /// The number of items of these entries.
@@ -203,7 +203,7 @@ impl<'r> BranchRead<'r> {
     }
 
     /// Returns the part of basket `index` that is read.
-    fn part(&self, index: usize) -> Part {
+    fn part(&self, index: usize) -> BasketRows {
         let basket = &self.branch.baskets[index];
         let end = basket.first_entry + basket.entries;
         let entries = basket.first_entry.max(self.entries.start)..end.min(self.entries.end);
@@ -215,7 +215,7 @@ impl<'r> BranchRead<'r> {
         };
         let first = (entries.start - basket.first_entry) as usize;
         let whole = entries.start == basket.first_entry && entries.end == end;
-        Part { rows: first..first + (to - from), items, whole }
+        BasketRows { rows: first..first + (to - from), items, whole }
     }
 
     /// Returns every basket, in order. When its place is known before decoding, it comes with its slices of
@@ -321,7 +321,7 @@ impl<'r> BranchRead<'r> {
         basket: &Basket,
         contents: &Contents<'a>,
         start: usize,
-        part: &Part,
+        part: &BasketRows,
     ) -> Result<&'a [u8]> {
         let (have, stride) = (contents.data.len(), self.layout.stride);
         if self.counts.is_none() && have as u64 != basket.entries.saturating_mul(stride as u64) {
@@ -360,7 +360,7 @@ impl<'r> BranchRead<'r> {
     /// `Unsupported` if nyssa cannot know; `OutOfSpecification` for a damaged basket.
     pub(crate) fn processes(&self, index: usize, contents: &Contents<'_>) -> Result<Vec<usize>> {
         let EntryKind::Streamed(streamed) = &self.layout.kind else { return Ok(Vec::new()) };
-        let Part { rows, .. } = self.part(index);
+        let BasketRows { rows, .. } = self.part(index);
         let rows = self.streamed_rows(&self.branch.baskets[index], rows, |_| Ok(0))?;
         streamed::processes(streamed, contents, &rows)
     }
@@ -404,7 +404,7 @@ impl<'r> BranchRead<'r> {
         array::concatenate(arrays, layout.arrow_field("item"), self.counts.clone())
     }
 
-    fn disagree(&self, start: usize, part: &Part, have: usize) -> Error {
+    fn disagree(&self, start: usize, part: &BasketRows, have: usize) -> Error {
         let (name, stride) = (&self.branch.path, self.layout.stride);
         let counter = self.layout.counter().map_or("", |counter| counter.leaf.as_str());
         if stride == 0 || !have.is_multiple_of(stride) {

@@ -7,7 +7,7 @@ use crate::model::Branch;
 /// Returns the columns of a tree: its top branches. The sub-branches replace a top branch that cannot be read
 /// as a whole.
 pub(super) fn items(branches: &[Branch]) -> Vec<ColumnInfo> {
-    let mut found = Vec::new();
+    let mut columns = Vec::new();
     for branch in branches {
         let whole = branch.split.as_ref().is_some_and(|split| split.data_type.is_ok());
         let below = !whole && !branch.branches.is_empty();
@@ -15,26 +15,26 @@ pub(super) fn items(branches: &[Branch]) -> Vec<ColumnInfo> {
         if !below || branch.split.is_none() && (branch.shape.is_ok() || !branch.baskets.is_empty())
         {
             let (name, field) = (branch.path.clone(), branch.arrow_field(&branch.path));
-            found.push(ColumnInfo { name, type_name: branch.type_name(), field });
+            columns.push(ColumnInfo { name, type_name: branch.type_name(), field });
         }
         if below {
-            found.extend(items(&branch.branches));
+            columns.extend(items(&branch.branches));
         }
     }
-    found
+    columns
 }
 
 /// Returns all branches by path, each with the indices that lead to it.
 pub(super) fn routes(branches: &[Branch]) -> Vec<(String, Vec<usize>)> {
-    fn list(branches: &[Branch], route: &mut Vec<usize>, found: &mut Vec<(String, Vec<usize>)>) {
+    fn list(branches: &[Branch], route: &mut Vec<usize>, routes: &mut Vec<(String, Vec<usize>)>) {
         for (index, branch) in branches.iter().enumerate() {
             route.push(index);
-            found.push((branch.path.clone(), route.clone()));
-            list(&branch.branches, route, found);
+            routes.push((branch.path.clone(), route.clone()));
+            list(&branch.branches, route, routes);
             route.pop();
         }
     }
-    let mut found = Vec::new();
-    list(branches, &mut Vec::new(), &mut found);
-    found
+    let mut routes = Vec::new();
+    list(branches, &mut Vec::new(), &mut routes);
+    routes
 }

@@ -339,8 +339,9 @@ impl Reader {
     /// Returns the branches that hold the data of a branch: the branch itself, or the branches below a split branch.
     pub fn leaves(&self, path: &str) -> Vec<&Branch> {
         let (mut leaves, mut counters) = (Vec::new(), Vec::new());
-        let found = self.index(path).map(|index| self.expand(index, &mut leaves, &mut counters, 0));
-        match found {
+        let expanded =
+            self.index(path).map(|index| self.expand(index, &mut leaves, &mut counters, 0));
+        match expanded {
             Some(Ok(())) => {
                 leaves.extend(counters);
                 unique(&mut leaves);

@@ -36,10 +36,10 @@ pub(super) fn decode(
     let data = match (numbers, contents.process_offset) {
         (None, 0) => contents.data,
         (numbers, offset) => {
-            let kept = ProcessNumbers::default();
+            let unchanged = ProcessNumbers::default();
             let places = processes(streamed, contents, rows)?;
             changed.extend_from_slice(contents.data);
-            numbers.unwrap_or(&kept).change(&mut changed, &places, offset)?;
+            numbers.unwrap_or(&unchanged).change(&mut changed, &places, offset)?;
             &changed
         }
     };

@@ -95,10 +95,10 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<DatasetCheck> {
     let tasks = tasks.into_iter().enumerate();
     let ranges = |task: &Task<'_>| needed(reader, task.1, task.3).into_iter().map(range).collect();
     let units = tasks.map(|(number, task)| (ranges(&task), (number, task))).collect();
-    let mut found = on_all_threads(reader.source(), units, context, || (), check)?;
-    found.sort_by_key(|(number, _)| *number);
+    let mut findings = on_all_threads(reader.source(), units, context, || (), check)?;
+    findings.sort_by_key(|(number, _)| *number);
     let mut unreadable = HashSet::new();
-    for finding in found.into_iter().filter_map(|(_, finding)| finding) {
+    for finding in findings.into_iter().filter_map(|(_, finding)| finding) {
         match finding {
             Finding::Problem(problem) => report.problems.push(*problem),
             Finding::Unreadable(name, reason) => {

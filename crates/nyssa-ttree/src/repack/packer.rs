@@ -1,5 +1,6 @@
 //! Packs entries into the baskets of one branch.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use nyssa_root::compression::Compression;
@@ -94,8 +95,8 @@ impl<'a> Packer<'a> {
         }
     }
 
-    /// Appends the entries `rows` of a basket. `counted` are the places of its entries, and the end of the last entry, if
-    /// only a counter says them ([`OpenedBasket::is_counted`]).
+    /// Appends entries of a basket: the ranges `cuts`, in order. `counted` are the places of its entries, and the end of the
+    /// last entry, if only a counter says them ([`OpenedBasket::is_counted`]).
     ///
     /// # Errors
     /// `OutOfSpecification` if they are damaged; `Unsupported` if only another branch says where they begin;
@@ -103,25 +104,40 @@ impl<'a> Packer<'a> {
     pub fn add(
         &mut self,
         basket: &OpenedBasket,
-        rows: Range<u64>,
+        cuts: &[Range<u64>],
         counted: Option<&[usize]>,
     ) -> Result<()> {
         let mut scratch = Vec::new();
         let contents = basket.contents(&mut scratch)?;
-        let rows = to_usize(rows.start, "entry")?..to_usize(rows.end, "entry")?;
-        if let Some(all) = counted {
-            if all.last() != Some(&contents.data.len()) {
+        let row = |entry| to_usize(entry, "entry");
+        let (Some(first), Some(last)) = (cuts.first(), cuts.last()) else { return Ok(()) };
+        // The places are read once for all cuts.
+        let span = row(first.start)?..row(last.end)?;
+        let offsets = match counted {
+            Some(all) if all.last() != Some(&contents.data.len()) => {
                 return Err(Error::out_of_spec(
                     "its counter says another number of bytes than the basket has",
                 ));
             }
-            let offsets = all.get(rows.start..=rows.end).ok_or_else(short)?;
-            return self.add_variable(&contents, rows, offsets);
+            Some(all) => Some(Cow::from(all.get(span.start..=span.end).ok_or_else(short)?)),
+            None => contents.offsets(span.clone())?.map(Cow::from),
+        };
+        let Some(offsets) = offsets else {
+            let size = contents.entry_size()?;
+            return cuts.iter().try_for_each(|cut| {
+                self.add_fixed(contents.data, row(cut.start)?..row(cut.end)?, size)
+            });
+        };
+        let ends: Vec<i64> = offsets.iter().map(|&at| at as i64).collect();
+        for cut in cuts {
+            let rows = row(cut.start)?..row(cut.end)?;
+            let of_cut =
+                rows.start.saturating_sub(span.start)..=rows.end.saturating_sub(span.start);
+            let offsets = (offsets.get(of_cut.clone()), ends.get(of_cut));
+            let (Some(offsets), Some(ends)) = offsets else { return Err(short()) };
+            self.add_variable(&contents, rows, (offsets, ends))?;
         }
-        match contents.offsets(rows.clone())? {
-            Some(offsets) => self.add_variable(&contents, rows, &offsets),
-            None => self.add_fixed(contents.data, rows, contents.entry_size()?),
-        }
+        Ok(())
     }
 
     /// Ends the open basket.
@@ -191,10 +207,9 @@ impl<'a> Packer<'a> {
         &mut self,
         contents: &Contents<'_>,
         rows: Range<usize>,
-        offsets: &[usize],
+        (offsets, ends): (&[usize], &[i64]),
     ) -> Result<()> {
         let places = self.form.may_refer.then(|| contents.places(rows, offsets));
-        let ends: Vec<i64> = offsets.iter().map(|&at| at as i64).collect();
         let mut row = 0;
         while row + 1 < offsets.len() {
             self.begin(None)?;

@@ -96,7 +96,7 @@ impl References {
         self.paths.starts_with(&other.paths)
     }
 
-    /// Returns the numbers that the processes of another table have in this table, which gets those that it lacks.
+    /// Returns the numbers that the processes of another table have in this table. Processes that this table lacks are added to it.
     pub fn join(&mut self, other: &Self) -> Vec<usize> {
         let mut number = |process: &String| match self.processes.iter().position(|it| it == process)
         {

@@ -437,16 +437,16 @@ fn counters(tree: View<'_>, branches: &[StoredBranch]) -> Result<Vec<Vec<usize>>
         let view = tree.of(branch.id);
         let leaves = branch.leaves.iter().map(|leaf| tree.of(leaf.id).get("fLeafCount"));
         let counters = leaves.chain(["fBranchCount", "fBranchCount2"].map(|name| view.get(name)));
-        let mut found = Vec::new();
+        let mut counter_branches = Vec::new();
         for counter in counters {
             let Some(Value::Object(id)) = counter else { continue };
             let other = || Error::unsupported("a part of another tree counts its items");
             let owner = *owners.get(id).ok_or_else(other).in_field(&branch.path)?;
-            if owner != at && !found.contains(&owner) {
-                found.push(owner);
+            if owner != at && !counter_branches.contains(&owner) {
+                counter_branches.push(owner);
             }
         }
-        Ok(found)
+        Ok(counter_branches)
     };
     branches.iter().enumerate().map(of_branch).collect()
 }

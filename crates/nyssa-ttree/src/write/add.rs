@@ -32,14 +32,16 @@ impl TreeWriter {
         options: &TreeWriteOptions,
         counts: &mut dyn FnMut(&str) -> Result<OffsetBuffer<i64>>,
     ) -> Result<()> {
-        self.filler.check()?;
-        self.baskets.check()?;
         options.validate()?;
-        check_lengths(schema, arrays, self.entries(), self.path())?;
+        let entries = self.entries();
+        check_lengths(schema, arrays, entries, self.path())?;
+        let (filler, baskets) = self.filling.settled()?;
+        filler.check()?;
+        baskets.check()?;
         if schema.fields().is_empty() {
             return Err(Error::invalid_argument("there are no branches to add"));
         }
-        let old = Arc::clone(self.filler.plan());
+        let old = Arc::clone(filler.plan());
         let first = old.branches.len();
         let plan = old.extended(schema, options)?;
         let counters = plan.branches[first..].iter().filter_map(|branch| branch.counter);
@@ -48,10 +50,10 @@ impl TreeWriter {
         counters.dedup();
         let new = new_part(&plan, &old, &counters);
         let mut values = columns::split(&new, arrays)?;
-        let before = self.baskets.with(|tree| Ok(tree.entries_before()))?;
+        let before = baskets.with(|tree| Ok(tree.entries_before()))?;
         for &counter in &counters {
             let name = &plan.branches[counter].name;
-            if before != Some(self.entries()) {
+            if before != Some(entries) {
                 return Err(Error::invalid_argument(format!(
                     "the lists would be counted by {name:?}, to which this program has added entries: add the branches \
                      before the entries, or name another counter"
@@ -59,28 +61,27 @@ impl TreeWriter {
             }
             let known = counts(name)?;
             let largest = agree(&values[counter], &known, name)?;
-            self.filler.set_maximum(counter, largest);
+            filler.set_maximum(counter, largest);
             values[counter] = BranchValues { items: None, values: Values::Nothing };
         }
-        self.baskets.with(|tree| describe(tree.file(), &plan))?;
+        baskets.with(|tree| describe(tree.file(), &plan))?;
         let settings = plan.branches.iter().map(|form| options.settings_of(&form.name));
         let settings: Vec<BranchSettings> = settings.collect();
         let rows = arrays.first().map_or(0, |array| array.len());
         let row = |entry: u64| usize::try_from(entry).unwrap_or(rows).min(rows);
-        let (name, complete) = self.baskets.with(|tree| {
+        let (name, complete) = baskets.with(|tree| {
             tree.add_branches(&plan.branches, &settings, options);
             let complete = tree.clusters().ranges().map(|item| row(item.start)..row(item.end));
             Ok((tree.name().to_owned(), complete.collect::<Vec<_>>()))
         })?;
-        let mut filler = self.filler.adding(new, (&name, &settings));
-        let open = row(self.entries() - self.filler.open_entries())..rows;
-        let baskets = &mut self.baskets;
+        let mut added = filler.adding(new, (&name, &settings));
+        let open = row(entries - filler.open_entries())..rows;
         let filled =
-            filler.fill_clusters(&mut values, complete.into_iter(), rows, baskets).and_then(|()| {
-                filler.forget_bytes();
-                filler.fill_clusters(&mut values, std::iter::once(open), rows, baskets)
+            added.fill_clusters(&mut values, complete.into_iter(), rows, baskets).and_then(|()| {
+                added.forget_bytes();
+                added.fill_clusters(&mut values, std::iter::once(open), rows, baskets)
             });
-        self.filler.adopt(plan, filler);
+        filler.adopt(plan, added);
         filled
     }
 }

@@ -69,17 +69,17 @@ impl Basket {
 
     /// Drops the entries from `end` on. Returns whether entries are left.
     pub(crate) fn truncate(&mut self, end: u64) -> bool {
-        let kept = end.saturating_sub(self.first).min(self.entries.into()) as u32;
+        let entries = end.saturating_sub(self.first).min(self.entries.into()) as u32;
         let bytes = match &mut self.ends {
             Some(ends) => {
-                ends.truncate(kept as usize);
+                ends.truncate(entries as usize);
                 ends.last().copied().unwrap_or(0) as usize
             }
-            None => self.data.len() / self.entries.max(1) as usize * kept as usize,
+            None => self.data.len() / self.entries.max(1) as usize * entries as usize,
         };
         self.data.truncate(bytes);
-        self.entries = kept;
-        kept > 0
+        self.entries = entries;
+        entries > 0
     }
 
     /// Returns the basket, and continues with an empty basket.

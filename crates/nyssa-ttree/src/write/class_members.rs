@@ -10,6 +10,8 @@ use crate::stored::NO_REFERENCES;
 
 /// The type code of containers and strings in branches (`ROOT::kSTLany`).
 const CONTAINER: i64 = 300;
+/// The type code of pointers to containers and strings in branches (`TVirtualStreamerInfo::kSTLp`).
+const CONTAINER_POINTER: i64 = 71;
 /// The containers of the standard library.
 const CONTAINERS: [&str; 13] = [
     "vector",
@@ -59,11 +61,15 @@ impl<'i> Members<'i> {
             ("TStreamerObjectAny" | "TStreamerObject" | "TStreamerObjectAnyPointer", _) => {
                 Self::Objects
             }
-            ("TStreamerSTL", _) => match item_class(infos, &element.type_name) {
-                Some(item) => Self::Collection(item),
-                None if has_class(infos, &element.type_name) => Self::Objects,
-                None => Self::None,
-            },
+            ("TStreamerSTL", _) => {
+                let pointee = element.type_name.strip_suffix('*');
+                let type_name = pointee.unwrap_or(&element.type_name);
+                match item_class(infos, type_name) {
+                    Some(item) if pointee.is_none() => Self::Collection(item),
+                    None if !has_class(infos, type_name) => Self::None,
+                    _ => Self::Objects,
+                }
+            }
             _ => Self::None,
         }
     }
@@ -107,6 +113,7 @@ pub(super) fn member(
         _ => None,
     };
     let code = match element.form() {
+        Streaming::Container if element.type_name.ends_with('*') => CONTAINER_POINTER,
         Streaming::Container => CONTAINER,
         _ => element.code.into(),
     };

@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::Buffer;
 use arrow_schema::DataType;
-use nyssa_root::arrow::gather::decoded;
+use nyssa_root::arrow::gather::{copied, decoded};
 use nyssa_root::arrow::lists::{byte_lists, fixed, lists};
 use nyssa_root::arrow::{Number, brief};
 use nyssa_root::error::{Error, Result, ResultExt};
@@ -45,6 +45,40 @@ pub(super) enum Values {
     Objects(ArrayRef),
     /// Nothing, since the branches below have the values.
     Nothing,
+}
+
+impl BranchValues {
+    /// Returns the size of the values in the baskets of a branch, in bytes.
+    pub(super) fn bytes(&self, form: &BranchForm) -> usize {
+        match (&self.values, &self.items) {
+            (Values::Text(ends, bytes), _) => bytes.len() + 5 * ends.len(),
+            (Values::Vectors(vectors), _) => {
+                let levels = vectors.levels.iter().map(|level| 8 * level.len()).sum::<usize>();
+                levels + vectors.items.bytes()
+            }
+            (Values::Objects(array), _) => array.get_array_memory_size(),
+            (Values::Counts, Some(items)) => items.len() * form.item_size(),
+            (Values::Leaves(leaves), _) => {
+                leaves.iter().map(|leaf| leaf.get_buffer_memory_size().min(leaf.len() * 8)).sum()
+            }
+            _ => 0,
+        }
+    }
+
+    /// Copies the values, so that the arrays that they come from may change.
+    pub(super) fn own(&mut self) -> Result<()> {
+        let _stage = nyssa_observe::stage!("shred");
+        let own = |array: &mut ArrayRef| copied(array).map(|copy| *array = copy);
+        match &mut self.values {
+            Values::Leaves(arrays) => arrays.iter_mut().try_for_each(own)?,
+            Values::Objects(array) => own(array)?,
+            Values::Vectors(Vectors { items: Items::Numbers(array), .. }) => own(array)?,
+            Values::Vectors(Vectors { items: Items::Texts(_, bytes), .. })
+            | Values::Text(_, bytes) => *bytes = Buffer::from(bytes.as_slice()),
+            Values::Counts | Values::Nothing => {}
+        }
+        Ok(())
+    }
 }
 
 /// Returns the values of all branches in their order.
@@ -342,13 +376,13 @@ fn elements(leaf: &LeafForm, array: &ArrayRef) -> Result<ArrayRef> {
         if inner.is_empty() {
             break;
         }
-        let (found, items) = match fixed(&inner)? {
+        let (length, items) = match fixed(&inner)? {
             Some(parts) => parts,
             None => of_lists(&inner, size, rows)?,
         };
-        if found != size {
+        if length != size {
             return Err(Error::invalid_argument(format!(
-                "an array of size {found} cannot fill a leaf with an array of size {size}"
+                "an array of size {length} cannot fill a leaf with an array of size {size}"
             )));
         }
         if inner.logical_null_count() != 0 {

@@ -109,7 +109,7 @@ fn with_nulls(objects: &ArrayRef, nulls: Option<NullBuffer>) -> Result<ArrayRef>
     if objects.is_empty() {
         return Ok(new_null_array(objects.data_type(), nulls.len()));
     }
-    // Members of missing objects are not null. They repeat those of another object.
+    // Members of missing objects are not null. They repeat the members of another object.
     let mut places = Vec::with_capacity(nulls.len());
     let mut next = 0;
     for is_valid in &nulls {
@@ -158,8 +158,8 @@ fn union(given: &UnionArray, classes: &UnionFields) -> Result<ArrayRef> {
         let name = field.name();
         let named = classes.iter().position(|(_, class)| class.name() == name);
         let at = named.or(name.starts_with('_').then_some(order + 1));
-        let found = at.and_then(|at| Some((at, classes.iter().nth(at)?.1)));
-        let (at, class) = found.ok_or_else(|| {
+        let class = at.and_then(|at| Some((at, classes.iter().nth(at)?.1)));
+        let (at, class) = class.ok_or_else(|| {
             let known = classes.iter().map(|(_, class)| class.name().as_str());
             Error::invalid_argument(format!("no class of the pointer has the name {name:?}"))
                 .suggest(name, known)
@@ -237,12 +237,12 @@ pub(super) fn misfit_in(given: &DataType, wanted: &DataType) -> Option<String> {
 fn misfit_in_members(given: &Fields, wanted: &Fields) -> Option<String> {
     let misfit = |field: &Arc<Field>| {
         let name = field.name();
-        let found = match given.find(name) {
+        let problem = match given.find(name) {
             Some((_, own)) => misfit_in(own.data_type(), field.data_type())?,
             None => ": it is missing".to_owned(),
         };
-        let dot = if found.starts_with(':') { "" } else { "." };
-        Some(format!("{name}{dot}{found}"))
+        let dot = if problem.starts_with(':') { "" } else { "." };
+        Some(format!("{name}{dot}{problem}"))
     };
     wanted.iter().find_map(misfit).or_else(|| {
         let mut others = given.iter().filter(|own| wanted.find(own.name()).is_none());
@@ -264,16 +264,16 @@ fn record(array: &ArrayRef, fields: &Fields) -> Result<ArrayRef> {
     let record =
         array.as_struct_opt().ok_or_else(|| misfit(array, &DataType::Struct(fields.clone())))?;
     let pair = fields.len() == 2 && record.num_columns() == 2 && fields[0].name() == "_0";
-    let one = |(at, field): (usize, &Arc<Field>)| {
+    let member_column = |(at, field): (usize, &Arc<Field>)| {
         let by_place = || pair.then(|| record.column(at));
-        let found = record.column_by_name(field.name()).or_else(by_place);
-        let found = found.ok_or_else(|| {
+        let column = record.column_by_name(field.name()).or_else(by_place);
+        let column = column.ok_or_else(|| {
             Error::invalid_argument(format!("the record has no member {:?}", field.name()))
                 .suggest(field.name(), record.column_names())
         })?;
-        member(found, field).in_field(field.name())
+        member(column, field).in_field(field.name())
     };
-    let members = fields.iter().enumerate().map(one).collect::<Result<Vec<_>>>()?;
+    let members = fields.iter().enumerate().map(member_column).collect::<Result<Vec<_>>>()?;
     let extra = |(name, _): &(&str, &ArrayRef)| !pair && fields.find(name).is_none();
     let mut columns = record.column_names().into_iter().zip(record.columns()).filter(extra);
     if let Some((extra, _)) = columns.find(|(_, array)| !is_empty(array.data_type())) {
@@ -318,13 +318,13 @@ fn of_one_child(union: &UnionArray, wanted: &DataType) -> Result<ArrayRef> {
 fn arrays(array: &ArrayRef, item: &Arc<Field>, size: i32, wanted: &DataType) -> Result<ArrayRef> {
     let length = usize::try_from(size).unwrap_or(0);
     let values = match fixed(array)? {
-        Some((found, values)) if found == length => values,
-        Some((found, _)) => return Err(length_error(found, length, 0)),
+        Some((actual, values)) if actual == length => values,
+        Some((actual, _)) => return Err(length_error(actual, length, 0)),
         None => {
             let (offsets, values) = lists(array).ok_or_else(|| misfit(array, wanted))??;
-            let other = offsets.lengths().enumerate().find(|(_, found)| *found != length);
-            if let Some((at, found)) = other {
-                return Err(length_error(found, length, at));
+            let other = offsets.lengths().enumerate().find(|(_, actual)| *actual != length);
+            if let Some((at, actual)) = other {
+                return Err(length_error(actual, length, at));
             }
             values
         }
@@ -333,8 +333,8 @@ fn arrays(array: &ArrayRef, item: &Arc<Field>, size: i32, wanted: &DataType) -> 
     made(FixedSizeListArray::try_new(Arc::clone(item), size, values, None))
 }
 
-fn length_error(found: usize, wanted: usize, at: usize) -> Error {
-    let message = format!("an array of {found} items cannot fill an array of size {wanted}");
+fn length_error(length: usize, wanted: usize, at: usize) -> Error {
+    let message = format!("an array of {length} items cannot fill an array of size {wanted}");
     at_entry(Error::invalid_argument(message), at)
 }
 

@@ -46,7 +46,7 @@ pub fn column_of(name: &str, type_name: &str, classes: &Definitions) -> Result<O
 }
 
 /// Returns the type of the values of a C++ type, in ROOT's spelling, that are streamed as `streamed`. Enums have the numbers
-/// of the enum, since ROOT streams them all as `Int_t`, and cuts those off that the enum cannot have.
+/// of the enum, since ROOT streams them all as `Int_t`, and cuts off the numbers that the enum cannot have.
 pub(super) fn narrowed(
     streamed: &DataType,
     type_name: &str,
@@ -71,6 +71,10 @@ pub(super) fn narrowed(
         }
         DataType::FixedSizeList(item, size) => {
             DataType::FixedSizeList(inner(item, type_name), *size)
+        }
+        DataType::Union(fields, mode) => {
+            let own = fields.iter().map(|(id, field)| (id, inner(field, field.name())));
+            DataType::Union(own.collect(), *mode)
         }
         DataType::Int32 => match classes.get(type_name) {
             Some(Definition::Enum(number)) => match Number::of_type_name(&spelt_number(number)) {

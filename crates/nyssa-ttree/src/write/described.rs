@@ -115,17 +115,17 @@ impl Described {
 
     /// Returns the classes in a type that the file describes: the type itself, or those in its template arguments.
     fn classes_in<'t>(&self, type_name: &'t str) -> Vec<&'t str> {
-        let (mut open, mut found) = (vec![type_name], Vec::new());
+        let (mut open, mut names) = (vec![type_name], Vec::new());
         while let Some(name) = open.pop() {
             let name = name.trim().trim_end_matches('*');
             let name = name.strip_prefix("const ").unwrap_or(name);
             // A file may describe containers, too, whose only member is the container itself.
             match self.places.contains_key(name) && !is_container(name) {
-                true => found.push(name),
+                true => names.push(name),
                 false => open.extend(arguments(name)),
             }
         }
-        found
+        names
     }
 
     /// Checks that the members of a class have branches. `checked` has the classes that were checked, or `false` for the
@@ -159,7 +159,7 @@ impl Described {
             let plain = ELEMENTS.contains(&element.class.as_str()) && !element.is_container_base();
             let type_name = element.type_name.as_str();
             let points = match element.class.as_str() {
-                POINTER => type_name.ends_with("**"),
+                POINTER | "TStreamerSTL" | "TStreamerSTLstring" => type_name.ends_with("**"),
                 _ => type_name.ends_with('*') && type_name != "char*",
             };
             if !plain || points || !element.count_name.is_empty() {
@@ -216,7 +216,7 @@ pub fn classes_in(infos: &StreamerInfos, types: impl Iterator<Item = String>) ->
     for info in infos.classes() {
         known.entry(normalize(&info.name)).or_default().push(info);
     }
-    let (mut open, mut found): (Vec<String>, _) = (types.collect(), BTreeSet::new());
+    let (mut open, mut classes): (Vec<String>, _) = (types.collect(), BTreeSet::new());
     while let Some(name) = open.pop() {
         let Ok(name) = TypeName::parse_with_typedefs(name.trim_end_matches(['*', ' '])) else {
             continue;
@@ -234,12 +234,12 @@ pub fn classes_in(infos: &StreamerInfos, types: impl Iterator<Item = String>) ->
             open.push(format!("std::pair<{key},{value}>"));
         }
         for info in known.remove(&normalize(&name.to_string())).into_iter().flatten() {
-            found.insert(info.name.clone());
+            classes.insert(info.name.clone());
             open.extend(info.elements.iter().map(|element| match element.class.as_str() {
                 "TStreamerBase" => element.name.clone(),
                 _ => element.type_name.clone(),
             }));
         }
     }
-    found
+    classes
 }

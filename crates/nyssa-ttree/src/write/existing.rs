@@ -278,9 +278,9 @@ impl<'t> Planner<'t> {
     /// Returns the number of the branch that counts the items of a branch.
     fn counter(&self, branch: &Branch) -> Result<Option<usize>> {
         let Some(source) = counter_of(branch) else { return Ok(None) };
-        let found = self.number(&source.branch)?;
-        match self.branches[found].leaves.len() {
-            1 => Ok(Some(found)),
+        let number = self.number(&source.branch)?;
+        match self.branches[number].leaves.len() {
+            1 => Ok(Some(number)),
             _ => Err(refused_as(&format!("its counter {} is one of several leaves", source.leaf))),
         }
     }
@@ -386,8 +386,7 @@ fn form(
 
 fn leaf_form(name: &str, number: Number, dimensions: &[u64]) -> LeafForm {
     let dimensions = dimensions.iter().map(|&size| usize::try_from(size).unwrap_or(usize::MAX));
-    let dimensions = dimensions.collect();
-    LeafForm { name: name.to_owned(), number, dimensions, packed: None }
+    LeafForm::new(name, number, dimensions.collect())
 }
 
 fn refused_as(reason: &str) -> Error {

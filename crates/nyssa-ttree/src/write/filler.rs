@@ -10,17 +10,16 @@ use nyssa_root::effort::Effort;
 use nyssa_root::error::{Error, Result, ResultExt};
 use rayon::prelude::*;
 
-use super::background::{Baskets, OBJECT};
 use super::basket::Basket;
 use super::branch::BranchFiller;
 use super::clusters::Clusters;
 use super::codec::BranchCodec;
 use super::codecs::Codecs;
-use super::columns::{self, BranchValues, Values};
+use super::columns::{self, BranchValues};
 use super::in_order::{self, Compressing, Done, Full};
 use super::options::{AutoFlush, BranchSettings};
 use super::shape::Plan;
-use super::target::{BasketTarget, BranchState};
+use super::target::{BranchState, FilledTarget, OBJECT};
 use super::workers::Workers;
 use crate::heuristics::write;
 
@@ -113,11 +112,9 @@ impl Filler {
         values: &mut Vec<BranchValues>,
         clusters: impl Iterator<Item = Range<usize>>,
         rows: usize,
-        target: &mut Baskets<impl BasketTarget>,
+        target: &mut impl FilledTarget,
     ) -> Result<()> {
-        let bytes =
-            values.iter().zip(&self.branches).map(|(item, branch)| size(item, branch)).sum();
-        let step = self.rows_of_step(rows, bytes);
+        let step = self.rows_of_step(rows, self.bytes(values));
         self.guarded(|filler| {
             for Range { mut start, end } in clusters {
                 while start < end {
@@ -218,9 +215,9 @@ impl Filler {
     /// # Errors
     /// `NotFound` for a branch that the tree does not have.
     pub(super) fn set_compression(&mut self, branch: &str, compression: Compression) -> Result<()> {
-        let found = self.branches.iter().position(|item| item.form.name == branch);
+        let place = self.branches.iter().position(|item| item.form.name == branch);
         let missing = || Error::not_found(format!("the tree has no branch {branch:?}"));
-        let at = found.ok_or_else(missing)?;
+        let at = place.ok_or_else(missing)?;
         self.codecs().set(at, BranchCodec::new(compression, Effort::Full));
         Ok(())
     }
@@ -230,23 +227,26 @@ impl Filler {
         self.branches.iter().map(BranchFiller::state).collect()
     }
 
-    /// Appends rows: one array of the same length for each column, in order. Full baskets go to `target`.
+    /// Splits rows into the values of each branch: one array of the same length for each column, in order.
     ///
     /// # Errors
-    /// `InvalidArgument` for arrays that do not fit; then no row of this call is taken. `Cancelled`; an error if the
-    /// target fails.
-    pub(super) fn extend(
+    /// `InvalidArgument` for arrays that do not fit.
+    pub(super) fn split(&self, arrays: &[ArrayRef]) -> Result<Vec<BranchValues>> {
+        let _stage = nyssa_observe::stage!("shred");
+        columns::split(&self.plan, arrays)
+    }
+
+    /// Appends rows. Full baskets go to `target`.
+    ///
+    /// # Errors
+    /// `Cancelled`; an error if the target fails.
+    pub(super) fn fill_rows(
         &mut self,
-        arrays: Vec<ArrayRef>,
-        target: &mut Baskets<impl BasketTarget>,
+        mut values: Vec<BranchValues>,
+        rows: usize,
+        target: &mut impl FilledTarget,
     ) -> Result<()> {
-        self.check()?;
-        let rows = arrays.first().map_or(0, |array| array.len());
-        let mut values = columns::split(&self.plan, &arrays)?;
-        drop(arrays);
-        let bytes =
-            values.iter().zip(&self.branches).map(|(item, branch)| size(item, branch)).sum();
-        let step = self.rows_of_step(rows, bytes);
+        let step = self.rows_of_step(rows, self.bytes(&values));
         self.guarded(|filler| {
             let mut row = 0;
             while row < rows {
@@ -258,11 +258,45 @@ impl Filler {
         })
     }
 
+    /// Returns the size in bytes of the values of all branches.
+    pub(super) fn bytes(&self, values: &[BranchValues]) -> usize {
+        values.iter().zip(&self.plan.branches).map(|(values, form)| values.bytes(form)).sum()
+    }
+
+    /// Returns whether the end of the open cluster depends on compressed sizes.
+    pub(super) fn waits_for_sizes(&self) -> bool {
+        self.clusters.bytes().is_some()
+    }
+
+    /// Gives the open baskets to a filler for another thread, until [`Self::take_back`].
+    pub(super) fn lend(&mut self) -> Self {
+        let rest = Self {
+            plan: Arc::clone(&self.plan),
+            branches: Vec::new(),
+            clusters: self.clusters.clone(),
+            compressing: self.compressing.clone(),
+            failed: None,
+            ..*self
+        };
+        let filler = std::mem::replace(self, rest);
+        Self { filling: filler.compressing.workers, ..filler }
+    }
+
+    /// Counts rows that another thread fills.
+    pub(super) fn count_lent(&mut self, rows: usize) {
+        self.entries += rows as u64;
+    }
+
+    /// Continues with the open baskets of another thread.
+    pub(super) fn take_back(&mut self, filler: Self) {
+        *self = Self { filling: self.filling, ..filler };
+    }
+
     /// Ends the open cluster.
     ///
     /// # Errors
     /// Returns an error if the target fails.
-    pub(super) fn flush(&mut self, target: &mut Baskets<impl BasketTarget>) -> Result<()> {
+    pub(super) fn flush(&mut self, target: &mut impl FilledTarget) -> Result<()> {
         self.check()?;
         if self.open_entries() == 0 {
             return Ok(());
@@ -278,7 +312,7 @@ impl Filler {
     ///
     /// # Errors
     /// Returns an error if the target fails.
-    pub(super) fn finish(&mut self, target: &mut Baskets<impl BasketTarget>) -> Result<()> {
+    pub(super) fn finish(&mut self, target: &mut impl FilledTarget) -> Result<()> {
         if self.clusters.are_automatic() || self.clusters.start > 0 {
             return self.flush(target);
         }
@@ -317,7 +351,7 @@ impl Filler {
         values: &mut Vec<BranchValues>,
         Range { start: row, end }: Range<usize>,
         all: usize,
-        target: &mut Baskets<impl BasketTarget>,
+        target: &mut impl FilledTarget,
     ) -> Result<usize> {
         let start = self.entries;
         let left = self.clusters.end().map_or(u64::MAX, |end| end.saturating_sub(start));
@@ -374,7 +408,7 @@ impl Filler {
         &mut self,
         full: Vec<(usize, Basket)>,
         limit: Option<u64>,
-        target: &mut Baskets<impl BasketTarget>,
+        target: &mut impl FilledTarget,
     ) -> Result<Option<Cut>> {
         let branch_of = |(at, basket): (usize, Basket)| {
             let branch = &self.branches[at];
@@ -393,8 +427,6 @@ impl Filler {
         if full.is_empty() {
             return Ok(None);
         }
-        // Baskets before these may still need a codec.
-        target.drain()?;
         let compressing = self.compressing.clone();
         let mut cut: Option<Cut> = None;
         in_order::compress_all(full, &compressing, |done| {
@@ -412,7 +444,7 @@ impl Filler {
     }
 
     /// Ends the first cluster. The entries after it are dropped: their rows come again.
-    fn cut(&mut self, cut: Cut, target: &mut Baskets<impl BasketTarget>) -> Result<()> {
+    fn cut(&mut self, cut: Cut, target: &mut impl FilledTarget) -> Result<()> {
         let Cut { end, behind } = cut;
         let open = self.take_open();
         self.codecs().forget_behind(end);
@@ -429,14 +461,14 @@ impl Filler {
     }
 
     /// Passes on a compressed basket of the first cluster.
-    fn store(&mut self, done: Done, target: &mut Baskets<impl BasketTarget>) -> Result<()> {
+    fn store(&mut self, done: Done, target: &mut impl FilledTarget) -> Result<()> {
         let branch = &mut self.branches[done.branch];
         branch.tot_bytes += (branch.keylen + done.result.objlen) as u64;
         self.zip_bytes += (branch.keylen + done.result.stored()) as u64;
         target.store(done.stored())
     }
 
-    fn flush_baskets(&mut self, target: &mut Baskets<impl BasketTarget>) -> Result<()> {
+    fn flush_baskets(&mut self, target: &mut impl FilledTarget) -> Result<()> {
         let open = self.take_open();
         self.compress(open, None, target).map(drop)
     }
@@ -448,11 +480,7 @@ impl Filler {
     }
 
     /// Ends a cluster whose size the options give.
-    fn end_full_cluster(
-        &mut self,
-        end: u64,
-        target: &mut Baskets<impl BasketTarget>,
-    ) -> Result<()> {
+    fn end_full_cluster(&mut self, end: u64, target: &mut impl FilledTarget) -> Result<()> {
         if self.optimize {
             let entries = end - self.clusters.start;
             self.branches.iter_mut().for_each(|branch| branch.optimize(entries));
@@ -460,26 +488,9 @@ impl Filler {
         self.end_cluster(end, target)
     }
 
-    fn end_cluster(&mut self, end: u64, target: &mut Baskets<impl BasketTarget>) -> Result<()> {
+    fn end_cluster(&mut self, end: u64, target: &mut impl FilledTarget) -> Result<()> {
         self.optimize = false;
         self.clusters.start = end;
         target.end_cluster(end, self.states())
-    }
-}
-
-/// Returns the size in bytes of the values of a branch.
-fn size(values: &BranchValues, branch: &BranchFiller) -> usize {
-    match (&values.values, &values.items) {
-        (Values::Text(ends, bytes), _) => bytes.len() + 5 * ends.len(),
-        (Values::Vectors(vectors), _) => {
-            let levels = vectors.levels.iter().map(|level| 8 * level.len()).sum::<usize>();
-            levels + vectors.items.bytes()
-        }
-        (Values::Objects(array), _) => array.get_array_memory_size(),
-        (Values::Counts, Some(items)) => items.len() * branch.form.item_size(),
-        (Values::Leaves(leaves), _) => {
-            leaves.iter().map(|leaf| leaf.get_buffer_memory_size().min(leaf.len() * 8)).sum()
-        }
-        _ => 0,
     }
 }

@@ -143,10 +143,8 @@ impl BranchForm {
                 format!("{}/{}", self.leaf_name(), leaf_class::of_number(*number).letter)
             }
             Content::Leaves(leaves) => {
-                let leaf = |leaf: &LeafForm| {
-                    let letter = leaf_class::of_number(leaf.number).letter;
-                    format!("{}/{letter}", leaf.title(counter))
-                };
+                let leaf =
+                    |leaf: &LeafForm| format!("{}/{}", leaf.title(counter), leaf.names().letter);
                 leaves.iter().map(leaf).collect::<Vec<_>>().join(":")
             }
         }

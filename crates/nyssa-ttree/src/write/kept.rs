@@ -85,7 +85,7 @@ impl KeptBranch {
 }
 
 /// A branch, as it is stored.
-pub(super) struct Part {
+pub(super) struct BranchRecord {
     pub name: String,
     pub element: ElementForm,
     /// The branch that counts its items.
@@ -97,7 +97,7 @@ pub(super) struct Part {
 }
 
 /// Returns a branch and the branches below it.
-pub(super) fn parts(branch: View<'_>) -> Result<Vec<Part>> {
+pub(super) fn parts(branch: View<'_>) -> Result<Vec<BranchRecord>> {
     let mut parts = Vec::new();
     collect(branch, None, &mut parts)?;
     let ids =
@@ -106,17 +106,17 @@ pub(super) fn parts(branch: View<'_>) -> Result<Vec<Part>> {
     for part in &mut parts {
         let Some(id) = part.counted_by else { continue };
         let other = || Error::unsupported("a part of another branch counts its items");
-        let found = Some(*places.get(&id).ok_or_else(other).in_field(&part.name)?);
+        let counter = Some(*places.get(&id).ok_or_else(other).in_field(&part.name)?);
         match part.element.kind {
-            ElementKind::Items | ElementKind::ClonesItems => part.counter = found,
-            _ => part.element.length = found,
+            ElementKind::Items | ElementKind::ClonesItems => part.counter = counter,
+            _ => part.element.length = counter,
         }
     }
     Ok(parts)
 }
 
 /// Adds a branch and the branches below it.
-fn collect(view: View<'_>, mother: Option<usize>, parts: &mut Vec<Part>) -> Result<()> {
+fn collect(view: View<'_>, mother: Option<usize>, parts: &mut Vec<BranchRecord>) -> Result<()> {
     let name = view.str("fName")?.to_owned();
     let (at, part) = (parts.len(), part(view, mother).in_field(&name)?);
     parts.push(part);
@@ -126,7 +126,7 @@ fn collect(view: View<'_>, mother: Option<usize>, parts: &mut Vec<Part>) -> Resu
         .try_for_each(|below| collect(below, Some(at), parts))
 }
 
-fn part(view: View<'_>, mother: Option<usize>) -> Result<Part> {
+fn part(view: View<'_>, mother: Option<usize>) -> Result<BranchRecord> {
     let other = |what: &str| Error::unsupported(format!("{what} is not written to a new tree"));
     let known = [ELEMENT, OBJECT].into_iter().find(|(class, _)| *class == view.class());
     let (class, leaf_class) = known.ok_or_else(|| other(&format!("a {}", view.class())))?;
@@ -178,7 +178,7 @@ fn part(view: View<'_>, mother: Option<usize>) -> Result<Part> {
         return Err(other("a branch of a class with such a long name"));
     }
     let name = view.str("fName")?.to_owned();
-    Ok(Part { name, element, counter: None, counted_by, ids })
+    Ok(BranchRecord { name, element, counter: None, counted_by, ids })
 }
 
 fn leaf_element(leaf: View<'_>) -> Result<LeafElement> {

@@ -6,7 +6,7 @@ use nyssa_root::streamer::values::View;
 use nyssa_root::streamer::{Draft, StreamerInfos};
 
 use super::form::{BranchForm, Content};
-use super::kept::{HOLDER, Part, parts};
+use super::kept::{BranchRecord, HOLDER, parts};
 use super::metadata;
 use super::stored_branch::StoredBranch;
 use super::target::BranchState;
@@ -17,7 +17,7 @@ use crate::stored::PlainObject;
 /// # Errors
 /// `Unsupported` with the reason for other branches, and for branches of forms that nyssa does not write.
 pub fn form_of(branch: View<'_>) -> Result<PlainObject> {
-    let stored = |part: Part| {
+    let stored = |part: BranchRecord| {
         let form = BranchForm {
             name: part.name,
             content: Content::Nothing,

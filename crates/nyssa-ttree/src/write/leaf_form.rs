@@ -7,6 +7,7 @@ use nyssa_root::arrow::Number;
 
 use super::numbers;
 use super::packed::PackedLeaf;
+use crate::model::leaf_class::{self, LeafClass};
 
 /// A leaf of numbers.
 #[derive(Clone, Debug)]
@@ -19,9 +20,22 @@ pub(super) struct LeafForm {
     pub dimensions: Vec<usize>,
     /// The form of `Float16_t` and `Double32_t` with fewer bits.
     pub packed: Option<PackedLeaf>,
+    /// Whether the leaf is of the type `Long_t` or `ULong_t`, if its numbers have 64 bits.
+    pub is_long: bool,
 }
 
 impl LeafForm {
+    /// Makes a leaf of plain numbers.
+    pub(super) fn new(name: &str, number: Number, dimensions: Vec<usize>) -> Self {
+        Self { name: name.to_owned(), number, dimensions, packed: None, is_long: false }
+    }
+
+    /// Returns ROOT's names for the type of the numbers.
+    pub(super) fn names(&self) -> &'static LeafClass {
+        let long = if self.is_long { leaf_class::of_long(self.number) } else { None };
+        long.unwrap_or_else(|| leaf_class::of_number(self.number))
+    }
+
     /// Returns the number of elements of an entry, or of one item of a jagged branch.
     pub(super) fn elements(&self) -> usize {
         self.dimensions.iter().product()

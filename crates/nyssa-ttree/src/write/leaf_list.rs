@@ -13,7 +13,6 @@ use nyssa_root::streamer::{Basic, LeafNumbers, ObjectLayout};
 
 use super::conform::conform;
 use super::leaf_form::LeafForm;
-use crate::model::leaf_class;
 
 /// The leaves of a branch.
 #[derive(Clone, Debug)]
@@ -103,7 +102,7 @@ impl LeafList {
             ListLeaf::Text(name) => format!("{name}/C"),
             ListLeaf::Numbers(leaf, counter) => {
                 let counter = counter.and_then(|counter| self.name_of(counter));
-                format!("{}/{}", leaf.title(counter), leaf_class::of_number(leaf.number).letter)
+                format!("{}/{}", leaf.title(counter), leaf.names().letter)
             }
         };
         self.leaves.iter().map(title).collect::<Vec<_>>().join(":")

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use nyssa_root::arrow::Number;
 use nyssa_root::error::Result;
 use nyssa_root::streamer::{Draft, StreamerInfos, Target};
 
@@ -15,7 +14,7 @@ use super::references::WrittenTable;
 use super::stored_branch::{Place, StoredBranch};
 use super::target::BranchState;
 use super::vector::CLASS_VERSION;
-use crate::model::leaf_class;
+use crate::model::leaf_class::{self, LeafClass};
 use crate::stored::{ClusterRuns, NO_REFERENCES, NewBranches};
 
 /// The smallest size of the table of baskets that ROOT reads.
@@ -330,7 +329,7 @@ fn leaves(
         return element.leaf.iter().map(leaf).collect();
     }
     let is_leaf = matches!(form.content, Content::Text) && form.string_class.is_none();
-    let one = match &form.content {
+    let drafts = match &form.content {
         Content::Leaves(leaves) => {
             let mut offset = 0;
             let leaf = |(index, leaf): (usize, &LeafForm)| {
@@ -339,7 +338,7 @@ fn leaves(
                         .text("fName", &leaf.name)
                         .text("fTitle", packed.title())
                         .int("fLenType", leaf.number.size() as i64),
-                    None => number(leaf.number, &leaf.name, &leaf.title(counter)),
+                    None => number(leaf.names(), &leaf.name, &leaf.title(counter)),
                 };
                 let mut draft = draft
                     .int("fLen", leaf.elements() as i64)
@@ -354,10 +353,12 @@ fn leaves(
             return leaves.iter().enumerate().map(leaf).collect();
         }
         Content::LeafList(list) => return leaves_of_list(list, first, branch.state.maximum),
-        Content::Counter(of) => number(*of, form.leaf_name(), form.leaf_name())
-            .int("fLen", 1)
-            .int("fIsRange", 1)
-            .int("fMaximum", branch.state.maximum),
+        Content::Counter(of) => {
+            number(leaf_class::of_number(*of), form.leaf_name(), form.leaf_name())
+                .int("fLen", 1)
+                .int("fIsRange", 1)
+                .int("fMaximum", branch.state.maximum)
+        }
         _ if is_leaf => text_leaf(form.leaf_name(), branch.state.maximum),
         _ => Draft::new("TLeafElement")
             .text("fName", &form.name)
@@ -366,7 +367,7 @@ fn leaves(
             .int("fID", -1)
             .int("fType", -1),
     };
-    vec![Target::New(one.label(first))]
+    vec![Target::New(drafts.label(first))]
 }
 
 /// Returns the leaves of a leaf list with strings or arrays of varying size. `first` is the label of the first leaf, and
@@ -378,7 +379,7 @@ fn leaves_of_list(list: &LeafList, first: usize, maximum: i64) -> Vec<Target> {
             ListLeaf::Text(name) => text_leaf(name, maximum),
             ListLeaf::Numbers(leaf, counter) => {
                 let name = counter.and_then(|counter| list.name_of(counter));
-                let draft = number(leaf.number, &leaf.name, &leaf.title(name))
+                let draft = number(leaf.names(), &leaf.name, &leaf.title(name))
                     .int("fLen", leaf.elements() as i64)
                     .int("fOffset", offset);
                 offset += leaf.size() as i64;
@@ -404,11 +405,10 @@ fn text_leaf(name: &str, longest: i64) -> Draft {
         .int("fMaximum", longest + 1)
 }
 
-fn number(number: Number, name: &str, title: &str) -> Draft {
-    let names = leaf_class::of_number(number);
+fn number(names: &LeafClass, name: &str, title: &str) -> Draft {
     Draft::new(names.class)
         .text("fName", name)
         .text("fTitle", title)
-        .int("fLenType", number.size() as i64)
+        .int("fLenType", names.number.size() as i64)
         .int("fIsUnsigned", names.unsigned.into())
 }

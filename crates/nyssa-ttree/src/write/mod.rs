@@ -40,6 +40,7 @@ mod described;
 mod element;
 mod existing;
 mod filler;
+mod filling;
 mod form;
 mod in_order;
 mod kept;

@@ -174,6 +174,8 @@ pub struct LeafOptions {
     pub packed: Option<PackedLeaf>,
     /// The leaf of the same branch with the number of items, for an array of varying size.
     pub counter: Option<usize>,
+    /// Whether integers of 64 bits are of the type `Long_t` (`TLeafG`), and not `Long64_t` (`TLeafL`).
+    pub is_long: bool,
 }
 
 /// The options of one branch.
@@ -254,6 +256,21 @@ impl TreeWriteOptions {
         Ok(self)
     }
 
+    /// Adds counters, leaf lists and vectors, by globs.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a glob that cannot be read.
+    pub fn shaped(
+        self,
+        counters: &[(String, String)],
+        leaf_lists: &[String],
+        vectors: &[String],
+    ) -> Result<Self> {
+        let options = counters.iter().try_fold(self, |all, (glob, name)| all.counter(glob, name));
+        let options = leaf_lists.iter().try_fold(options?, |all, glob| all.leaf_list(glob));
+        vectors.iter().try_fold(options?, |all, glob| all.vector(glob))
+    }
+
     /// Returns how the baskets of a branch are stored.
     pub(super) fn settings_of(&self, branch: &str) -> BranchSettings {
         let compression = self.last(branch, |options| options.compression);
@@ -298,9 +315,9 @@ impl TreeWriteOptions {
 
     /// Returns the counter that is requested for the lists of a column.
     pub(super) fn counter_of(&self, list: &str) -> Option<&str> {
-        let asked = self.counters.iter().rev().find(|(glob, _)| glob.is_match(list));
-        let asked = asked.map(|(_, name)| name.as_str());
-        asked.or_else(|| self.columns.get(list)?.counter.as_deref())
+        let requested = self.counters.iter().rev().find(|(glob, _)| glob.is_match(list));
+        let requested = requested.map(|(_, name)| name.as_str());
+        requested.or_else(|| self.columns.get(list)?.counter.as_deref())
     }
 
     /// Returns the C++ type of a column of a class, or of a collection of a class. Returns `None` for other columns.

@@ -14,8 +14,8 @@ use nyssa_root::error::{Error, Result};
 use nyssa_root::fill::{Order, Place, Turns, TurnsOptions};
 use nyssa_root::shared_file::SharedFile;
 
-use super::background::Baskets;
 use super::filler::Filler;
+use super::filling::Filling;
 use super::options::TreeWriteOptions;
 use super::report::TreeReport;
 use super::start::start;
@@ -66,9 +66,8 @@ impl ParallelWriter {
         let filler = self.filler.fork();
         let target = OpenCluster { place, first: 0, baskets: Vec::new() };
         // Contexts work beside one another.
-        let how = filler.compressing().clone();
-        let baskets = Baskets::new(target, how, Some(&Arc::default()));
-        Ok(FillContext { filler, baskets, turns: Arc::clone(&self.turns) })
+        let filling = Filling::new(filler, target, Some(&Arc::default()));
+        Ok(FillContext { filling, turns: Arc::clone(&self.turns) })
     }
 
     /// Returns the number of entries in committed clusters.
@@ -92,20 +91,19 @@ impl ParallelWriter {
 /// [`ParallelWriter::finish`] refuses to complete the tree. [`FillContext::discard`] drops these entries without an
 /// error.
 pub struct FillContext {
-    filler: Filler,
-    baskets: Baskets<OpenCluster>,
+    filling: Filling<OpenCluster>,
     turns: Arc<Turns<StoredTree>>,
 }
 
 impl FillContext {
     /// Returns the number of entries that were added to this context.
     pub fn entries(&self) -> u64 {
-        self.filler.entries()
+        self.filling.filler().entries()
     }
 
     /// Returns the time that this context waited until other threads had compressed and written enough of its baskets.
     pub fn stalled(&self) -> Duration {
-        self.baskets.stalled()
+        self.filling.baskets.stalled()
     }
 
     /// Appends rows: one array of the same length for each column of the schema, in order. Rows that are not written
@@ -117,7 +115,7 @@ impl FillContext {
     /// contexts refuse more rows, and [`ParallelWriter::finish`] fails.
     pub fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()> {
         self.begin()?;
-        let taken = self.filler.extend(arrays.to_vec(), &mut self.baskets);
+        let taken = self.filling.extend(arrays.to_vec());
         self.note(taken)
     }
 
@@ -136,7 +134,7 @@ impl FillContext {
     /// Returns an error if the sink cannot be written. The error stops all contexts.
     pub fn flush(&mut self) -> Result<()> {
         self.begin()?;
-        let taken = self.filler.flush(&mut self.baskets);
+        let taken = self.filling.flush();
         self.note(taken)
     }
 
@@ -146,7 +144,7 @@ impl FillContext {
     /// Returns an error if the sink cannot be written. The error stops all contexts.
     pub fn finish(mut self) -> Result<()> {
         self.flush()?;
-        self.baskets.with(|cluster| cluster.place.leave())
+        self.filling.baskets.with(|cluster| cluster.place.leave())
     }
 
     /// Ends the context and drops the entries of the open cluster. Returns their number.
@@ -154,20 +152,21 @@ impl FillContext {
     /// # Errors
     /// The reason of an earlier error.
     pub fn discard(mut self) -> Result<u64> {
-        let lost = self.filler.open_entries();
         self.begin()?;
-        self.baskets.with(|cluster| cluster.place.leave()).map(|()| lost)
+        let (filler, baskets) = self.filling.settled()?;
+        let lost = filler.open_entries();
+        baskets.with(|cluster| cluster.place.leave()).map(|()| lost)
     }
 
     /// Checks that neither this context nor another has failed.
     fn begin(&self) -> Result<()> {
-        self.baskets.check()?;
+        self.filling.baskets.check()?;
         self.turns.begin_rows()
     }
 
     fn note(&mut self, taken: Result<()>) -> Result<()> {
         if let Err(error) = &taken
-            && self.filler.is_broken()
+            && self.filling.filler().is_broken()
         {
             self.turns.fail(error);
         }
@@ -177,10 +176,12 @@ impl FillContext {
 
 impl Drop for FillContext {
     fn drop(&mut self) {
-        let broken = self.filler.is_broken() || self.baskets.is_broken();
-        let lost = self.filler.open_entries();
+        let filling = &mut self.filling;
+        let settled = filling.settled().is_ok();
+        let broken = !settled || filling.filler().is_broken() || filling.baskets.is_broken();
+        let lost = filling.filler().open_entries();
         // The turns hold an error, which `finish` of the tree returns.
-        self.baskets.at_rest(|cluster| cluster.place.abandon(lost, broken));
+        filling.baskets.at_rest(|cluster| cluster.place.abandon(lost, broken));
     }
 }
 

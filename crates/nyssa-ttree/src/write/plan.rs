@@ -278,11 +278,7 @@ impl<'a> Planner<'a> {
         }
         let data_type = plain(field.data_type());
         if let Some((number, dimensions)) = leaf(data_type)? {
-            let leaf = self.leaf(
-                name,
-                0,
-                LeafForm { name: name.to_owned(), number, dimensions, packed: None },
-            )?;
+            let leaf = self.leaf(name, 0, LeafForm::new(name, number, dimensions))?;
             return self.branch(name, Content::Leaves(vec![leaf]), counter).map(Shape::Leaf);
         }
         match data_type {
@@ -337,8 +333,7 @@ impl<'a> Planner<'a> {
         let item = counter.and_then(|_| item_type(member.data_type()));
         match leaf(item.unwrap_or(member.data_type()))? {
             Some((number, dimensions)) => {
-                let name = member.name().clone();
-                let leaf = LeafForm { name, number, dimensions, packed: None };
+                let leaf = LeafForm::new(member.name(), number, dimensions);
                 Ok(ListLeaf::Numbers(self.leaf(branch, at, leaf)?, counter))
             }
             None => match options {
@@ -356,7 +351,8 @@ impl<'a> Planner<'a> {
         let packed = options.and_then(|options| options.packed.clone());
         let packed = packed.filter(|packed| packed.number() == leaf.number);
         let number = options.and_then(|options| options.number).unwrap_or(leaf.number);
-        Ok(LeafForm { name, number, packed, ..leaf })
+        let is_long = options.is_some_and(|options| options.is_long);
+        Ok(LeafForm { name, number, packed, is_long, ..leaf })
     }
 
     /// Returns whether lists become vectors: because this is requested, or because of their items.

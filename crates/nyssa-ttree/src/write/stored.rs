@@ -115,8 +115,8 @@ impl StoredTree {
 
     /// Records that the last baskets of a branch are compressed in another way.
     pub(super) fn set_compression(&mut self, branch: &str, compression: Compression) {
-        let found = self.branches.iter_mut().filter(|item| item.form.name == branch);
-        found.for_each(|item| item.compression = compression);
+        let branches = self.branches.iter_mut().filter(|item| item.form.name == branch);
+        branches.for_each(|item| item.compression = compression);
     }
 
     /// Returns the options.
@@ -241,7 +241,7 @@ impl BasketTarget for StoredTree {
 impl TurnsWriter for StoredTree {
     type Cluster = CompressedCluster;
 
-    const OBJECT: &'static str = super::background::OBJECT;
+    const OBJECT: &'static str = super::target::OBJECT;
 
     fn commit(&mut self, cluster: CompressedCluster) -> Result<()> {
         let CompressedCluster { first, entries, mut baskets, branches } = cluster;

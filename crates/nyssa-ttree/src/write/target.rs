@@ -4,6 +4,10 @@ use nyssa_root::error::{Error, Result};
 use nyssa_root::fill::Buffers;
 
 use super::compress::HEADER;
+use super::in_order::Full;
+
+/// The name of the object that is written, for messages.
+pub(super) const OBJECT: &str = "TTree";
 
 /// A complete basket.
 #[derive(Debug)]
@@ -47,6 +51,27 @@ pub(super) trait BasketTarget: Send {
     ///
     /// # Errors
     /// Returns an error if the sink cannot be written.
+    fn end_cluster(&mut self, end: u64, branches: Vec<BranchState>) -> Result<()>;
+}
+
+/// The receiver of what a filler makes, in its order.
+pub(super) trait FilledTarget: Send {
+    /// Takes full baskets, in the order in which they became full.
+    ///
+    /// # Errors
+    /// The error of these baskets, or of earlier ones.
+    fn take_full(&mut self, full: Vec<Full>) -> Result<()>;
+
+    /// Takes the next compressed basket.
+    ///
+    /// # Errors
+    /// The error of this basket, or of earlier ones.
+    fn store(&mut self, basket: CompressedBasket) -> Result<()>;
+
+    /// Ends a cluster before the entry `end`, counted by the filler. `branches` contains the state of each branch.
+    ///
+    /// # Errors
+    /// The error of this cluster, or of earlier baskets.
     fn end_cluster(&mut self, end: u64, branches: Vec<BranchState>) -> Result<()>;
 }
 

@@ -40,7 +40,7 @@ impl TreeColumns {
     /// # Errors
     /// `InvalidArgument` for columns that are unknown or missing.
     pub fn rows(&self, given: &[(String, ArrayRef)]) -> Result<Vec<ArrayRef>> {
-        let mut found: Vec<Option<ArrayRef>> = vec![None; self.plan.columns.len()];
+        let mut arrays: Vec<Option<ArrayRef>> = vec![None; self.plan.columns.len()];
         let (mut rows, mut unknown) = (0, None);
         for (name, array) in given {
             rows = array.len();
@@ -49,7 +49,7 @@ impl TreeColumns {
                     unknown.get_or_insert(name);
                     continue;
                 };
-                if found[place].replace(array).is_some() {
+                if arrays[place].replace(array).is_some() {
                     return Err(Error::invalid_argument(format!(
                         "the column {name:?} of the tree {} is given twice",
                         self.tree
@@ -57,7 +57,7 @@ impl TreeColumns {
                 }
             }
         }
-        let columns = self.plan.columns.iter().zip(&found);
+        let columns = self.plan.columns.iter().zip(&arrays);
         let mut missing = columns
             .filter(|((_, shape), array)| array.is_none() && !matches!(shape, Shape::Counter(_)))
             .map(|((name, _), _)| name.as_str());
@@ -72,7 +72,7 @@ impl TreeColumns {
             }
         }
         let left_out = || Arc::new(NullArray::new(rows)) as ArrayRef;
-        Ok(found.into_iter().map(|array| array.unwrap_or_else(left_out)).collect())
+        Ok(arrays.into_iter().map(|array| array.unwrap_or_else(left_out)).collect())
     }
 
     fn place(&self, name: &str) -> Option<usize> {

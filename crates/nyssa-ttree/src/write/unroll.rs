@@ -370,8 +370,7 @@ impl<'i> Unroller<'i> {
             Some((Basic::Plain(number), dimensions))
                 if counter.is_some() || dimensions.is_empty() =>
             {
-                let dimensions = dimensions.to_vec();
-                Some(LeafForm { name: name.to_owned(), number, dimensions, packed: None })
+                Some(LeafForm::new(name, number, dimensions.to_vec()))
             }
             _ => None,
         };

@@ -10,8 +10,8 @@ use nyssa_root::error::{Error, Result};
 use nyssa_root::fill::Order;
 use nyssa_root::shared_file::SharedFile;
 
-use super::background::Baskets;
 use super::filler::Filler;
+use super::filling::Filling;
 use super::options::TreeWriteOptions;
 use super::parallel::ParallelWriter;
 use super::report::TreeReport;
@@ -20,11 +20,9 @@ use super::stored::StoredTree;
 use super::tree_columns::TreeColumns;
 
 /// Writes rows of Arrow arrays as one tree. Threads of its context compress and write, so that [`TreeWriter::extend`] goes
-/// on at once; with one thread, the caller does. Only the baskets of the first cluster are compressed by `extend`, if their
-/// compressed size says where this cluster ends ([`AutoFlush::Bytes`](super::AutoFlush)).
+/// on at once; with one thread, the caller does.
 pub struct TreeWriter {
-    pub(super) filler: Filler,
-    pub(super) baskets: Baskets<StoredTree>,
+    pub(super) filling: Filling<StoredTree>,
     /// The path in the file.
     path: String,
     /// The reason why an existing tree takes no entries.
@@ -49,13 +47,10 @@ impl TreeWriter {
     }
 
     /// Continues with a filler and its tree in `file`.
-    pub(super) fn over(mut filler: Filler, tree: StoredTree, file: &SharedFile) -> Self {
-        let (how, path) = (filler.compressing().clone(), tree.path().to_owned());
+    pub(super) fn over(filler: Filler, tree: StoredTree, file: &SharedFile) -> Self {
+        let path = tree.path().to_owned();
         let line = tree.options().background.then(|| file.line());
-        if line.is_some() {
-            filler.fill_alone();
-        }
-        Self { filler, baskets: Baskets::new(tree, how, line), path, refused: None }
+        Self { filling: Filling::new(filler, tree, line), path, refused: None }
     }
 
     /// Sets the reason why the tree takes no entries.
@@ -73,7 +68,7 @@ impl TreeWriter {
 
     /// Returns the path of the tree, with the cycle if it is a tree that exists.
     pub fn object(&self) -> String {
-        match self.baskets.at_rest(|tree| tree.cycle()).flatten() {
+        match self.filling.baskets.at_rest(|tree| tree.cycle()).flatten() {
             Some(cycle) => format!("{};{cycle}", self.path()),
             None => self.path().to_owned(),
         }
@@ -86,17 +81,17 @@ impl TreeWriter {
 
     /// Returns the number of entries so far.
     pub fn entries(&self) -> u64 {
-        self.filler.entries()
+        self.filling.filler().entries()
     }
 
     /// Returns the columns of the rows.
     pub fn columns(&self) -> TreeColumns {
-        TreeColumns::new(&self.path, self.filler.plan())
+        TreeColumns::new(&self.path, self.filling.filler().plan())
     }
 
     /// Returns the time that calls waited until other threads had compressed and written enough baskets.
     pub fn stalled(&self) -> Duration {
-        self.baskets.stalled()
+        self.filling.baskets.stalled()
     }
 
     /// Appends rows: one array of the same length for each column of the schema, in order. Other threads write full
@@ -118,8 +113,7 @@ impl TreeWriter {
     /// tree with a branch that cannot be filled. `Cancelled`; an error if the sink cannot be written.
     pub fn take(&mut self, arrays: Vec<ArrayRef>) -> Result<()> {
         self.check_entries()?;
-        self.baskets.check()?;
-        self.filler.extend(arrays, &mut self.baskets)
+        self.filling.extend(arrays)
     }
 
     /// Ends the open cluster: other threads write all open baskets. Without this call, the options define where clusters end.
@@ -127,8 +121,7 @@ impl TreeWriter {
     /// # Errors
     /// Returns an error if the sink cannot be written.
     pub fn flush(&mut self) -> Result<()> {
-        self.baskets.check()?;
-        self.filler.flush(&mut self.baskets)
+        self.filling.flush()
     }
 
     /// Compresses the next baskets of a branch in another way, with exactly this level.
@@ -136,8 +129,8 @@ impl TreeWriter {
     /// # Errors
     /// `NotFound` for a branch that the tree does not have; the error of earlier rows.
     pub fn set_compression(&mut self, branch: &str, compression: Compression) -> Result<()> {
-        let filler = &mut self.filler;
-        self.baskets.with(|tree| {
+        let (filler, baskets) = self.filling.settled()?;
+        baskets.with(|tree| {
             filler.set_compression(branch, compression)?;
             tree.set_compression(branch, compression);
             Ok(())
@@ -151,17 +144,17 @@ impl TreeWriter {
     pub fn into_parallel(mut self, order: Order, context: &Context) -> Result<ParallelWriter> {
         self.check_entries()?;
         self.flush()?;
-        Ok(ParallelWriter::over(self.filler, self.baskets.finish()?, order, context))
+        let (filler, tree) = self.filling.finish()?;
+        Ok(ParallelWriter::over(filler, tree, order, context))
     }
 
     /// Writes the open baskets and the tree itself. The file must be finished separately.
     ///
     /// # Errors
     /// `LimitExceeded` for a tree whose metadata have more than 1 GiB; an error if the sink cannot be written.
-    pub fn finish(mut self) -> Result<TreeReport> {
-        self.filler.finish(&mut self.baskets)?;
-        let mut tree = self.baskets.finish()?;
-        tree.set_end(self.filler.entries(), self.filler.states());
-        tree.finish(self.filler.nominal())
+    pub fn finish(self) -> Result<TreeReport> {
+        let (filler, mut tree) = self.filling.finish()?;
+        tree.set_end(filler.entries(), filler.states());
+        tree.finish(filler.nominal())
     }
 }

@@ -109,11 +109,11 @@ fn resolve(
 ) -> Result<Vec<SocketAddr>, Failure> {
     let (sender, receiver) = channel();
     let (host, port) = (server.host.clone(), server.port);
-    let asked = std::thread::Builder::new().name("nyssa-resolve".to_owned()).spawn(move || {
+    let spawned = std::thread::Builder::new().name("nyssa-resolve".to_owned()).spawn(move || {
         // The receiver may be gone.
         let _ = sender.send((host.as_str(), port).to_socket_addrs().map(Iterator::collect));
     });
-    if let Err(error) = asked {
+    if let Err(error) = spawned {
         return Err(Failure::last(
             error.kind(),
             format!("the system could not start a thread: {error}"),

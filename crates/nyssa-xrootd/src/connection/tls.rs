@@ -45,7 +45,7 @@ pub(super) fn secure(
             Err(error) => return Err(lost(error)),
         }
     }
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(TlsSession {
         session: Mutex::new(session),
         output: Mutex::new(socket.try_clone().map_err(lost)?),
     });
@@ -69,12 +69,12 @@ fn session(server: &Server) -> Result<ClientConnection, rustls::Error> {
 }
 
 /// The state that both directions share. A thread that needs both locks takes the lock of the output first.
-struct Shared {
+struct TlsSession {
     session: Mutex<ClientConnection>,
     output: Mutex<TcpStream>,
 }
 
-impl Shared {
+impl TlsSession {
     fn session(&self) -> MutexGuard<'_, ClientConnection> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -95,7 +95,7 @@ impl Shared {
 }
 
 struct SecureReader {
-    shared: Arc<Shared>,
+    shared: Arc<TlsSession>,
     input: TcpStream,
     /// The bytes that were received from the socket. Those before `at` are done.
     raw: Vec<u8>,
@@ -137,7 +137,7 @@ impl Read for SecureReader {
     }
 }
 
-struct SecureWriter(Arc<Shared>);
+struct SecureWriter(Arc<TlsSession>);
 
 impl Write for SecureWriter {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {

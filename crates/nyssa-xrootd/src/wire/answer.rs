@@ -70,7 +70,7 @@ impl Header {
         let stream = u16_at(bytes, 0).ok_or_else(short)?;
         let length = u32_at(bytes, 4).ok_or_else(short)?;
         let status = u16_at(bytes, 2).ok_or_else(short)?;
-        let known = Status::ALL.into_iter().find(|&one| one as u16 == status);
+        let known = Status::ALL.into_iter().find(|&known| known as u16 == status);
         let unknown = || Malformed(format!("an answer of the unknown status {status}"));
         let status = known.ok_or_else(unknown)?;
         if i32::try_from(length).is_err() {

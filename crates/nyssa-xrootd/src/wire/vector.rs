@@ -12,7 +12,7 @@ const HEADER: usize = 16;
 /// Returns the bytes of each range from the answer to a `readv`. Nothing is copied.
 pub fn split_vector(body: &Bytes, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Malformed> {
     let mut at = 0;
-    let mut found = Vec::with_capacity(ranges.len());
+    let mut parts = Vec::with_capacity(ranges.len());
     for range in ranges {
         let short = || {
             Malformed(format!(
@@ -23,15 +23,15 @@ pub fn split_vector(body: &Bytes, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, M
         let length = u32_at(body, at + 4).ok_or_else(short)?;
         let offset = u64_at(body, at + 8).ok_or_else(short)?;
         if offset != range.start || u64::from(length) != range.end - range.start {
-            let asked = format!("{} to {}", range.start, range.end);
+            let wanted = format!("{} to {}", range.start, range.end);
             let came = format!("{length} bytes at {offset}");
-            return Err(Malformed(format!("{came} where bytes {asked} were requested")));
+            return Err(Malformed(format!("{came} where bytes {wanted} were requested")));
         }
         let (start, end) = (at + HEADER, (at + HEADER).saturating_add(length as usize));
         if end > body.len() {
             return Err(short());
         }
-        found.push(body.slice(start..end));
+        parts.push(body.slice(start..end));
         at = end;
     }
     if at != body.len() {
@@ -40,7 +40,7 @@ pub fn split_vector(body: &Bytes, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, M
             body.len() - at
         )));
     }
-    Ok(found)
+    Ok(parts)
 }
 
 /// Returns the length of the answer to a `readv` of ranges.

@@ -28,14 +28,14 @@ fn cache(folder: &Path, form: Form) -> Cache {
 /// Returns the values of all readable columns of all datasets of a file.
 fn values(source: Arc<dyn Source>) -> Vec<(String, Vec<ArrayRef>)> {
     let file = RootFile::open(source).unwrap();
-    let one = |path: String| {
+    let arrays_of = |path: String| {
         let dataset = open_dataset(&file, Some(&path)).ok()?;
         let names = readable(dataset.as_ref());
         let arrays = read_all(dataset.as_ref(), &names);
         Some((path, arrays))
     };
     let keys = datasets(&file).unwrap().into_iter();
-    keys.filter_map(|key| one(format!("{};{}", key.path, key.cycle))).collect()
+    keys.filter_map(|key| arrays_of(format!("{};{}", key.path, key.cycle))).collect()
 }
 
 /// Compares what is read through a cold and a warm cache with what is read without one.
@@ -52,7 +52,7 @@ fn check_files(files: &[&str]) {
                 assert!(values(source) == expected, "{} {form:?} {state}", file.display());
             }
             let cache = Cache::find(folder.path()).unwrap();
-            assert!(cache.verify().unwrap().iter().all(|one| one.is_sound()));
+            assert!(cache.verify().unwrap().iter().all(|resource| resource.is_sound()));
             let bytes = cache.report().unwrap().resources[0].unpacked_bytes;
             assert!(bytes == 0 || form != Form::Stored);
             unpacked += bytes;
@@ -134,7 +134,7 @@ fn a_partly_warm_cache_takes_few_round_trips() {
         let some = read(dataset.as_ref(), 10);
         let (origin, dataset) = open(folder.path(), form, &bytes);
         let all = read(dataset.as_ref(), 1);
-        assert!(some.iter().zip(all.iter().step_by(10)).all(|(one, other)| one == other));
+        assert!(some.iter().zip(all.iter().step_by(10)).all(|(some, other)| some == other));
         let seen = origin.observed();
         assert!(seen.round_trips <= 3 && seen.requests <= 12, "{form:?} {seen:?}");
         assert!(seen.bytes <= bytes.len() as u64, "{form:?} {seen:?}");

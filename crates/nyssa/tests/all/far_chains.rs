@@ -11,7 +11,7 @@ use arrow_schema::FieldRef;
 use bytes::Bytes;
 use nyssa_data::Dataset;
 use nyssa_data::dataset::AnyDataset;
-use nyssa_data::dataset::steps::{Part, Parts, StepSize, Steps};
+use nyssa_data::dataset::steps::{InputPart, Parts, StepSize, Steps};
 use nyssa_data::view::{Chain, ChainOptions, Link, MAX_OPEN};
 use nyssa_io::testing::{Observed, SlowSource, serve};
 use nyssa_io::{Limits, MemorySource, OpenOptions, Result, Source};
@@ -48,12 +48,12 @@ fn near(contents: &[Bytes]) -> Chain {
 }
 
 /// Ten columns of two chains are equal.
-fn check_values(one: &Chain, other: &Chain) {
+fn check_values(first: &Chain, other: &Chain) {
     let names: Vec<String> = (0..100).step_by(10).map(name).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let read = |chain: &Chain| chain.read(&names, 0..chain.num_entries(), &context()).unwrap();
-    assert_eq!(one.num_entries(), (FILES * 2_000) as u64);
-    assert!(read(one) == read(other));
+    assert_eq!(first.num_entries(), (FILES * 2_000) as u64);
+    assert!(read(first) == read(other));
 }
 
 #[test]
@@ -217,20 +217,20 @@ fn steps_of(contents: &[Bytes], near: &Chain, size: StepSize, delay: Duration) -
         let source = Counted(files.beside(Arc::new(source)), Arc::clone(&opens));
         let dataset = opened(Arc::new(source))?;
         let entries = 0..dataset.num_entries();
-        Ok(Some(Part { dataset, entries, origin: 0, file, shown: None }))
+        Ok(Some(InputPart { dataset, entries, origin: 0, file, shown: None }))
     });
     let finish = Arc::new(|_: &[FieldRef], arrays: Vec<ArrayRef>, _, _: &nyssa_root::Context| {
         Ok((arrays, 0))
     });
     let mut steps = Steps::new(parts, names.clone(), false, size, finish, Arc::default());
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut found = Vec::new();
+    let mut all = Vec::new();
     while let Some(step) = steps.next(&context()).unwrap() {
         steps.prepare(&context()).unwrap();
-        found.push((step.entries.end - step.entries.start, step.data));
+        all.push((step.entries.end - step.entries.start, step.data));
     }
     let mut entry = 0;
-    for (entries, arrays) in found {
+    for (entries, arrays) in all {
         let entries = entry..entry + entries;
         assert!(arrays == near.read(&names, entries.clone(), &context()).unwrap());
         entry = entries.end;
@@ -254,7 +254,7 @@ fn an_error_of_the_next_files_comes_in_its_turn() {
         let source = Arc::new(MemorySource::new(&*file, contents[number % CONTENTS].clone()));
         let dataset = opened(Arc::new(SlowSource::new(source, far(1024))))?;
         let entries = 0..dataset.num_entries();
-        Ok(Some(Part { dataset, entries, origin: 0, file, shown: None }))
+        Ok(Some(InputPart { dataset, entries, origin: 0, file, shown: None }))
     });
     let finish =
         Arc::new(|_: &[FieldRef], _: Vec<ArrayRef>, _, _: &nyssa_root::Context| Ok(((), 0)));

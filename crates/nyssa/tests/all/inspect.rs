@@ -30,7 +30,7 @@ fn what_is_stored_is_in_the_file() {
         let mut stored = 0;
         for key in datasets(&file).unwrap() {
             let name = format!("{};{}", key.path, key.cycle);
-            let found = match format_of(&key) {
+            let inspection = match format_of(&key) {
                 Some(Format::TTree) => {
                     ttree::Reader::open(&file, &name).and_then(|tree| inspect_tree(&tree))
                 }
@@ -40,15 +40,15 @@ fn what_is_stored_is_in_the_file() {
                 None => continue,
             };
             // Damaged on purpose, or of kinds that are refused; baskets of other files.
-            let Ok(found) = found.as_ref() else { continue };
-            if found.file_bytes != file.source().size() {
+            let Ok(inspection) = inspection.as_ref() else { continue };
+            if inspection.file_bytes != file.source().size() {
                 continue;
             }
-            let sums = [&found.fields, &found.compressions]
+            let sums = [&inspection.fields, &inspection.compressions]
                 .map(|parts| parts.iter().map(|part| part.stored_bytes).sum::<u64>());
-            assert_eq!(sums, [found.stored_bytes; 2], "{path:?} {name}");
-            stored += found.stored_bytes + found.metadata_bytes;
-            inside += found
+            assert_eq!(sums, [inspection.stored_bytes; 2], "{path:?} {name}");
+            stored += inspection.stored_bytes + inspection.metadata_bytes;
+            inside += inspection
                 .compressions
                 .iter()
                 .filter(|part| part.name == "inside the tree object")

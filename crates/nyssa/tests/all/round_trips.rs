@@ -352,8 +352,8 @@ fn a_chain_takes_few_round_trips() {
     let names = ["c3", "c50"];
     let arrays = chain.read(&names, 0..chain.num_entries(), &context()).unwrap();
     for (column, array) in [3, 50].into_iter().zip(arrays) {
-        let one = (0..CLUSTERS).flat_map(|cluster| values(column, cluster));
-        let expected: Vec<f32> = std::iter::repeat_n(one, 3).flatten().collect();
+        let column_values = (0..CLUSTERS).flat_map(|cluster| values(column, cluster));
+        let expected: Vec<f32> = std::iter::repeat_n(column_values, 3).flatten().collect();
         let expected: ArrayRef = Arc::new(Float32Array::from(expected));
         assert!(array == expected, "column {column}");
     }
@@ -366,8 +366,8 @@ fn a_chain_takes_few_round_trips() {
     }
     check_counts(&open, requests, read);
     assert_eq!(open.stats.counts().open_unique_files, 3);
-    let [found] = &chain.open_options()[..] else { panic!("one for all files") };
-    assert!(found.stats.is_same(&open.stats));
+    let [options] = &chain.open_options()[..] else { panic!("one for all files") };
+    assert!(options.stats.is_same(&open.stats));
 }
 
 #[test]
@@ -395,7 +395,8 @@ fn a_chain_of_many_files_reads_what_it_needs() {
     let seen = all.iter().map(|seen| seen.bytes).sum::<u64>() as f64 / FILES as f64;
     let file = RootFile::open(Arc::new(MemorySource::new("a", bytes))).unwrap();
     let report = inspect_ntuple(&rntuple::Reader::open(&file, "Events").unwrap()).unwrap();
-    let stored = report.columns.iter().step_by(4).map(|one| one.part.stored_bytes).sum::<u64>();
+    let stored =
+        report.columns.iter().step_by(4).map(|column| column.part.stored_bytes).sum::<u64>();
     let needed = (stored + report.metadata_bytes) as f64;
     assert!(seen <= 1.05 * needed, "{seen} of {needed} bytes");
 }

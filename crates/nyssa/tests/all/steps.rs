@@ -9,7 +9,7 @@ use crate::support::baskets::*;
 use arrow_array::{Array, ArrayRef, BooleanArray, Float32Array, LargeListArray, UInt32Array};
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, FieldRef, Schema};
-use nyssa_data::dataset::steps::{Part, StepSize, Steps};
+use nyssa_data::dataset::steps::{InputPart, StepSize, Steps};
 use nyssa_data::dataset::{AnyDataset, LeftOut};
 use nyssa_io::testing::{RecordingSource, SlowSource};
 use nyssa_io::{Cost, Limits, MemorySink, MemorySource};
@@ -152,7 +152,7 @@ fn names(dataset: &AnyDataset) -> Vec<String> {
 }
 
 fn steps(dataset: &AnyDataset, entries: Range<u64>, size: StepSize) -> Steps<Vec<ArrayRef>> {
-    let part = Part {
+    let part = InputPart {
         dataset: Arc::clone(dataset),
         entries,
         origin: 0,
@@ -173,24 +173,24 @@ fn all(
     context: &Context,
 ) -> Vec<(Range<u64>, Vec<ArrayRef>)> {
     let mut steps = steps(dataset, entries, size);
-    let mut found = Vec::new();
+    let mut all = Vec::new();
     while let Some(step) = steps.next(context).unwrap() {
         steps.prepare(context).unwrap();
         assert_eq!(step.first, step.entries.start);
-        found.push((step.entries, step.data));
+        all.push((step.entries, step.data));
     }
     assert!(steps.next(context).unwrap().is_none());
-    found
+    all
 }
 
 /// Checks that steps follow each other and hold what one read of everything gives.
-fn check(dataset: &AnyDataset, entries: &Range<u64>, found: &[(Range<u64>, Vec<ArrayRef>)]) {
+fn check(dataset: &AnyDataset, entries: &Range<u64>, steps: &[(Range<u64>, Vec<ArrayRef>)]) {
     let names = names(dataset);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let context = Context::new(Some(1)).unwrap();
     let whole = dataset.read(&names, entries.clone(), &context).unwrap();
     let mut at = entries.start;
-    for (step, arrays) in found {
+    for (step, arrays) in steps {
         assert_eq!(step.start, at);
         at = step.end;
         for (whole, array) in whole.iter().zip(arrays) {
@@ -227,14 +227,14 @@ fn nothing_is_read_twice() {
                 StepSize::Memory(1 << 30),
             ] {
                 source.reset();
-                let found = all(&dataset, 0..ENTRIES, size, &context);
-                let mut asked = source.trace().concat();
-                check(&dataset, &(0..ENTRIES), &found);
-                asked.sort_by_key(|range| range.start);
-                let again = asked.windows(2).find(|pair| pair[1].start < pair[0].end);
+                let steps = all(&dataset, 0..ENTRIES, size, &context);
+                let mut ranges = source.trace().concat();
+                check(&dataset, &(0..ENTRIES), &steps);
+                ranges.sort_by_key(|range| range.start);
+                let again = ranges.windows(2).find(|pair| pair[1].start < pair[0].end);
                 assert_eq!(again, None, "{:?} {size:?}", dataset.format());
                 if let StepSize::Entries(each) = size {
-                    assert_eq!(found.len() as u64, ENTRIES.div_ceil(each));
+                    assert_eq!(steps.len() as u64, ENTRIES.div_ceil(each));
                 }
             }
         }
@@ -243,9 +243,9 @@ fn nothing_is_read_twice() {
 
 /// Returns the ranges of all requests that have bytes of an earlier one.
 fn read_again(source: &RecordingSource) -> usize {
-    let mut asked = source.trace().concat();
-    asked.sort_by_key(|range| range.start);
-    asked.windows(2).filter(|pair| pair[1].start < pair[0].end).count()
+    let mut ranges = source.trace().concat();
+    ranges.sort_by_key(|range| range.start);
+    ranges.windows(2).filter(|pair| pair[1].start < pair[0].end).count()
 }
 
 /// Where memory has no room for a page until the next step, a file on the local disk has it.
@@ -260,9 +260,9 @@ fn nothing_is_fetched_twice_whatever_the_memory() {
             for memory in [2_000, 10_000] {
                 let context = Context::new(Some(2)).unwrap();
                 source.reset();
-                let found = all(&dataset, 0..ENTRIES, StepSize::Memory(memory), &context);
+                let steps = all(&dataset, 0..ENTRIES, StepSize::Memory(memory), &context);
                 let again = read_again(&source);
-                check(&dataset, &(0..ENTRIES), &found);
+                check(&dataset, &(0..ENTRIES), &steps);
                 // The bytes of a near file are in memory anyway.
                 assert_eq!(again == 0, is_far, "{:?} {memory}: {again}", dataset.format());
             }
@@ -288,8 +288,8 @@ fn any_range_in_steps_of_any_size() {
                 1 => StepSize::Memory(1 + below(100_000)),
                 _ => StepSize::Cluster,
             };
-            let found = all(&dataset, entries.clone(), size, &context);
-            check(&dataset, &entries, &found);
+            let steps = all(&dataset, entries.clone(), size, &context);
+            check(&dataset, &entries, &steps);
         }
     }
 }
@@ -300,20 +300,23 @@ fn steps_take_the_memory_that_they_may() {
     let context = Context::new(Some(1)).unwrap();
     let ends: Vec<u64> = dataset.clusters().iter().map(|cluster| cluster.end).collect();
     let sizes = |memory_bytes| {
-        let found = all(&dataset, 0..ENTRIES, StepSize::Memory(memory_bytes), &context);
-        let bytes = found.iter().map(|(_, arrays)| memory(arrays)).max().unwrap();
-        (found.iter().map(|(step, _)| step.end).collect::<Vec<_>>(), bytes)
+        let steps = all(&dataset, 0..ENTRIES, StepSize::Memory(memory_bytes), &context);
+        let bytes = steps.iter().map(|(_, arrays)| memory(arrays)).max().unwrap();
+        (steps.iter().map(|(step, _)| step.end).collect::<Vec<_>>(), bytes)
     };
     let (all_ends, all_bytes) = sizes(1 << 30);
     assert_eq!(all_ends, [ENTRIES]);
     // Two clusters fit, then a part of one.
     let cluster = all_bytes * ends[0] / ENTRIES;
-    let (found, bytes) = sizes(cluster * 4);
-    assert!(found.iter().all(|end| ends.contains(end)), "{found:?} {ends:?}");
+    let (step_ends, bytes) = sizes(cluster * 4);
+    assert!(step_ends.iter().all(|end| ends.contains(end)), "{step_ends:?} {ends:?}");
     assert!(bytes < cluster * 2, "{bytes} {cluster}");
-    let (found, bytes) = sizes(cluster);
-    assert!(ends.iter().all(|end| found.contains(end)), "{found:?} {ends:?}");
-    assert!(found.len() > 2 * ends.len() && bytes < cluster / 2, "{found:?} {bytes} {cluster}");
+    let (step_ends, bytes) = sizes(cluster);
+    assert!(ends.iter().all(|end| step_ends.contains(end)), "{step_ends:?} {ends:?}");
+    assert!(
+        step_ends.len() > 2 * ends.len() && bytes < cluster / 2,
+        "{step_ends:?} {bytes} {cluster}"
+    );
 }
 
 #[test]

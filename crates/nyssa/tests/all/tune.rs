@@ -17,7 +17,7 @@ use crate::round_trips::{context, ntuple};
 const ENDLESS: Duration = Duration::from_secs(86_400);
 
 fn search(file: &RootFile, budget: Duration, compression: &[&str]) -> TuneReport {
-    let compression = compression.iter().map(|one| one.parse().unwrap()).collect();
+    let compression = compression.iter().map(|text| text.parse().unwrap()).collect();
     let options =
         TuneOptions { objective: Objective::Size, budget, compression, ..TuneOptions::default() };
     tune(file, None, &options, &context()).unwrap()

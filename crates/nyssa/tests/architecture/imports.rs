@@ -30,9 +30,9 @@ pub fn imports(source: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
     read(&source.join("lib.rs"), source, &Vec::new(), &mut files);
     let uses = |(module, file): (&Module, &File)| {
         let named = file.uses.values().chain(&file.globs).chain(&file.paths);
-        let found = named.filter_map(|path| resolve(&files, path, 0));
+        let modules = named.filter_map(|path| resolve(&files, path, 0));
         // The text of a module inside a file may use the imports of this file.
-        (module.clone(), found.filter(|other| !module.starts_with(other)).collect())
+        (module.clone(), modules.filter(|other| !module.starts_with(other)).collect())
     };
     files.iter().map(uses).collect()
 }
@@ -219,7 +219,8 @@ impl<'ast> Visit<'ast> for Collector<'_> {
     }
 
     fn visit_path(&mut self, path: &'ast SynPath) {
-        let segments: Vec<String> = path.segments.iter().map(|one| one.ident.to_string()).collect();
+        let segments: Vec<String> =
+            path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let target = self.target(&segments).filter(|_| segments.len() > 1);
         // `module::name`, where the module was imported: the import says enough of the module, not of the name.
         let imported = || {
@@ -236,9 +237,9 @@ impl<'ast> Visit<'ast> for Collector<'_> {
 pub fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
-    let found = paths.flat_map(|path| match path.is_dir() {
+    let files = paths.flat_map(|path| match path.is_dir() {
         true => rust_files(&path),
         false => vec![path],
     });
-    found.filter(|path| path.extension().is_some_and(|it| it == "rs")).collect()
+    files.filter(|path| path.extension().is_some_and(|it| it == "rs")).collect()
 }

@@ -15,8 +15,8 @@ use imports::{Module, circles, imports, rust_files};
 fn sources() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let Ok(crates) = std::fs::read_dir(root.join("crates")) else { panic!("no crates") };
-    let folders = crates.map(|found| found.map(|found| found.path().join("src")));
-    let mut all: Vec<PathBuf> = folders.filter_map(|found| found.ok()).collect();
+    let folders = crates.map(|folder| folder.map(|folder| folder.path().join("src")));
+    let mut all: Vec<PathBuf> = folders.filter_map(|folder| folder.ok()).collect();
     all.push(root.join("python/src"));
     all.sort();
     all

@@ -63,35 +63,35 @@ class Counters:
         """
         if not isinstance(data, Mapping):
             return data
-        found = dict(data)
+        completed = dict(data)
         for name, counter in self._of.items():
             if name not in data:
                 continue
-            one = data[name]
+            lists = data[name]
             lengths = np.asarray(
-                ak.num(one) if isinstance(one, ak.Array) else [len(x) for x in one]
+                ak.num(lists) if isinstance(lists, ak.Array) else [len(x) for x in lists]
             )
-            known = found.get(counter)
+            known = completed.get(counter)
             if known is not None and not np.array_equal(np.asarray(known), lengths):
                 raise ArgumentError(f"the counter {counter!r} and the lists of {name!r} disagree")
-            found[counter] = lengths
-        return {name: item for name, item in found.items() if name in self._types}
+            completed[counter] = lengths
+        return {name: item for name, item in completed.items() if name in self._types}
 
 
-def _is_integer(one: Any) -> bool:
+def _is_integer(value: Any) -> bool:
     """Return whether a type or the data of a column are one integer for each entry."""
-    if isinstance(one, Mapping):
+    if isinstance(value, Mapping):
         return False
-    if isinstance(one, str):
-        return re.fullmatch(r"u?int\d*|bool|\?|[?bBhHiIlLqQ]", one) is not None
-    found = one if isinstance(one, (np.dtype, type)) else getattr(one, "dtype", None)
-    if found is None:
-        return re.fullmatch(r"(\d+ \* )?u?int\d+", str(getattr(one, "type", one))) is not None
-    kind = np.dtype(found)
-    flat = not isinstance(one, np.ndarray) or one.ndim == 1
+    if isinstance(value, str):
+        return re.fullmatch(r"u?int\d*|bool|\?|[?bBhHiIlLqQ]", value) is not None
+    dtype = value if isinstance(value, (np.dtype, type)) else getattr(value, "dtype", None)
+    if dtype is None:
+        return re.fullmatch(r"(\d+ \* )?u?int\d+", str(getattr(value, "type", value))) is not None
+    kind = np.dtype(dtype)
+    flat = not isinstance(value, np.ndarray) or value.ndim == 1
     return kind.kind in "iu" and not kind.shape and flat
 
 
-def _is_list(one: Any) -> bool:
-    text = str(one.type if isinstance(one, ak.Array) else one)
+def _is_list(value: Any) -> bool:
+    text = str(value.type if isinstance(value, ak.Array) else value)
     return "var *" in text

@@ -62,10 +62,10 @@ def to_writable(obj: Any) -> Object:
     TypeError
         for something else.
     """
-    found = keyed_objects.to_object("", obj)
-    if found is None:
+    written = keyed_objects.to_object("", obj)
+    if written is None:
         raise TypeError(f"{type(obj).__name__} is no object that can be written")
-    return found
+    return written
 
 
 def to_TObjString(string: str) -> Text:
@@ -96,10 +96,13 @@ def to_TAxis(
 ) -> Axis:
     """Return a ``TAxis`` of its members."""
     given = {"fName": fName, "fTitle": fTitle, "fNbins": fNbins, "fXmin": fXmin, "fXmax": fXmax}
-    found = given | _with(_AXIS, {"fXbins": fXbins, **members})
-    found["fXbins"] = _array(found["fXbins"])
+    all_members = given | _with(_AXIS, {"fXbins": fXbins, **members})
+    all_members["fXbins"] = _array(all_members["fXbins"])
     return make(
-        Axis, "TAxis", ("TNamed", "TAttAxis"), {k: v for k, v in found.items() if v is not None}
+        Axis,
+        "TAxis",
+        ("TNamed", "TAttAxis"),
+        {k: v for k, v in all_members.items() if v is not None},
     )
 
 
@@ -147,8 +150,8 @@ def _histogram(
         raise ArgumentError(f"a histogram of ROOT has no bins of type {array.dtype}")
     order = ["fEntries", *_sums(dimensions), "fSumw2", "fXaxis", "fYaxis", "fZaxis"]
     extra = {"fScalefactor": 1.0} if dimensions == 2 else {}
-    found = _members(name, title, array, order, values, members, extra)
-    return new_histogram(dimensions, letter, found)
+    all_members = _members(name, title, array, order, values, members, extra)
+    return new_histogram(dimensions, letter, all_members)
 
 
 def _profile(
@@ -167,8 +170,8 @@ def _profile(
     if dimensions == 2:
         extra["fScalefactor"] = 1.0
     array = to_numpy.plain(data, name, np.float64)
-    found = _members(name, title, array, order, values, members, extra)
-    return new_profile(dimensions, found)
+    all_members = _members(name, title, array, order, values, members, extra)
+    return new_profile(dimensions, all_members)
 
 
 def _sums(dimensions: int) -> list[str]:
@@ -189,20 +192,22 @@ def _members(
         raise TypeError("give members after the axes by their names")
     given = dict(zip(order, values, strict=False)) | members
     needed = dict.fromkeys(order)
-    found = _with({**_HISTOGRAM, **extra, **needed}, given)
+    all_members = _with({**_HISTOGRAM, **extra, **needed}, given)
     for item in ("fContour", "fSumw2", "fBuffer", "fBinEntries", "fBinSumw2"):
-        if item in found:
-            found[item] = _array(found[item])
-    del found["fBuffer"]  # nyssa writes no buffer of entries.
-    found["fFunctions"] = found["fFunctions"] or empty_list()
-    found["fArray"] = data.reshape(-1)
+        if item in all_members:
+            all_members[item] = _array(all_members[item])
+    del all_members["fBuffer"]  # nyssa writes no buffer of entries.
+    all_members["fFunctions"] = all_members["fFunctions"] or empty_list()
+    all_members["fArray"] = data.reshape(-1)
     cells = math.prod(data.shape)
-    found["fNcells"] = cells if found["fNcells"] is None else found["fNcells"]
+    all_members["fNcells"] = cells if all_members["fNcells"] is None else all_members["fNcells"]
     for letter in "xyz":
         axis = f"f{letter.upper()}axis"
         offset = 0.0 if letter == "y" else 1.0
-        found[axis] = found[axis] or to_TAxis(f"{letter}axis", "", 1, 0.0, 1.0, fTitleOffset=offset)
-    return {"fBits": 1 << 3, "fName": name, "fTitle": title, **found}
+        all_members[axis] = all_members[axis] or to_TAxis(
+            f"{letter}axis", "", 1, 0.0, 1.0, fTitleOffset=offset
+        )
+    return {"fBits": 1 << 3, "fName": name, "fTitle": title, **all_members}
 
 
 def _with(defaults: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:

@@ -14,11 +14,11 @@ def as_mapping(data: object) -> Mapping[Any, Any]:
     return data if isinstance(data, Mapping) else {}
 
 
-def type_of(one: Any) -> Any:
+def type_of(value: Any) -> Any:
     """Return the type of the data of a column."""
-    if isinstance(one, np.ndarray):
-        return np.dtype((one.dtype, one.shape[1:]))
-    return str((one if isinstance(one, ak.Array) else ak.Array(one)).type.content)
+    if isinstance(value, np.ndarray):
+        return np.dtype((value.dtype, value.shape[1:]))
+    return str((value if isinstance(value, ak.Array) else ak.Array(value)).type.content)
 
 
 def columns_of(data: Any) -> Any:
@@ -42,13 +42,13 @@ def arrays_of(data: Any) -> Any:
     return {name: _array(item) if isinstance(item, list) else item for name, item in data.items()}
 
 
-def _array(one: list[Any]) -> Any:
+def _array(lists: list[Any]) -> Any:
     """Return an array of fixed shape, if the lists are equally long, or else a jagged one."""
     try:
-        found = np.array(one)
+        array = np.array(lists)
     except ValueError:
-        return ak.Array(one)
-    return found if found.dtype.kind in "biuf" else ak.Array(one)
+        return ak.Array(lists)
+    return array if array.dtype.kind in "biuf" else ak.Array(lists)
 
 
 def typed(data: Any) -> Any:
@@ -60,53 +60,53 @@ def typed(data: Any) -> Any:
     return data
 
 
-def typed_one(one: Any) -> Any:
+def typed_one(kind: Any) -> Any:
     """Return the type of one column as text, which nyssa takes; data stay as they are."""
-    if isinstance(one, ak.types.ArrayType):
-        return str(one.content)
-    if isinstance(one, ak.types.Type):
-        return str(one)
-    if isinstance(one, (str, tuple)):
-        return _numpy(one)
-    return str(one.type) if isinstance(one, ak.forms.Form) else one
+    if isinstance(kind, ak.types.ArrayType):
+        return str(kind.content)
+    if isinstance(kind, ak.types.Type):
+        return str(kind)
+    if isinstance(kind, (str, tuple)):
+        return _numpy(kind)
+    return str(kind.type) if isinstance(kind, ak.forms.Form) else kind
 
 
-def _numpy(one: Any) -> Any:
+def _numpy(text: Any) -> Any:
     """Return NumPy's type of a text or tuple that has a shape, such as ``("int32", (2,))``."""
     try:
-        found = np.dtype(one)
+        dtype = np.dtype(text)
     except (TypeError, ValueError):
-        return one
+        return text
     # Texts without a shape are types of C++: "float" has 32 bits.
-    is_plain = found.names is None and (bool(found.shape) or isinstance(one, tuple))
-    return found if is_plain else one
+    is_plain = dtype.names is None and (bool(dtype.shape) or isinstance(text, tuple))
+    return dtype if is_plain else text
 
 
-def members_of(one: Any) -> list[tuple[str, Any]] | None:
+def members_of(value: Any) -> list[tuple[str, Any]] | None:
     """Return the members of a record, of its type or of its data; `None` for all else."""
-    if isinstance(one, Mapping):
-        return list(one.items())
-    if isinstance(one, ak.types.ArrayType):
-        return members_of(one.content)
-    if isinstance(one, ak.types.RecordType) and not one.is_tuple:
-        return list(zip(one.fields, one.contents, strict=True))
-    if isinstance(one, ak.Array) and isinstance(one.layout, ak.contents.RecordArray):
-        return [(name, one[name]) for name in ak.fields(one)]
-    if hasattr(one, "columns") and hasattr(one, "items"):
-        return [(str(name), column) for name, column in one.items()]
+    if isinstance(value, Mapping):
+        return list(value.items())
+    if isinstance(value, ak.types.ArrayType):
+        return members_of(value.content)
+    if isinstance(value, ak.types.RecordType) and not value.is_tuple:
+        return list(zip(value.fields, value.contents, strict=True))
+    if isinstance(value, ak.Array) and isinstance(value.layout, ak.contents.RecordArray):
+        return [(name, value[name]) for name in ak.fields(value)]
+    if hasattr(value, "columns") and hasattr(value, "items"):
+        return [(str(name), column) for name, column in value.items()]
     return None
 
 
-def list_members_of(one: Any) -> list[tuple[str, Any]] | None:
+def list_members_of(value: Any) -> list[tuple[str, Any]] | None:
     """Return the members of lists of records of numbers, each as lists; `None` for all else."""
-    kind = one.type.content if isinstance(one, ak.Array) else one
+    kind = value.type.content if isinstance(value, ak.Array) else value
     kind = kind.content if isinstance(kind, ak.types.ArrayType) else kind
     record = kind.content if isinstance(kind, ak.types.ListType) else None
     if not isinstance(record, ak.types.RecordType) or record.is_tuple:
         return None
     if not all(isinstance(each, ak.types.NumpyType) for each in record.contents):
         return None
-    if isinstance(one, ak.Array):
-        return [(name, one[name]) for name in record.fields]
+    if isinstance(value, ak.Array):
+        return [(name, value[name]) for name in record.fields]
     parts = zip(record.fields, record.contents, strict=True)
     return [(name, ak.types.ListType(each)) for name, each in parts]

@@ -196,7 +196,7 @@ class WritableDirectory(AnyDirectory):
 
     def copy_from(self, source: nyssa.Directory | ReadOnlyDirectory, **options: Any) -> None:
         """Copy objects of an open file; see `nyssa.WritableFile.copy_from`."""
-        found = source.directory if isinstance(source, ReadOnlyDirectory) else source
+        opened = source.directory if isinstance(source, ReadOnlyDirectory) else source
         rename = options.pop("rename", None)
         accepted = {name: item for name, item in options.items() if name in _COPY}
 
@@ -205,9 +205,9 @@ class WritableDirectory(AnyDirectory):
                 name = rename.get(name, name)
             return self._full(rename(name) if callable(rename) else name)
 
-        self._top.writer.copy_from(found, rename=renamed, **accepted)
+        self._top.writer.copy_from(opened, rename=renamed, **accepted)
         filters = {name: item for name, item in accepted.items() if name.startswith("filter")}
-        for name, classname in found.classnames(cycle=False, **filters).items():
+        for name, classname in opened.classnames(cycle=False, **filters).items():
             self._top._add(renamed(name), classname, None)
 
     def update(self, pairs: Mapping[str, Any] | None = None, **more_pairs: Any) -> None:
@@ -222,12 +222,12 @@ class WritableDirectory(AnyDirectory):
             self.mkdir(name).copy_from(data, require_matches=False)
             return
         path = self._full(name)
-        found = keyed_objects.to_object(path, data)
-        if found is None:
+        written = keyed_objects.to_object(path, data)
+        if written is None:
             self.mkrntuple(name, data)
             return
-        self._top.writer[path] = found
-        self._top._add(path, found.class_name, _renamed(found, path.rpartition("/")[2]))
+        self._top.writer[path] = written
+        self._top._add(path, written.class_name, _renamed(written, path.rpartition("/")[2]))
 
     def __delitem__(self, name: str) -> None:
         """Delete an object."""
@@ -253,14 +253,14 @@ class WritableDirectory(AnyDirectory):
         """Return the C++ class of each object."""
         by_name, by_class = matcher(filter_name), matcher(filter_classname)
         prefix = f"{self._path}/" if self._path else ""
-        found = {}
+        names = {}
         for (path, number), classname in self._top._classes.items():
             name = path.removeprefix(prefix)
             if not path.startswith(prefix) or (not recursive and "/" in name):
                 continue
             if by_name(name) and by_class(classname):
-                found[f"{name};{number}" if cycle else name] = classname
-        return found
+                names[f"{name};{number}" if cycle else name] = classname
+        return names
 
     def classname_of(self, name: str) -> str:
         """Return the C++ class of an object."""
@@ -302,12 +302,12 @@ class WritableDirectory(AnyDirectory):
         return printable(f"<{type(self).__name__} {self.object_path!r} of {self.file_path}>")
 
 
-def _renamed(found: Object, name: str) -> Object:
+def _renamed(given: Object, name: str) -> Object:
     """Return an object with the name that it has in the file."""
-    if not found.has_member("fName"):
-        return found
-    named = copy.copy(found)
-    named._members = {**found.all_members, "fName": name}
+    if not given.has_member("fName"):
+        return given
+    named = copy.copy(given)
+    named._members = {**given.all_members, "fName": name}
     return named
 
 
@@ -351,15 +351,19 @@ class WritableFile(WritableDirectory):
         self._made[path, cycle] = made
 
     def _remove(self, path: str) -> None:
-        found = self._key(path)
-        for key in [key for key in self._classes if key == found or key[0].startswith(f"{path}/")]:
+        removed = self._key(path)
+        for key in [
+            key for key in self._classes if key == removed or key[0].startswith(f"{path}/")
+        ]:
             self._classes.pop(key)
             self._made.pop(key, None)
 
     def _key(self, path: str) -> tuple[str, int] | None:
         name, _, cycle = path.partition(";")
-        found = [key for key in self._classes if key[0] == name and cycle in ("", "*", str(key[1]))]
-        return max(found, default=None)
+        cycles = [
+            key for key in self._classes if key[0] == name and cycle in ("", "*", str(key[1]))
+        ]
+        return max(cycles, default=None)
 
     def _known(self, path: str) -> tuple[str, int]:
         """Return the name and the cycle of an object."""
@@ -383,8 +387,8 @@ class WritableFile(WritableDirectory):
             assert isinstance(writer, nyssa.NTupleWriter)
             made = self._made[key] = WritableNTuple(self, key[0], writer)
             return made
-        found = self._old[f"{key[0]};{key[1]}"]
-        old = wrapped(found, ReadOnlyFile(self._old), classname)
+        stored = self._old[f"{key[0]};{key[1]}"]
+        old = wrapped(stored, ReadOnlyFile(self._old), classname)
         if classname == "TTree" and key == self._key(key[0]):
             tree = self._made[key] = ExistingTree(self, key[0], old)
             return tree

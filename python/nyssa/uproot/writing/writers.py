@@ -122,11 +122,11 @@ class WritableNTuple(Written):
 
 def _zeros(data: Any, entries: int) -> Any:
     """Return zeros or empty lists of the type of `data`."""
-    found = data if isinstance(data, ak.Array) else ak.Array(data)
-    if found.ndim > 1 and "var *" in str(found.type):
-        return ak.unflatten(ak.flatten(found)[:0], np.zeros(entries, dtype=np.int64))
-    one = ak.to_numpy(found)
-    return np.zeros((entries, *one.shape[1:]), dtype=one.dtype)
+    array = data if isinstance(data, ak.Array) else ak.Array(data)
+    if array.ndim > 1 and "var *" in str(array.type):
+        return ak.unflatten(ak.flatten(array)[:0], np.zeros(entries, dtype=np.int64))
+    numbers = ak.to_numpy(array)
+    return np.zeros((entries, *numbers.shape[1:]), dtype=numbers.dtype)
 
 
 class WritableBranch:
@@ -191,9 +191,9 @@ class WritableTree(Written):
 
         A compression that is set is for all branches; a dict is for some.
         """
-        found = self._compressions
-        first = next(iter(found.values()), self._made_with)
-        return first if all(item == first for item in found.values()) else found
+        by_branch = self._compressions
+        first = next(iter(by_branch.values()), self._made_with)
+        return first if all(item == first for item in by_branch.values()) else by_branch
 
     @compression.setter
     def compression(
@@ -255,17 +255,17 @@ class WritableTree(Written):
         data = columns_of(data)
         if not isinstance(data, Mapping):
             return data
-        found: dict[str, Any] = {}
+        types: dict[str, Any] = {}
         for name, item in data.items():
             members, lists = members_of(item), list_members_of(item)
             if members is None and lists is None:
-                found[name] = typed_one(item)
+                types[name] = typed_one(item)
             for key, value in members or lists or ():
                 column = self._field_name(name, key) if name else key
-                found[column] = typed_one(value)
+                types[column] = typed_one(value)
                 if lists is not None:
                     self._records[column] = name
-        return found
+        return types
 
 
 class ExistingTree(WritableTree):
@@ -279,9 +279,9 @@ class ExistingTree(WritableTree):
 
     @property
     def _compressions(self) -> dict[str, Compression | None]:
-        found = {branch.name: branch.compression for branch in self._old.branches}
+        old = {branch.name: branch.compression for branch in self._old.branches}
         return {
-            name: self._set.get(name, found.get(name, self._made_with)) for name in self._branches()
+            name: self._set.get(name, old.get(name, self._made_with)) for name in self._branches()
         }
 
     def _branches(self) -> list[str]:

@@ -1,11 +1,15 @@
-// What nyssa does with the classes: `write FILE`, `read FILE`, `use FOLDER`, `lose FOLDER`.
+// What nyssa does with the classes: `write FILE`, `read FILE`, `use FOLDER`, `lose FOLDER`, `evolve FILE FILE`,
+// `stream BYTES INFOS FILE`, `collect FILE FILE`.
 
 #include "event.hpp"
 
 #include <nyssa.hpp>
 
+#include <cmath>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <list>
 #include <stdexcept>
 #include <thread>
@@ -17,7 +21,53 @@ NYSSA_CLASS(event::Base, mass)
 NYSSA_CLASS(event::Other, o)
 NYSSA_CLASS_WITH_BASES(event::Jet, (event::Base, event::Other), pt, eta, ok, letter, i8, u8, s, l, ull, byte, color, shape, name,
                        hits, bits, nested, names, colors, any, map, map_of_lists, multimap, unordered_map, set, set_of_pairs,
-                       unordered_set, few, many, number, hit, pair, tuple, atomic, two, table, old)
+                       unordered_set, multiset,
+                       unordered_multiset, unordered_multimap, few, many, number, hit, pair, tuple, atomic, two, table, old)
+
+NYSSA_CLASS(event::Product, number, name, hits, tags)
+
+// A class, and how its members are made of those of its older form.
+namespace evolved {
+class Jet {
+public:
+  double pt = 0;
+  float charge = 0;
+  std::vector<event::Hit> hits;
+  float kept = 0;
+  int version() const { return version_; }
+
+private:
+  friend struct nyssa::Described<Jet>;
+  int version_ = 2;
+};
+} // namespace evolved
+NYSSA_CLASS(evolved::Jet, pt, charge, hits, kept, version_)
+NYSSA_READ_RULE(evolved::Jet, pt, (float px, float py), std::hypot(px, py))
+NYSSA_READ_RULE(evolved::Jet, charge, (int charge), charge)
+NYSSA_READ_RULE(evolved::Jet, hits, (std::vector<event::Hit> clusters), clusters)
+NYSSA_READ_RULE(evolved::Jet, version_, (), 1)
+
+// A class with a rule that no file here can follow.
+struct Lacking {
+  float x = 0;
+};
+NYSSA_CLASS(Lacking, x)
+NYSSA_READ_RULE(Lacking, x, (const std::array<float, 3> &nowhere, int none), nowhere[0] + static_cast<float>(none))
+
+// A class that ROOT knows by a proxy only (`user_collection.hxx`).
+namespace user_collection {
+struct Hits {
+  std::vector<float> items;
+  auto begin() const { return items.begin(); }
+  auto end() const { return items.end(); }
+};
+} // namespace user_collection
+template <> struct nyssa::DescribedCollection<user_collection::Hits> {
+  static constexpr const char *name = "user_collection::Hits";
+  using item = float;
+  static void clear(user_collection::Hits &hits) { hits.items.clear(); }
+  static void add(user_collection::Hits &hits, float one) { hits.items.push_back(one); }
+};
 
 // A collection of the user's own.
 struct Track {
@@ -75,14 +125,15 @@ template <class Call> void refused(Call call, nyssa_status status, const std::st
 
 void write(const std::string &path) {
   nyssa::Writer file(path);
-  auto events = file.table("Events", nyssa::field<event::Jet>("jet"), nyssa::field<std::vector<event::Jet>>("jets"));
+  auto events = file.table("Events", nyssa::field<event::Jet>("jet"), nyssa::field<std::vector<event::Jet>>("jets"),
+                           nyssa::field<std::optional<event::Hit>>("maybe"));
   for (int i = 0; i < event::entries; ++i) {
     event::Jet jet;
     event::fill(jet, i);
     std::vector<event::Jet> jets(static_cast<std::size_t>(event::count(i)));
     for (int k = 0; k < event::count(i); ++k)
       event::fill(jets[static_cast<std::size_t>(k)], i + k);
-    events.fill(jet, jets);
+    events.fill(jet, jets, event::maybe(i));
   }
   events.commit();
   file.commit();
@@ -91,8 +142,9 @@ void write(const std::string &path) {
 void read(const std::string &path) {
   nyssa::Dataset events(path + ":Events");
   int i = 0;
-  for (nyssa::Batch &batch : events.batches({"jets", "jet"}, "entries=7")) {
+  for (nyssa::Batch &batch : events.batches({"jets", "jet", "maybe"}, "entries=7")) {
     auto one = batch.objects<event::Jet>("jet");
+    auto maybe = batch.objects<std::optional<event::Hit>>("maybe");
     auto list = batch.objects<std::vector<event::Jet>>("jets");
     for (std::size_t entry = 0; entry < batch.size(); ++entry, ++i) {
       event::Jet expected, found;
@@ -100,6 +152,7 @@ void read(const std::string &path) {
       one.read(entry, found);
       const std::string wrong = event::difference(found, expected);
       expect(wrong.empty(), wrong.c_str(), __LINE__);
+      EXPECT(maybe[entry] == event::maybe(i));
       const auto jets = list[entry];
       EXPECT(static_cast<int>(jets.size()) == event::count(i));
       for (int k = 0; k < event::count(i); ++k) {
@@ -110,15 +163,33 @@ void read(const std::string &path) {
     }
   }
   EXPECT(i == event::entries);
-  const nyssa::Batch parts = events.read({"jet.pt", "jets.eta"});
+  const nyssa::Batch parts = events.read({"jet.pt", "jets.eta", "jet.ok", "jets.ok"});
   EXPECT(parts.values<float>("jet.pt")[3] == 4.5f);
   EXPECT(parts.lists<double>("jets.eta")[2].size() == 2 && parts.lists<double>("jets.eta")[2][1] == -3);
+  EXPECT(parts.values<bool>("jet.ok").size() == 50 && !parts.values<bool>("jet.ok")[2] && parts.values<bool>("jet.ok")[3]);
+  EXPECT(parts.lists<bool>("jets.ok")[5].size() == 2 && parts.lists<bool>("jets.ok")[5][0] && !parts.lists<bool>("jets.ok")[5][1]);
   refused([&] { parts.values<int>("jet.pt"); }, NYSSA_INVALID_ARGUMENT, "which is no int");
   refused([&] { parts.values<float>("jet.p"); }, NYSSA_NOT_FOUND, "no column jet.p");
   refused([&] { events.read({"jut"}); }, NYSSA_NOT_FOUND, "jut");
 }
 
+// Writes a TTree of objects.
+void write_tree(const std::string &path) {
+  nyssa::Writer file(path);
+  auto tree = file.table_with("tree", "format=ttree; title=objects", nyssa::field<int>("n"),
+                              nyssa::field<std::vector<event::Hit>>("hits"), nyssa::field<std::vector<float>>("numbers"));
+  for (int i = 0; i < 4; ++i)
+    tree.fill(i, {event::hit(i), event::hit(i + 1)}, {i / 2.f});
+  tree.commit();
+  file.commit();
+  int n = 0;
+  for (const std::vector<event::Hit> &hits : nyssa::Dataset(path).read({"hits"}).objects<std::vector<event::Hit>>("hits"))
+    EXPECT(hits.size() == 2 && hits[1].x == event::hit(++n).x);
+  EXPECT(n == 4);
+}
+
 void use(const std::string &folder) {
+  write_tree(folder + "/objects.root");
   const std::string path = folder + "/used.root";
   {
     nyssa::Context context(2);
@@ -186,6 +257,14 @@ void use(const std::string &folder) {
   EXPECT(nyssa::list(folder + "/tree.root").find("TTree") != std::string::npos);
   nyssa::Context stopped(1, [](uint64_t, uint64_t) { return false; });
   refused([&] { nyssa::verify(merged, &stopped); }, NYSSA_CANCELLED, "");
+  const nyssa::Context failing(1, [](uint64_t, uint64_t) -> bool { throw std::domain_error("no more"); });
+  std::string thrown;
+  try {
+    nyssa::verify(merged, &failing);
+  } catch (const std::domain_error &error) {
+    thrown = error.what();
+  }
+  EXPECT(thrown == "no more");
   {
     nyssa::Writer lost(folder + "/lost.root");
     auto rows = lost.table("Events", nyssa::field<int>("n"));
@@ -244,6 +323,74 @@ void lose(const std::string &folder) {
   refused([&] { more().table("E", nyssa::field<int>("a\"b\n\\")); }, NYSSA_INVALID_ARGUMENT, "cannot be the name of a field");
 }
 
+// The older form is made the new one by the rules, and the new one is read without them.
+void evolve(const std::string &old, const std::string &path) {
+  const nyssa::Dataset events(old);
+  nyssa::Writer file(path);
+  auto table = file.table("Events", nyssa::field<std::vector<evolved::Jet>>("jets"));
+  int i = 0;
+  for (nyssa::Batch &batch : events.batches({"jets"}, "entries=7"))
+    for (std::vector<evolved::Jet> &jets : batch.objects<std::vector<evolved::Jet>>("jets")) {
+      EXPECT(static_cast<int>(jets.size()) == event::count(i));
+      for (evolved::Jet &jet : jets) {
+        EXPECT(jet.pt == 5 * i && jet.charge == (i % 2 ? 1.f : -1.f) && jet.kept == 0.5f * static_cast<float>(i));
+        EXPECT(jet.hits == std::vector<event::Hit>{event::hit(i)} && jet.version() == 1);
+        jet.charge = 0.5;
+      }
+      table.fill(jets);
+      ++i;
+    }
+  EXPECT(i == event::entries);
+  table.commit();
+  file.commit();
+  for (const std::vector<evolved::Jet> &jets : nyssa::Dataset(path).read({"jets"}).objects<std::vector<evolved::Jet>>("jets"))
+    for (const evolved::Jet &jet : jets)
+      EXPECT(jet.charge == 0.5f && jet.version() == 1 && jet.hits.size() == 1);
+  refused([&] { events.read({"jets"}).objects<std::vector<Lacking>>("jets"); }, NYSSA_NOT_FOUND,
+          "column jets has neither x nor nowhere");
+  refused([&] { nyssa::Writer::update(old).append<std::vector<evolved::Jet>>("Events"); }, NYSSA_INVALID_ARGUMENT, "other members");
+}
+
+// The bytes of a framework's streamer go in, and objects are made of their members.
+void stream(const std::string &bytes, const std::string &infos, const std::string &path) {
+  std::ifstream in(bytes, std::ios::binary);
+  const std::string all{std::istreambuf_iterator<char>(in), {}};
+  nyssa::Writer file(path);
+  auto table = file.table("Events", nyssa::field<int>("i"), nyssa::streamed("product", "event::Product", infos));
+  std::size_t at = 0;
+  for (int i = 0; i < event::entries; ++i) {
+    std::uint64_t size = 0;
+    std::memcpy(&size, all.data() + at, sizeof(size));
+    table.fill(i, {std::string_view(all).substr(at + sizeof(size), size)});
+    at += sizeof(size) + size;
+  }
+  EXPECT(at == all.size());
+  table.commit();
+  file.commit();
+  int i = 0;
+  for (const event::Product &product : nyssa::Dataset(path).read({"product"}).objects<event::Product>("product"))
+    EXPECT(product == event::product(i++));
+  EXPECT(i == event::entries);
+  nyssa::Writer other(path + ".other");
+  refused([&] { other.table("Events", nyssa::streamed("product", "event::Jet", infos)); }, NYSSA_INVALID_ARGUMENT, "event::Jet");
+}
+
+// Collections of ROOT's proxies are read, and written again.
+void collect(const std::string &given, const std::string &path) {
+  using Hits = user_collection::Hits;
+  nyssa::Writer file(path);
+  auto table = file.table("Events", nyssa::field<Hits>("one"), nyssa::field<std::vector<Hits>>("many"));
+  const nyssa::Batch all = nyssa::Dataset(given).read({"one", "many"});
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Hits one = all.objects<Hits>("one")[i];
+    const std::vector<Hits> many = all.objects<std::vector<Hits>>("many")[i];
+    EXPECT(one.items == std::vector<float>(i, 1.5f * static_cast<float>(i)) && many.size() == i % 3);
+    table.fill(one, many);
+  }
+  table.commit();
+  file.commit();
+}
+
 } // namespace
 
 int main(int, char **arguments) {
@@ -255,6 +402,12 @@ int main(int, char **arguments) {
       read(arguments[2]);
     else if (command == "lose")
       lose(arguments[2]);
+    else if (command == "evolve")
+      evolve(arguments[2], arguments[3]);
+    else if (command == "stream")
+      stream(arguments[2], arguments[3], arguments[4]);
+    else if (command == "collect")
+      collect(arguments[2], arguments[3]);
     else
       use(arguments[2]);
   } catch (const nyssa::Error &error) {

@@ -1,13 +1,21 @@
 #include "by_root.hpp"
 
+#include <ROOT/RField.hxx>
 #include <ROOT/RNTupleModel.hxx>
 #include <ROOT/RNTupleReader.hxx>
 #include <ROOT/RNTupleWriter.hxx>
+#include <TBufferFile.h>
+#include <TClass.h>
+#include <TFile.h>
+#include <TVirtualStreamerInfo.h>
+
+#include <fstream>
 
 void write_by_root(const char *path) {
   auto model = ROOT::RNTupleModel::Create();
   auto jet = model->MakeField<event::Jet>("jet");
   auto jets = model->MakeField<std::vector<event::Jet>>("jets");
+  auto maybe = model->MakeField<std::optional<event::Hit>>("maybe");
   auto writer = ROOT::RNTupleWriter::Recreate(std::move(model), "Events", path);
   for (int i = 0; i < event::entries; ++i) {
     jet->hits.clear();
@@ -17,6 +25,7 @@ void write_by_root(const char *path) {
     *jets = std::vector<event::Jet>(event::count(i));
     for (int k = 0; k < event::count(i); ++k)
       event::fill((*jets)[k], i + k);
+    *maybe = event::maybe(i);
     writer->Fill();
   }
 }
@@ -25,6 +34,7 @@ std::string wrong_in_root(const char *path) {
   auto reader = ROOT::RNTupleReader::Open("Events", path);
   auto one = reader->GetView<event::Jet>("jet");
   auto list = reader->GetView<std::vector<event::Jet>>("jets");
+  auto maybe = reader->GetView<std::optional<event::Hit>>("maybe");
   auto wrong = [](int entry, const event::Jet &found, int number) -> std::string {
     event::Jet expected;
     event::fill(expected, number);
@@ -38,8 +48,51 @@ std::string wrong_in_root(const char *path) {
       return std::to_string(i) + " jets";
     for (int k = 0; k < event::count(i); ++k)
       found += wrong(i, jets[k], i + k);
+    if (!(maybe(i) == event::maybe(i)))
+      found += " maybe";
     if (!found.empty())
       return found;
+  }
+  return reader->GetNEntries() == event::entries ? "" : "number of entries";
+}
+
+void write_old_by_root(const char *path) {
+  auto model = ROOT::RNTupleModel::Create();
+  auto jets = model->MakeField<std::vector<evolved::Jet>>("jets");
+  auto writer = ROOT::RNTupleWriter::Recreate(std::move(model), "Events", path);
+  for (int i = 0; i < event::entries; ++i) {
+    *jets = std::vector<evolved::Jet>(event::count(i));
+    for (auto &jet : *jets)
+      jet = {3.f * i, 4.f * i, i % 2 ? 1 : -1, {event::hit(i)}, 0.5f * i};
+    writer->Fill();
+  }
+}
+
+void stream_by_root(const char *bytes, const char *infos) {
+  auto *described = TClass::GetClass("event::Product");
+  std::ofstream out(bytes, std::ios::binary);
+  for (int i = 0; i < event::entries; ++i) {
+    event::Product product = event::product(i);
+    TBufferFile buffer(TBuffer::kWrite);
+    described->Streamer(&product, buffer);
+    const std::uint64_t size = buffer.Length();
+    out.write(reinterpret_cast<const char *>(&size), sizeof(size));
+    out.write(buffer.Buffer(), buffer.Length());
+  }
+  TFile file(infos, "RECREATE");
+  described->GetStreamerInfo()->ForceWriteInfo(&file, true);
+  file.Write();
+}
+
+std::string wrong_streamed_in_root(const char *path) {
+  auto model = ROOT::RNTupleModel::Create();
+  model->AddField(std::make_unique<ROOT::RStreamerField>("product", "event::Product"));
+  auto reader = ROOT::RNTupleReader::Open(std::move(model), "Events", path);
+  auto product = reader->GetModel().GetDefaultEntry().GetPtr<event::Product>("product");
+  for (int i = 0; i < event::entries; ++i) {
+    reader->LoadEntry(i);
+    if (!(*product == event::product(i)))
+      return std::to_string(i);
   }
   return reader->GetNEntries() == event::entries ? "" : "number of entries";
 }

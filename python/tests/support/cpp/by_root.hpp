@@ -4,7 +4,26 @@
 
 #include "event.hpp"
 
+namespace evolved {
+
+// An older form of the class of `by_nyssa.cpp`.
+struct Jet {
+  float px = 0;
+  float py = 0;
+  int charge = 0;
+  std::vector<event::Hit> clusters;
+  float kept = 0;
+};
+
+} // namespace evolved
+
 // Writes the entries.
 void write_by_root(const char *path);
 // Reads the entries, and returns the first one that has a wrong value, and the member; an empty text if all are right.
 std::string wrong_in_root(const char *path);
+// Writes jets in the older form.
+void write_old_by_root(const char *path);
+// Writes products to a file as ROOT streams them, each after its number of bytes, and a ROOT file with their streamer infos.
+void stream_by_root(const char *bytes, const char *infos);
+// Reads streamed products as `wrong_in_root` reads entries.
+std::string wrong_streamed_in_root(const char *path);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -67,6 +68,9 @@ struct Jet : Base, Other {
   std::set<int> set;
   std::set<std::pair<int, float>> set_of_pairs;
   std::unordered_set<int> unordered_set;
+  std::multiset<int> multiset;
+  std::unordered_multiset<int> unordered_multiset;
+  std::unordered_multimap<int, std::string> unordered_multimap;
   std::bitset<10> few;
   std::bitset<70> many;
   std::unique_ptr<float> number;
@@ -124,6 +128,9 @@ inline void fill(Jet &jet, int i) {
   jet.set = {3, i};
   jet.set_of_pairs = {{1, real}};
   jet.unordered_set = {i};
+  jet.multiset = {i, 1, 1};
+  jet.unordered_multiset = {i, i};
+  jet.unordered_multimap = {{i, "m"}};
   jet.few = static_cast<unsigned long>(i);
   jet.many.set(69);
   if (i % 2)
@@ -173,6 +180,9 @@ inline std::string difference(const Jet &a, const Jet &b) {
   COMPARE(set)
   COMPARE(set_of_pairs)
   COMPARE(unordered_set)
+  COMPARE(multiset)
+  COMPARE(unordered_multiset)
+  COMPARE(unordered_multimap)
   COMPARE(few)
   COMPARE(many)
   COMPARE(pair)
@@ -186,6 +196,24 @@ inline std::string difference(const Jet &a, const Jet &b) {
   if (!same(a.hit, b.hit))
     return "hit";
   return a.old[1] == b.old[1] ? "" : "old";
+}
+
+// ROOT 6.40 has optional values as fields, and not as members.
+inline std::optional<Hit> maybe(int i) { return i % 3 ? std::optional(hit(i)) : std::nullopt; }
+
+// What a framework streams itself.
+struct Product {
+  int number = 0;
+  std::string name;
+  std::vector<Hit> hits;
+  std::map<std::string, float> tags;
+  bool operator==(const Product &other) const {
+    return number == other.number && name == other.name && hits == other.hits && tags == other.tags;
+  }
+};
+
+inline Product product(int i) {
+  return {i, std::string(static_cast<std::size_t>(i % 4), 'p'), std::vector<Hit>(static_cast<std::size_t>(i % 3), hit(i)), {{"t", 0.5f}}};
 }
 
 constexpr int entries = 50;

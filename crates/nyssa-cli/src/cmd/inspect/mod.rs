@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use nyssa_jobs::tune::inspect::{Distribution, Inspection, PageMap, Part, inspect};
+use nyssa_jobs::tune::inspect::{Distribution, Inspection, PageMap, PartSizes, inspect};
 use nyssa_root::Error;
 
 pub use html::page;
@@ -74,7 +74,12 @@ enum Order {
 
 impl Order {
     /// Sorts rows, each with its numbers and name, and keeps the first ones.
-    fn first<T>(self, rows: &mut Vec<T>, top: Option<usize>, of: impl Fn(&T) -> (&Part, &str)) {
+    fn first<T>(
+        self,
+        rows: &mut Vec<T>,
+        top: Option<usize>,
+        of: impl Fn(&T) -> (&PartSizes, &str),
+    ) {
         match self {
             Self::Stored => rows.sort_by_key(|row| Reverse(of(row).0.stored_bytes)),
             Self::Uncompressed => rows.sort_by_key(|row| Reverse(of(row).0.uncompressed_bytes)),
@@ -87,7 +92,7 @@ impl Order {
 }
 
 /// Returns how many times smaller the bytes are on storage; infinity where there are none.
-fn worth(part: &Part) -> f64 {
+fn worth(part: &PartSizes) -> f64 {
     match part.stored_bytes {
         0 => f64::INFINITY,
         stored => part.uncompressed_bytes as f64 / stored as f64,
@@ -102,47 +107,47 @@ pub(crate) fn run(args: &Inspect, app: &mut App<'_>) -> Result<u8> {
     check_text_output("--html", args.html.as_deref())?;
     let look = |data: &str, _: &mut App<'_>| {
         let dataset = open_dataset(data)?;
-        let found = inspect(&dataset)?;
+        let inspection = inspect(&dataset)?;
         if let Some(file) = &args.html {
-            let text = page(&found, &PageMap::of(&dataset)?, &args.fields)?;
+            let text = page(&inspection, &PageMap::of(&dataset)?, &args.fields)?;
             nyssa_io::write(file, text.as_bytes()).map_err(Error::from)?;
         }
-        Ok((found, FINE))
+        Ok((inspection, FINE))
     };
-    each(&args.data, app, look, |found, app| print(&found, args, app))
+    each(&args.data, app, look, |inspection, app| print(&inspection, args, app))
 }
 
-fn print(found: &Inspection, args: &Inspect, app: &mut App<'_>) -> Result<()> {
+fn print(inspection: &Inspection, args: &Inspect, app: &mut App<'_>) -> Result<()> {
     if !(args.columns || args.pages || args.clusters) {
-        overview(found, args, app)?;
+        overview(inspection, args, app)?;
     }
     if args.columns {
-        columns(found, args, app)?;
+        columns(inspection, args, app)?;
     }
     if args.pages || args.clusters {
-        let ntuple = found.format == "RNTuple";
+        let ntuple = inspection.format == "RNTuple";
         let header = ["what", ">count", ">min", ">median", ">max", ">total"];
         let mut table = Columns::new(&header);
         if args.pages {
             let what = if ntuple { "page size" } else { "basket size" };
-            distribution(&mut table, what, &found.pages, size);
+            distribution(&mut table, what, &inspection.pages, size);
         }
         if args.clusters {
-            distribution(&mut table, "cluster size", &found.clusters, size);
-            distribution(&mut table, "cluster entries", &found.cluster_entries, count);
+            distribution(&mut table, "cluster size", &inspection.clusters, size);
+            distribution(&mut table, "cluster entries", &inspection.cluster_entries, count);
         }
         table.print(app)?;
     }
     if args.clusters {
         writeln!(app.out)?;
-        clusters(found, args, app)?;
+        clusters(inspection, args, app)?;
     }
     Ok(())
 }
 
 /// Prints a row for each cluster.
-fn clusters(found: &Inspection, args: &Inspect, app: &mut App<'_>) -> Result<()> {
-    let pages = if found.format == "RNTuple" { ">pages" } else { ">baskets" };
+fn clusters(inspection: &Inspection, args: &Inspect, app: &mut App<'_>) -> Result<()> {
+    let pages = if inspection.format == "RNTuple" { ">pages" } else { ">baskets" };
     let header = [
         ">cluster",
         ">first entry",
@@ -154,11 +159,11 @@ fn clusters(found: &Inspection, args: &Inspect, app: &mut App<'_>) -> Result<()>
         ">ratio",
     ];
     let mut table = Columns::new(&header);
-    let mut rows: Vec<_> = found.cluster_parts.iter().enumerate().collect();
+    let mut rows: Vec<_> = inspection.cluster_parts.iter().enumerate().collect();
     args.sort.unwrap_or(Order::File).first(&mut rows, args.top, |(_, item)| (&item.part, ""));
     for (index, item) in rows {
         let [pages, _, stored, share, uncompressed, ratio] =
-            numbers(&item.part, found.stored_bytes);
+            numbers(&item.part, inspection.stored_bytes);
         let (first, entries) = (count(item.first_entry), count(item.entries));
         table.row([index.to_string(), first, entries, pages, stored, share, uncompressed, ratio]);
     }
@@ -171,35 +176,35 @@ fn distribution(table: &mut Columns, what: &str, it: &Distribution, show: fn(u64
     table.row([what.to_owned(), count(it.count), min, median, max, total]);
 }
 
-fn overview(found: &Inspection, args: &Inspect, app: &mut App<'_>) -> Result<()> {
-    let Inspection { entries, stored_bytes, uncompressed_bytes, metadata_bytes, .. } = *found;
+fn overview(inspection: &Inspection, args: &Inspect, app: &mut App<'_>) -> Result<()> {
+    let Inspection { entries, stored_bytes, uncompressed_bytes, metadata_bytes, .. } = *inspection;
     writeln!(
         app.out,
         "{} {}, {} entries, {} on storage, {} uncompressed, ratio {}",
-        found.format,
-        printable(&found.name),
+        inspection.format,
+        printable(&inspection.name),
         count(entries),
         size(stored_bytes),
         size(uncompressed_bytes),
         ratio(uncompressed_bytes, stored_bytes),
     )?;
-    let rest = found.file_bytes.saturating_sub(stored_bytes).saturating_sub(metadata_bytes);
-    write!(app.out, "file {}", size(found.file_bytes))?;
-    if found.format == "RNTuple" {
+    let rest = inspection.file_bytes.saturating_sub(stored_bytes).saturating_sub(metadata_bytes);
+    write!(app.out, "file {}", size(inspection.file_bytes))?;
+    if inspection.format == "RNTuple" {
         write!(app.out, ", metadata of the RNTuple {}", size(metadata_bytes))?;
     }
     writeln!(app.out, ", everything else {}", size(rest))?;
-    if let Some(layout) = &found.layout {
+    if let Some(layout) = &inspection.layout {
         writeln!(app.out, "{}", printable(&layout.to_string()))?;
     }
     writeln!(app.out)?;
-    let (name, parts, elements) = match found.format {
+    let (name, parts, elements) = match inspection.format {
         "RNTuple" => ("field", ">pages", ">elements"),
         _ => ("branch", ">baskets", ">entries"),
     };
     let header = [name, "type", parts, elements, ">stored", ">share", ">uncompressed", ">ratio"];
     let mut table = Columns::new(&header);
-    let mut fields: Vec<_> = found.fields.iter().collect();
+    let mut fields: Vec<_> = inspection.fields.iter().collect();
     let order = args.sort.unwrap_or(Order::Stored);
     order.first(&mut fields, args.top, |part| (part, &part.name));
     for part in fields {
@@ -209,9 +214,9 @@ fn overview(found: &Inspection, args: &Inspect, app: &mut App<'_>) -> Result<()>
     }
     table.print(app)?;
     let groups = [
-        ("encoding", &found.encodings),
-        ("compression", &found.compressions),
-        ("noted by the writer", &found.settings),
+        ("encoding", &inspection.encodings),
+        ("compression", &inspection.compressions),
+        ("noted by the writer", &inspection.settings),
     ];
     for (what, groups) in groups {
         if !groups.is_empty() {
@@ -226,7 +231,7 @@ fn group(
     what: &str,
     parts: &str,
     elements: &str,
-    groups: &[Part],
+    groups: &[PartSizes],
     total: u64,
     app: &mut App<'_>,
 ) -> Result<()> {
@@ -239,18 +244,18 @@ fn group(
     table.print(app)
 }
 
-fn columns(found: &Inspection, args: &Inspect, app: &mut App<'_>) -> Result<()> {
+fn columns(inspection: &Inspection, args: &Inspect, app: &mut App<'_>) -> Result<()> {
     let mut header = vec![">column", "field", "encoding", ">bits", "codec", ">pages"];
     if args.pages {
         header.extend([">smallest page", ">median page", ">largest page"]);
     }
     header.extend([">elements", ">stored", ">share", ">uncompressed", ">ratio"]);
     let mut table = Columns::new(&header);
-    let mut columns: Vec<_> = found.columns.iter().collect();
+    let mut columns: Vec<_> = inspection.columns.iter().collect();
     let order = args.sort.unwrap_or(Order::File);
     order.first(&mut columns, args.top, |column| (&column.part, &column.field));
     for column in columns {
-        let [pages, rest @ ..] = numbers(&column.part, found.stored_bytes);
+        let [pages, rest @ ..] = numbers(&column.part, inspection.stored_bytes);
         let (id, bits) = (column.id.to_string(), column.bits.to_string());
         let (field, encoding) = (column.field.clone(), column.column_type.clone());
         let mut row = vec![id, field, encoding, bits, column.codecs.join(" "), pages];
@@ -263,7 +268,7 @@ fn columns(found: &Inspection, args: &Inspect, app: &mut App<'_>) -> Result<()> 
     table.print(app)
 }
 
-fn numbers(part: &Part, total: u64) -> [String; 6] {
+fn numbers(part: &PartSizes, total: u64) -> [String; 6] {
     [
         count(part.pages),
         count(part.elements),

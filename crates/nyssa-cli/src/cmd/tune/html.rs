@@ -64,13 +64,19 @@ pub fn body(report: &TuneReport) -> String {
     let expected =
         [("Expected", &report.expected), ("With the default options", &report.expected_by_default)];
     let curves = report.curves.iter().filter(|curve| curve.points.len() > 1).map(|curve| {
-        (&curve.option, OVER_OPTION.iter().map(|one| over_option(curve, one)).collect::<Vec<_>>())
+        (
+            &curve.option,
+            OVER_OPTION
+                .iter()
+                .map(|expectation| over_option(curve, expectation))
+                .collect::<Vec<_>>(),
+        )
     });
     let content = context! {
         title => title(report),
         report,
-        expected => expected.map(|(what, one)| (what, size(one.bytes_error), numbers(one))),
-        plots => OVER_SIZE.iter().map(|one| over_size(report, one)).collect::<Vec<_>>(),
+        expected => expected.map(|(what, expected)| (what, size(expected.bytes_error), numbers(expected))),
+        plots => OVER_SIZE.iter().map(|expectation| over_size(report, expectation)).collect::<Vec<_>>(),
         header => HEADER.map(|name| name.trim_start_matches('>')),
         trials => report.trials.iter().map(cells).collect::<Vec<_>>(),
         curves => curves.collect::<Vec<_>>(),
@@ -85,19 +91,19 @@ fn bytes(value: f64) -> String {
 /// Returns the plot of a quantity of all trials over their sizes.
 fn over_size(report: &TuneReport, (name, quantity, shown): &Quantity) -> Plot {
     let sizes = Axis::of(report.trials.iter().map(|item| item.expected.bytes as f64));
-    let values = Axis::of(report.trials.iter().map(|one| quantity(&one.expected)));
+    let values = Axis::of(report.trials.iter().map(|trial| quantity(&trial.expected)));
     // The recommended trial is drawn last, above the others.
     let mut trials: Vec<&TriedCandidate> = report.trials.iter().collect();
-    trials.sort_by_key(|one| (one.recommended, one.pareto));
-    let point = |one: &TriedCandidate| Point {
-        class: match (one.recommended, one.pareto) {
+    trials.sort_by_key(|trial| (trial.recommended, trial.pareto));
+    let point = |trial: &TriedCandidate| Point {
+        class: match (trial.recommended, trial.pareto) {
             (true, _) => "best",
             (false, true) => "pareto",
             (false, false) => "beaten",
         },
-        x: sizes.place(one.expected.bytes as f64, ACROSS),
-        y: values.place(quantity(&one.expected), UP),
-        title: cells(one)[1..].join(", "),
+        x: sizes.place(trial.expected.bytes as f64, ACROSS),
+        y: values.place(quantity(&trial.expected), UP),
+        title: cells(trial)[1..].join(", "),
     };
     Plot {
         name: format!("{name} over size"),
@@ -112,7 +118,7 @@ fn over_size(report: &TuneReport, (name, quantity, shown): &Quantity) -> Plot {
 /// Returns the plot of a quantity over the values of an option, which are at equal distances.
 fn over_option(curve: &Curve, (name, quantity, shown): &Quantity) -> Plot {
     let points = &curve.points;
-    let values = Axis::of(points.iter().map(|one| quantity(&one.expected)));
+    let values = Axis::of(points.iter().map(|point| quantity(&point.expected)));
     let places = Axis { least: 0.0, most: points.len().saturating_sub(1) as f64 };
     let text = |value: u64| match curve.option.as_str() {
         "threads" => count(value),
@@ -120,11 +126,11 @@ fn over_option(curve: &Curve, (name, quantity, shown): &Quantity) -> Plot {
     };
     let ends =
         [points.first(), points.last()].map(|point| point.map_or(0, |point| point.value)).map(text);
-    let drawn = points.iter().enumerate().map(|(index, one)| Point {
-        class: if one.recommended { "best" } else { "pareto" },
+    let drawn = points.iter().enumerate().map(|(index, point)| Point {
+        class: if point.recommended { "best" } else { "pareto" },
         x: places.place(index as f64, ACROSS),
-        y: values.place(quantity(&one.expected), UP),
-        title: format!("{}: {}", text(one.value), shown(quantity(&one.expected))),
+        y: values.place(quantity(&point.expected), UP),
+        title: format!("{}: {}", text(point.value), shown(quantity(&point.expected))),
     });
     let name = format!("{name} over {}", curve.option);
     let (least, most) = (shown(values.least), shown(values.most));
@@ -143,7 +149,7 @@ impl Axis {
         Self { least: least.unwrap_or(0.0), most: most.unwrap_or(0.0) }
     }
 
-    /// Returns the place of a number between those of the least and the largest. Equal numbers lie in the middle.
+    /// Returns the place of a number between the least and the largest number. Equal numbers lie in the middle.
     fn place(&self, value: f64, [begin, end]: [f64; 2]) -> f64 {
         let length = self.most - self.least;
         let share = if length > 0.0 { (value - self.least) / length } else { 0.5 };

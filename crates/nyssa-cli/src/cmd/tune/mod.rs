@@ -154,8 +154,8 @@ fn print(report: &TuneReport, all: bool, out: &mut dyn Write, width: Option<u16>
         )?;
     }
     curves(&report.curves, out, width)?;
-    if let Some(found) = &report.baskets {
-        baskets(found, out, width)?;
+    if let Some(costs) = &report.baskets {
+        baskets(costs, out, width)?;
     }
     for sample in &report.samples {
         writeln!(
@@ -199,22 +199,22 @@ fn curves(curves: &[Curve], out: &mut dyn Write, width: Option<u16>) -> Result<(
 }
 
 /// Prints what the baskets of a TTree cost.
-fn baskets(found: &BasketReport, out: &mut dyn Write, width: Option<u16>) -> Result<()> {
+fn baskets(costs: &BasketReport, out: &mut dyn Write, width: Option<u16>) -> Result<()> {
     writeln!(
         out,
         "\nbaskets: {} in {} of {} entries, {:.1} of a branch in a cluster; compressed again by {}: {}",
-        count(found.baskets),
-        counted(found.clusters, "cluster"),
-        count(found.cluster_entries),
-        found.per_cluster,
-        found.compression,
-        counted(found.sampled, "basket"),
+        count(costs.baskets),
+        counted(costs.clusters, "cluster"),
+        count(costs.cluster_entries),
+        costs.per_cluster,
+        costs.compression,
+        counted(costs.sampled, "basket"),
     )?;
     writeln!(
         out,
         "most baskets are ended by {}; a cluster has {}",
-        found.ended_by,
-        size(found.cluster_bytes)
+        costs.ended_by,
+        size(costs.cluster_bytes)
     )?;
     let names = [
         "baskets",
@@ -225,9 +225,9 @@ fn baskets(found: &BasketReport, out: &mut dyn Write, width: Option<u16>) -> Res
         ">memory",
     ];
     let mut table = Columns::new(&names);
-    let now = found.now();
+    let now = costs.now();
     for (name, item) in std::iter::once(("as they are".to_owned(), &now))
-        .chain(found.larger.iter().map(|item| (format!("{} times larger", item.factor), item)))
+        .chain(costs.larger.iter().map(|item| (format!("{} times larger", item.factor), item)))
     {
         table.row([
             name,
@@ -258,12 +258,12 @@ const HEADER: [&str; 11] = [
 ];
 
 /// Returns the row of a trial.
-fn cells(one: &TriedCandidate) -> [String; HEADER.len()] {
+fn cells(trial: &TriedCandidate) -> [String; HEADER.len()] {
     let Candidate { compression, effort, encoding, streamer, cluster_size, page_size } =
-        one.candidate;
-    let [bytes, write, read, memory] = numbers(&one.expected);
+        trial.candidate;
+    let [bytes, write, read, memory] = numbers(&trial.expected);
     [
-        if one.recommended { "*" } else { "" }.to_owned(),
+        if trial.recommended { "*" } else { "" }.to_owned(),
         compression.to_string(),
         effort.to_string(),
         encoding.to_string(),
@@ -278,8 +278,13 @@ fn cells(one: &TriedCandidate) -> [String; HEADER.len()] {
 }
 
 /// Returns the size, the times and the memory as text.
-fn numbers(one: &Expected) -> [String; 4] {
-    [size(one.bytes), time(one.write_cpu_seconds), time(one.read_seconds), size(one.memory)]
+fn numbers(expected: &Expected) -> [String; 4] {
+    [
+        size(expected.bytes),
+        time(expected.write_cpu_seconds),
+        time(expected.read_seconds),
+        size(expected.memory),
+    ]
 }
 
 /// Returns a time as text. Times of small files are in milliseconds.

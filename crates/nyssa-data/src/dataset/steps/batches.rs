@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{FieldRef, Schema, SchemaRef};
 
-use super::{Finish, Part, Parts, StepSize, Steps};
+use super::{Finish, InputPart, Parts, StepSize, Steps};
 use crate::dataset::{AnyDataset, LeftOut, fields};
 use nyssa_root::Context;
 use nyssa_root::error::Result;
@@ -38,7 +38,7 @@ impl Batches {
     ) -> Result<Self> {
         let schema = Schema::new(fields(dataset.as_ref(), &names)?);
         let shown = Arc::new(show(&schema));
-        let part = Part {
+        let part = InputPart {
             dataset: Arc::clone(dataset),
             entries,
             origin: 0,

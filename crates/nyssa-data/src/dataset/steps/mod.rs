@@ -7,9 +7,9 @@ mod ahead;
 mod batches;
 mod large_entries;
 mod next_part;
+mod open_part;
 mod partition;
 mod size;
-mod source;
 mod window;
 
 use std::collections::VecDeque;
@@ -24,10 +24,10 @@ use arrow_schema::FieldRef;
 use self::ahead::Ahead;
 pub use self::batches::{Batches, MakeBatch};
 use self::next_part::{FirstWindow, NextParts};
+use self::open_part::{Columns, Open};
 pub use self::partition::partitions;
 pub use self::size::StepSize;
 use self::size::{MemoryPlan, MemoryTaken};
-use self::source::{Columns, Open};
 use self::window::WindowPlan;
 use super::{AnyDataset, LeftOut};
 use nyssa_root::Context;
@@ -41,7 +41,7 @@ use crate::heuristics::steps;
 
 /// A part of the input, such as a file. No step crosses the end of a part.
 #[derive(Clone)]
-pub struct Part {
+pub struct InputPart {
     /// The dataset that holds the entries.
     pub dataset: AnyDataset,
     /// The entries of the dataset.
@@ -61,7 +61,8 @@ pub type Shown = Arc<dyn Fn(Range<u64>) -> Range<u64> + Send + Sync>;
 /// A function that opens part number n without some parts of its columns
 /// ([`Dataset::without`](super::Dataset::without)), and returns `None` after the last part. It can be called on
 /// any thread, and again for a part after a fork.
-pub type Parts = Arc<dyn Fn(usize, &[LeftOut], &Context) -> Result<Option<Part>> + Send + Sync>;
+pub type Parts =
+    Arc<dyn Fn(usize, &[LeftOut], &Context) -> Result<Option<InputPart>> + Send + Sync>;
 
 /// A function that turns the arrays of a step into the result for the caller, on the thread that reads. It also
 /// returns how many bytes of memory the result takes besides the arrays.
@@ -127,11 +128,11 @@ struct Worker<T> {
 pub struct Steps<T: Send + 'static> {
     input: Arc<Input<T>>,
     ready: VecDeque<Step<T>>,
-    state: State<T>,
+    state: Reading<T>,
     cancel: Arc<AtomicBool>,
 }
 
-enum State<T> {
+enum Reading<T> {
     /// No thread is reading.
     Idle(Box<Worker<T>>),
     /// A thread is reading the next window.
@@ -154,7 +155,7 @@ impl<T: Send + 'static> Steps<T> {
     ) -> Self {
         let input = Arc::new(Input { parts, size, finish });
         let at = Position { columns: Columns::new(names, skip_unreadable), ..Position::default() };
-        let state = State::Idle(Box::new(Worker::new(&input, at)));
+        let state = Reading::Idle(Box::new(Worker::new(&input, at)));
         Self { input, ready: VecDeque::new(), state, cancel }
     }
 
@@ -173,15 +174,15 @@ impl<T: Send + 'static> Steps<T> {
                 }
                 return Ok(Some(step));
             }
-            let (worker, window) = match std::mem::replace(&mut self.state, State::Done) {
-                State::Done => return Ok(None),
-                State::Idle(mut worker) => {
+            let (worker, window) = match std::mem::replace(&mut self.state, Reading::Done) {
+                Reading::Done => return Ok(None),
+                Reading::Idle(mut worker) => {
                     let window = worker.window(context);
                     (worker, window)
                 }
-                State::Ahead(ahead) if ahead.is_here() => ahead.wait(context, &self.cancel)?,
+                Reading::Ahead(ahead) if ahead.is_here() => ahead.wait(context, &self.cancel)?,
                 // A forked process does not have the threads of its parent.
-                State::Ahead(ahead) => {
+                Reading::Ahead(ahead) => {
                     let mut worker = Box::new(Worker::new(&self.input, ahead.leave()));
                     let window = worker.window(context);
                     (worker, window)
@@ -190,7 +191,7 @@ impl<T: Send + 'static> Steps<T> {
             let Some(steps) = window? else { return Ok(None) };
             self.ready.extend(steps);
             let small = worker.at.small;
-            self.state = State::Idle(worker);
+            self.state = Reading::Idle(worker);
             if small {
                 self.start(context, Duration::ZERO)?;
             }
@@ -203,7 +204,7 @@ impl<T: Send + 'static> Steps<T> {
     /// # Errors
     /// `LimitExceeded` when no thread can be started.
     pub fn prepare(&mut self, context: &Context) -> Result<()> {
-        if matches!(&self.state, State::Idle(worker) if worker.at.large) {
+        if matches!(&self.state, Reading::Idle(worker) if worker.at.large) {
             return Ok(());
         }
         self.start(context, steps::HANDOVER)
@@ -211,10 +212,10 @@ impl<T: Send + 'static> Steps<T> {
 
     /// Begins to read the next window after the time `wait`.
     fn start(&mut self, context: &Context, wait: Duration) -> Result<()> {
-        self.state = match std::mem::replace(&mut self.state, State::Done) {
-            State::Idle(worker) => {
+        self.state = match std::mem::replace(&mut self.state, Reading::Done) {
+            Reading::Idle(worker) => {
                 let context = context.quiet().with_cancel(Arc::clone(&self.cancel));
-                State::Ahead(Ahead::start(worker, wait, context)?)
+                Reading::Ahead(Ahead::start(worker, wait, context)?)
             }
             other => other,
         };
@@ -226,7 +227,7 @@ impl<T: Send + 'static> Steps<T> {
     /// Ends the iteration.
     fn stop(&mut self) {
         self.ready.clear();
-        if let State::Ahead(ahead) = std::mem::replace(&mut self.state, State::Done) {
+        if let Reading::Ahead(ahead) = std::mem::replace(&mut self.state, Reading::Done) {
             self.cancel.store(true, Ordering::Relaxed);
             ahead.stop();
         }
@@ -298,7 +299,7 @@ impl<T> Worker<T> {
                 finished => finished?,
             };
             bytes = bytes.saturating_add(more);
-            let Part { origin, file, dataset, shown, .. } = &open.part;
+            let InputPart { origin, file, dataset, shown, .. } = &open.part;
             steps.push(Step {
                 file: Arc::clone(file),
                 entries: shown

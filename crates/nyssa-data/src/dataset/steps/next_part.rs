@@ -14,13 +14,13 @@ use nyssa_root::page_pool::PagePool;
 
 use super::ahead::receive;
 use super::window::{PlannedWindow, WindowPlan};
-use super::{Part, Parts};
+use super::{InputPart, Parts};
 use crate::dataset::LeftOut;
 use crate::heuristics::steps;
 
 /// A part that was opened ahead.
 pub(super) struct OpenedPart {
-    pub part: Part,
+    pub part: InputPart,
     /// Its first window, if the window is small.
     pub first: Option<FirstWindow>,
 }
@@ -44,7 +44,7 @@ pub(super) struct FirstWindows {
 }
 
 impl FirstWindows {
-    fn read(&self, part: &Part, context: &Context) -> Option<FirstWindow> {
+    fn read(&self, part: &InputPart, context: &Context) -> Option<FirstWindow> {
         let clusters = part.dataset.clusters();
         let PlannedWindow { ends, opened } =
             self.plan.window_of(self.most, &part.entries, &clusters)?;
@@ -77,13 +77,13 @@ impl NextPart {
         without: &Arc<[LeftOut]>,
         context: &Context,
     ) -> Option<Self> {
-        let (ask, asked) = channel::<(FirstWindows, Context)>();
+        let (ask, requests) = channel::<(FirstWindows, Context)>();
         let (sender, receiver) = sync_channel(1);
         let (parts, left_out) = (Arc::clone(parts), Arc::clone(without));
         let context = context.quiet();
         let open = move || {
             let Some(part) = parts(number, &left_out, &context)? else { return Ok(None) };
-            let first = asked.recv().ok();
+            let first = requests.recv().ok();
             let first = first.and_then(|(windows, context)| windows.read(&part, &context));
             Ok(Some(OpenedPart { part, first }))
         };

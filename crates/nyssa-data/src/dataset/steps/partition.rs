@@ -50,10 +50,10 @@ pub fn partitions(
 
 /// Joins clusters up to `most` entries, and divides larger clusters.
 fn grouped(clusters: &[Range<u64>], most: u64) -> Vec<Range<u64>> {
-    let mut found: Vec<Range<u64>> = Vec::new();
+    let mut groups: Vec<Range<u64>> = Vec::new();
     for cluster in clusters {
         let length = cluster.end - cluster.start;
-        match found.last_mut().filter(|last| cluster.end - last.start <= most) {
+        match groups.last_mut().filter(|last| cluster.end - last.start <= most) {
             Some(last) => last.end = cluster.end,
             None => {
                 let parts = length.div_ceil(most);
@@ -62,11 +62,11 @@ fn grouped(clusters: &[Range<u64>], most: u64) -> Vec<Range<u64>> {
                     let entry = u128::from(length) * u128::from(part) / u128::from(parts);
                     cluster.start + entry as u64
                 };
-                found.extend((0..parts).map(|part| bound(part)..bound(part + 1)));
+                groups.extend((0..parts).map(|part| bound(part)..bound(part + 1)));
             }
         }
     }
-    found
+    groups
 }
 
 /// Returns the mean size of an entry, measured with the first entries of some clusters.

@@ -9,9 +9,9 @@ use super::MAX_OPEN;
 use crate::dataset::AnyDataset;
 
 /// Open files by their number in the chain. The file that was used last is the last.
-pub(super) struct OpenFiles(Mutex<State>);
+pub(super) struct OpenFiles(Mutex<FileList>);
 
-struct State {
+struct FileList {
     files: VecDeque<(usize, AnyDataset)>,
     /// The number of files that threads are opening.
     opening: usize,
@@ -19,7 +19,7 @@ struct State {
 
 impl OpenFiles {
     pub(super) fn new(files: VecDeque<(usize, AnyDataset)>) -> Self {
-        Self(Mutex::new(State { files, opening: 0 }))
+        Self(Mutex::new(FileList { files, opening: 0 }))
     }
 
     /// Returns file number `index`. `open` opens it if it is not open. Another file is closed first if
@@ -63,12 +63,12 @@ impl OpenFiles {
         files.iter().for_each(|(_, dataset)| dataset.close());
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, FileList> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl FileList {
     fn take(&mut self, index: usize) -> Option<AnyDataset> {
         let at = self.files.iter().position(|(other, _)| *other == index)?;
         self.files.remove(at).map(|(_, dataset)| dataset)

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field};
 use nyssa_root::arrow::Number;
 
+use super::classes::{are_classes, joined};
+
 /// Returns the narrowest field to which both can be converted without loss, or `None` if there is none. A record has
 /// the members of both fields, or with `shared_only` only the members in both fields.
 pub fn common(a: &Field, b: &Field, shared_only: bool) -> Option<Field> {
@@ -36,6 +38,11 @@ fn common_type(a: &DataType, b: &DataType, shared_only: bool) -> Option<DataType
             let new = b.iter().filter(|m| a.iter().all(|other| other.name() != m.name()));
             members.extend(new.filter(|_| !shared_only).cloned());
             DataType::Struct(members.into())
+        }
+        (DataType::Union(a, mode), DataType::Union(b, other))
+            if mode == other && are_classes(a) && are_classes(b) =>
+        {
+            DataType::Union(joined(a, b, item)?, *mode)
         }
         (DataType::Union(a, mode), DataType::Union(b, other))
             if mode == other && a.len() == b.len() =>

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, LargeListArray, make_array};
+use arrow_array::{Array, ArrayRef, LargeListArray, UnionArray, make_array, new_empty_array};
 use arrow_buffer::OffsetBuffer;
 use arrow_data::ArrayData;
-use arrow_schema::{ArrowError, DataType, Field};
+use arrow_schema::{ArrowError, DataType, Field, UnionFields};
 use nyssa_root::arrow::{children, with_children};
 use nyssa_root::error::{Error, Result};
 
@@ -32,6 +32,9 @@ pub(super) enum Step {
     FixedToList(i32, Box<Conversion>),
     /// Nullable values that become lists of 0 or 1 items.
     NullableToList(Box<Conversion>),
+    /// A union of classes. For each class of the source it has the type id, and the type id in the target with the
+    /// conversion, or the reason why its objects cannot be converted.
+    Classes(Vec<(i8, std::result::Result<(i8, Conversion), String>)>),
     /// A record. For each member of the target it has the index of its source and the conversion, or `None` if
     /// it is missing.
     Record(Vec<Option<(usize, Conversion)>>),
@@ -67,7 +70,8 @@ impl Conversion {
             Step::Number => return numbers::convert(array, to),
             Step::Below(below) => {
                 let children = children(array);
-                let children = children.iter().zip(below).map(|(child, one)| one.apply(child));
+                let children =
+                    children.iter().zip(below).map(|(child, conversion)| conversion.apply(child));
                 with_children(array, to, &children.collect::<Result<Vec<_>>>()?)
             }
             Step::FixedToList(size, item) => {
@@ -82,6 +86,10 @@ impl Conversion {
                 let (offsets, values) = present(array)?;
                 LargeListArray::try_new(item.field(), offsets, item.apply(&values)?, None)
                     .map(shared)
+            }
+            Step::Classes(classes) => {
+                let DataType::Union(wanted, _) = to else { return Err(unexpected()) };
+                return objects(array.as_union(), wanted, classes);
             }
             Step::Record(members) => {
                 let DataType::Struct(wanted) = to else { return Err(unexpected()) };
@@ -100,6 +108,28 @@ impl Conversion {
     fn field(&self) -> Arc<Field> {
         Arc::new(self.to.clone())
     }
+}
+
+/// Converts a union to one with the classes of `wanted`.
+fn objects(
+    union: &UnionArray,
+    wanted: &UnionFields,
+    classes: &[(i8, std::result::Result<(i8, Conversion), String>)],
+) -> Result<ArrayRef> {
+    let new = |id: &i8| match classes.iter().find(|(from, _)| from == id) {
+        Some((_, Ok((to, _)))) => Ok(*to),
+        Some((_, Err(reason))) => Err(Error::unsupported(reason.clone())),
+        None => Err(unexpected()),
+    };
+    let ids = union.type_ids().iter().map(new).collect::<Result<Vec<_>>>()?;
+    let known = || classes.iter().filter_map(|(from, class)| Some((from, class.as_ref().ok()?)));
+    let child = |(id, field): (i8, &Arc<Field>)| match known().find(|(_, (to, _))| *to == id) {
+        Some((from, (_, conversion))) => conversion.apply(union.child(*from)),
+        None => Ok(new_empty_array(field.data_type())),
+    };
+    let children = wanted.iter().map(child).collect::<Result<_>>()?;
+    let offsets = union.offsets().cloned();
+    UnionArray::try_new(wanted.clone(), ids.into(), offsets, children).map(shared).map_err(mismatch)
 }
 
 /// Gives data a type that differs only in names.

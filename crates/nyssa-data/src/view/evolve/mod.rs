@@ -11,10 +11,12 @@
 //! | nullable value | plain or nullable value |
 //! | plain value | nullable value without nulls in the data that are read |
 //! | variant | variant with as many alternatives, each evolved |
+//! | pointer to objects of some classes | pointer to some of these classes, matched by name, each evolved |
 //!
 //! `std::vector`, `ROOT::RVec`, sets and maps are all lists to Arrow and need no conversion.
 
 mod aliases;
+mod classes;
 mod common;
 mod conversion;
 mod default;
@@ -22,6 +24,7 @@ mod numbers;
 #[cfg(test)]
 mod tests;
 
+use std::str::FromStr;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field};
@@ -29,6 +32,7 @@ use nyssa_root::arrow::brief;
 use nyssa_root::error::{Error, Result};
 
 pub use aliases::Aliases;
+pub use classes::{are_classes, child_of_class, has_classes, with_classes};
 pub use common::common;
 pub use conversion::Conversion;
 use conversion::Step;
@@ -47,6 +51,21 @@ pub enum Missing {
     Default,
     /// Null. The field of the target becomes nullable.
     Null,
+}
+
+impl FromStr for Missing {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "error" => Ok(Self::Error),
+            "default" => Ok(Self::Default),
+            "null" => Ok(Self::Null),
+            other => Err(Error::invalid_argument(format!(
+                "missing={other:?} is not \"error\", \"default\" or \"null\""
+            ))),
+        }
+    }
 }
 
 /// The options of [`evolve`].
@@ -73,7 +92,8 @@ fn build(from: &Field, to: &Field, options: EvolutionOptions, depth: usize) -> R
         return Err(Error::unsupported(format!("types nested more than {MAX_DEPTH} levels deep")));
     }
     let child = |from: &Field, to: &Field| build(from, to, options, depth + 1);
-    let step = match (from.data_type(), to.data_type()) {
+    let all = to.data_type();
+    let step = match (from.data_type(), all) {
         (from, to) if from == to => Step::Keep,
         (DataType::LargeList(from), DataType::LargeList(to)) => Step::Below(vec![child(from, to)?]),
         (DataType::FixedSizeList(from, size), DataType::FixedSizeList(to, wanted))
@@ -86,14 +106,27 @@ fn build(from: &Field, to: &Field, options: EvolutionOptions, depth: usize) -> R
         }
         (DataType::Struct(members), DataType::Struct(wanted)) => {
             let member = |wanted: &Arc<Field>| {
-                let found = members.iter().position(|member| member.name() == wanted.name());
-                let Some(index) = found else {
+                let place = members.iter().position(|member| member.name() == wanted.name());
+                let Some(index) = place else {
                     return missing(wanted, options).map(|()| None);
                 };
                 child(&members[index], wanted).map(|conversion| Some((index, conversion)))
             };
             let member = |wanted| member(wanted).map_err(|error| below(error, wanted.name()));
             Step::Record(wanted.iter().map(member).collect::<Result<_>>()?)
+        }
+        (DataType::Union(from, mode), DataType::Union(to, wanted))
+            if mode == wanted && are_classes(from) && are_classes(to) =>
+        {
+            // A file describes classes of which it may have no object.
+            let class = |(id, own): (i8, &Arc<Field>)| match child_of_class(to, own.name()) {
+                Some((new, wanted)) => match child(own, wanted) {
+                    Ok(conversion) => (id, Ok((new, conversion))),
+                    Err(error) => (id, Err(below(error, own.name()).to_string())),
+                },
+                None => (id, Err(format!("the class {} is not in {}", own.name(), brief(all)))),
+            };
+            Step::Classes(from.iter().map(class).collect())
         }
         (DataType::Union(from, mode), DataType::Union(to, wanted))
             if mode == wanted && from.len() == to.len() =>

@@ -6,10 +6,10 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, UInt8Type};
 use arrow_array::{
     Array, ArrayRef, BooleanArray, FixedSizeListArray, Float64Array, Int32Array, Int64Array,
-    LargeListArray, StructArray, UInt8Array,
+    LargeListArray, NullArray, StructArray, UInt8Array, UnionArray,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
-use arrow_schema::{DataType, Field};
+use arrow_schema::{DataType, Field, UnionMode};
 use nyssa_root::arrow::field;
 
 use super::*;
@@ -220,8 +220,8 @@ fn common_types_hold_both() {
         (LargeBinary, Int32, None),
     ] {
         for (a, b) in [(&a, &b), (&b, &a)] {
-            let found = common(&field("x", a.clone()), &field("x", b.clone()), false);
-            assert_eq!(found.map(|field| field.data_type().clone()), expected, "{a} {b}");
+            let common_field = common(&field("x", a.clone()), &field("x", b.clone()), false);
+            assert_eq!(common_field.map(|field| field.data_type().clone()), expected, "{a} {b}");
         }
     }
     let a = field("x", record(&[("a", Int16), ("b", Int16)]));
@@ -267,4 +267,46 @@ fn types_that_only_changed_names_share_their_data() {
     assert_eq!(renamed.as_struct().column(0).as_primitive::<Int32Type>().values(), &[5, 6]);
     let bytes: ArrayRef = Arc::new(UInt8Array::from(vec![1]));
     assert!(convert(bytes, &field("x", DataType::LargeBinary), NARROW).is_err());
+}
+
+/// Returns a union of pointers to objects of classes, each with the type of its objects.
+fn pointers(classes: &[(&str, DataType)]) -> Field {
+    let children = [("none", DataType::Null)].into_iter().chain(classes.iter().cloned());
+    let children = children.map(|(name, of)| Arc::new(Field::new(name, of, name == "none")));
+    let union = DataType::Union((0_i8..).zip(children).collect(), UnionMode::Dense);
+    Field::new("x", union, true)
+}
+
+#[test]
+fn pointers_lead_to_the_classes_of_all_files() {
+    let (a, b) = (("A", record(&[("x", DataType::Int32)])), ("B", DataType::Int32));
+    let (first, second) = (pointers(&[a.clone(), b.clone()]), pointers(&[b.clone()]));
+    let third = pointers(&[("C", DataType::Int64), ("A", DataType::Int8)]);
+    assert_eq!(common(&second, &first, false), Some(pointers(&[b.clone(), a.clone()])));
+    assert_eq!(with_classes(&second, &first), pointers(&[b.clone(), a]));
+    // Objects of the class A can be in one of the files only.
+    assert_eq!(common(&first, &third, false), None);
+    let all = with_classes(&second, &third);
+    assert_eq!(all, pointers(&[b, ("C", DataType::Int64), ("A", DataType::Int8)]));
+    let objects = |ids: Vec<i8>, offsets: Vec<i32>| -> ArrayRef {
+        let DataType::Union(classes, _) = first.data_type() else { unreachable!() };
+        let record = StructArray::from(vec![(
+            Arc::new(field("x", DataType::Int32)),
+            Arc::new(Int32Array::from(vec![7])) as ArrayRef,
+        )]);
+        let children: Vec<ArrayRef> = vec![
+            Arc::new(NullArray::new(1)),
+            Arc::new(record),
+            Arc::new(Int32Array::from(vec![1, 2])),
+        ];
+        let (ids, offsets) = (ids.into(), Some(offsets.into()));
+        Arc::new(UnionArray::try_new(classes.clone(), ids, offsets, children).unwrap())
+    };
+    let array = objects(vec![2, 0, 2], vec![1, 0, 0]);
+    let converted = convert(array, &all, EXACT).unwrap();
+    let union = converted.as_union();
+    assert_eq!(union.type_ids()[..], [1, 0, 1]);
+    assert_eq!(union.value(0).as_primitive::<Int32Type>().value(0), 2);
+    let refused = convert(objects(vec![2, 1], vec![0, 0]), &all, EXACT).unwrap_err();
+    assert_eq!(refused.message(), "Struct(x: Int32) cannot become Int8 (field A)");
 }

@@ -209,15 +209,15 @@ impl Join {
         };
         let length = (entries.end - entries.start) as usize;
         let keys = keys(self.left.as_ref(), &self.on, types, entries, context)?;
-        let found = || (0..length).into_par_iter().map(|row| index.find(&keys, row));
-        let found: Vec<Option<u64>> = context.pool().install(|| found().collect());
-        let indices = found.iter().flatten().copied().collect::<Vec<_>>();
+        let partners = || (0..length).into_par_iter().map(|row| index.find(&keys, row));
+        let partners: Vec<Option<u64>> = context.pool().install(|| partners().collect());
+        let indices = partners.iter().flatten().copied().collect::<Vec<_>>();
         let arrays = side.dataset.take(names, &indices, context)?;
-        if indices.len() == found.len() {
+        if indices.len() == partners.len() {
             return Ok(arrays);
         }
         let mut next = 0..;
-        let rows = found.iter().map(|entry| entry.and_then(|_| next.next()));
+        let rows = partners.iter().map(|entry| entry.and_then(|_| next.next()));
         let rows = UInt64Array::from_iter(rows);
         let spread = |array: &ArrayRef| arrow_select::take::take(array, &rows, None);
         let spread = || arrays.par_iter().map(spread).collect::<std::result::Result<Vec<_>, _>>();

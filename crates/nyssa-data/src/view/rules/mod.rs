@@ -136,7 +136,7 @@ impl WithRules {
             .in_object(inner.name());
         }
         let mut types = inner.columns().iter().map(|item| inner.cpp_type(item)).peekable();
-        let unknown = types.peek().is_some() && types.all(|found| found.is_none());
+        let unknown = types.peek().is_some() && types.all(|cpp_type| cpp_type.is_none());
         if unknown && inner.format() == Format::RNTuple {
             return Err(Error::invalid_argument(
                 "rules apply to the classes of files: give them to the chain, or to the datasets \
@@ -146,11 +146,11 @@ impl WithRules {
         let mut items = inner.columns().to_vec();
         let mut plans = Vec::with_capacity(items.len());
         for item in &mut items {
-            let found = match (&item.field, inner.cpp_type(item)) {
+            let plan = match (&item.field, inner.cpp_type(item)) {
                 (Ok(field), Some(cpp_type)) => plan_of(&cpp_type, field, rules),
                 _ => Ok(None),
             };
-            plans.push(match found.in_field(&item.name).in_file(inner.file())? {
+            plans.push(match plan.in_field(&item.name).in_file(inner.file())? {
                 Some(plan) => {
                     item.field = plan.field.clone();
                     Some(plan)
@@ -158,7 +158,7 @@ impl WithRules {
                 None => None,
             });
         }
-        let plans = plans.into_iter().map(|found| found.map(|found| found.plan)).collect();
+        let plans = plans.into_iter().map(|plan| plan.map(|plan| plan.plan)).collect();
         Ok(Self { inner, items, plans })
     }
 }

@@ -57,11 +57,11 @@ impl Instance {
         let get = |path: &str| {
             let mut request = self.request(Method::GET, path)?;
             request.secrets.push(("x-aws-ec2-metadata-token", session.clone()));
-            let asked = ask(&client, &request);
+            let answer = ask(&client, &request);
             // The connection of an earlier request may have ended.
             let is_lost = |failure: &Failure| failure.kind == io::ErrorKind::ConnectionReset;
-            let is_lost = asked.as_ref().err().is_some_and(is_lost);
-            io::Result::Ok(if is_lost { ask(&client, &request) } else { asked })
+            let is_lost = answer.as_ref().err().is_some_and(is_lost);
+            io::Result::Ok(if is_lost { ask(&client, &request) } else { answer })
         };
         let roles = match get(ROLES)? {
             Ok(roles) => String::from_utf8_lossy(&roles).into_owned(),

@@ -81,8 +81,8 @@ mod tests {
             renewed("test", fetch).map(|keys| keys.map(|keys| keys.key().to_owned()))
         };
         let fails = || Err(io::Error::other("no answer"));
-        let is = |found: io::Result<Option<String>>, expected: &str| {
-            assert_eq!(found.unwrap().as_deref(), Some(expected));
+        let is = |key: io::Result<Option<String>>, expected: &str| {
+            assert_eq!(key.unwrap().as_deref(), Some(expected));
         };
         is(key(Ok("first"), 600), "first");
         is(key(Ok("early"), 600), "first");

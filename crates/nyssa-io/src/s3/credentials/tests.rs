@@ -9,10 +9,12 @@ use super::of_variables;
 use crate::testing::{WebAnswer, WebRequest, WebServer};
 
 /// Returns the key, secret and token for variables of the environment.
-fn found(variables: &[(&str, &str)]) -> Result<Option<(String, String, Option<String>)>, String> {
-    let var = |asked: &str| {
-        let found = variables.iter().find(|(name, _)| *name == asked)?;
-        Some(found.1.to_owned())
+fn resolved(
+    variables: &[(&str, &str)],
+) -> Result<Option<(String, String, Option<String>)>, String> {
+    let var = |wanted: &str| {
+        let variable = variables.iter().find(|(name, _)| *name == wanted)?;
+        Some(variable.1.to_owned())
     };
     let text = |text: &str| text.to_owned();
     match of_variables(&var) {
@@ -23,7 +25,7 @@ fn found(variables: &[(&str, &str)]) -> Result<Option<(String, String, Option<St
 
 /// Returns the key, where there is one.
 fn key(variables: &[(&str, &str)]) -> Option<String> {
-    found(variables).unwrap().map(|(key, ..)| key)
+    resolved(variables).unwrap().map(|(key, ..)| key)
 }
 
 fn keys(key: &str) -> Result<Option<(String, String, Option<String>)>, String> {
@@ -60,22 +62,22 @@ fn containers_have_a_service() {
     let (one, two, three) = (server.url("/one?x=1"), server.url("/two"), server.url("/three"));
     let full = |url| ("AWS_CONTAINER_CREDENTIALS_FULL_URI", url);
     let token = ("AWS_CONTAINER_AUTHORIZATION_TOKEN", "of-the-variable");
-    assert_eq!(found(&[full(one.as_str()), token]), keys("container"));
+    assert_eq!(resolved(&[full(one.as_str()), token]), keys("container"));
     assert_eq!(
-        found(&[full(&two), token, ("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", &file)]),
+        resolved(&[full(&two), token, ("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", &file)]),
         keys("file")
     );
     assert_eq!(server.requests()[0].target, "/one?x=1");
     // What was given is kept.
-    assert_eq!(found(&[full(&one), token]), keys("container"));
+    assert_eq!(resolved(&[full(&one), token]), keys("container"));
     assert_eq!(server.requests().len(), 2);
-    let error = found(&[full(&three)]).unwrap_err();
+    let error = resolved(&[full(&three)]).unwrap_err();
     let expected = format!(
         "no credentials from the service of the container at {three}: the server answered 403 Forbidden: \
          no token"
     );
     assert_eq!(error, expected);
-    let error = found(&[full("http://example.org/keys"), token]).unwrap_err();
+    let error = resolved(&[full("http://example.org/keys"), token]).unwrap_err();
     let expected = "no credentials from the service of the container at http://example.org/keys: \
                     nyssa sends tokens and keys only over https://, or to this machine";
     assert_eq!(error, expected);
@@ -101,8 +103,8 @@ fn instances_have_a_service() {
     });
     let url = server.url("/");
     let service = ("AWS_EC2_METADATA_SERVICE_ENDPOINT", url.as_str());
-    assert_eq!(found(&[service]), keys("instance"));
-    assert_eq!(found(&[service, ("AWS_EC2_METADATA_DISABLED", "true")]), Ok(None));
+    assert_eq!(resolved(&[service]), keys("instance"));
+    assert_eq!(resolved(&[service, ("AWS_EC2_METADATA_DISABLED", "true")]), Ok(None));
     assert_eq!(server.requests().len(), 3);
 }
 
@@ -115,7 +117,7 @@ fn machines_without_a_service_lose_a_second_once() {
     let url = silent.url("");
     let begin = Instant::now();
     for _ in 0..3 {
-        assert_eq!(found(&[("AWS_EC2_METADATA_SERVICE_ENDPOINT", &url)]), Ok(None));
+        assert_eq!(resolved(&[("AWS_EC2_METADATA_SERVICE_ENDPOINT", &url)]), Ok(None));
     }
     assert!(begin.elapsed() < Duration::from_millis(1_800), "{:?}", begin.elapsed());
     // A machine that has the service, but no role.
@@ -123,7 +125,7 @@ fn machines_without_a_service_lose_a_second_once() {
         "PUT" => WebAnswer::status(200, "session"),
         _ => WebAnswer::status(404, ""),
     });
-    assert_eq!(found(&[("AWS_EC2_METADATA_SERVICE_ENDPOINT", &without.url(""))]), Ok(None));
+    assert_eq!(resolved(&[("AWS_EC2_METADATA_SERVICE_ENDPOINT", &without.url(""))]), Ok(None));
 }
 
 #[test]
@@ -157,9 +159,9 @@ fn web_identities_become_roles() {
         ("AWS_ROLE_ARN", "arn:aws:role"),
         ("AWS_ROLE_SESSION_NAME", "me"),
     ];
-    assert_eq!(found(&variables), keys("identity"));
+    assert_eq!(resolved(&variables), keys("identity"));
     variables[2].1 = "other";
-    let error = found(&variables).unwrap_err();
+    let error = resolved(&variables).unwrap_err();
     let expected = format!(
         "no credentials from the token service {url} for the role other: the server answered 403 \
          Forbidden: AccessDenied: other role"
@@ -171,7 +173,7 @@ fn web_identities_become_roles() {
         "[default]\nweb_identity_token_file = {file}\nrole_arn = arn:aws:role\nrole_session_name = me\n"
     );
     fs::write(&config, text).unwrap();
-    assert_eq!(found(&[variables[0], ("AWS_CONFIG_FILE", &config)]), keys("identity"));
+    assert_eq!(resolved(&[variables[0], ("AWS_CONFIG_FILE", &config)]), keys("identity"));
 }
 
 #[cfg(unix)]
@@ -188,8 +190,8 @@ fn profiles_name_processes() {
     fs::write(path("config"), config).unwrap();
     let file = path("config");
     let config = ("AWS_CONFIG_FILE", file.as_str());
-    assert_eq!(found(&[config]), keys("process"));
-    let error = |profile| found(&[config, ("AWS_PROFILE", profile)]).unwrap_err();
+    assert_eq!(resolved(&[config]), keys("process"));
+    let error = |profile| resolved(&[config, ("AWS_PROFILE", profile)]).unwrap_err();
     let start = "no credentials from the credential_process of the profile: ";
     assert_eq!(error("bad"), format!("{start}it ended with the exit status: 3"));
     let why = "the answer has no AccessKeyId and SecretAccessKey in JSON";
@@ -218,9 +220,9 @@ fn the_order_is_that_of_the_tools_of_aws() {
         ("AWS_CONTAINER_CREDENTIALS_FULL_URI", container.as_str()),
         ("AWS_EC2_METADATA_SERVICE_ENDPOINT", instance.as_str()),
     ];
-    let found: Vec<_> = [0, 2, 3, 4, 5].iter().map(|&first| key(&all[first..])).collect();
+    let keys: Vec<_> = [0, 2, 3, 4, 5].iter().map(|&first| key(&all[first..])).collect();
     let expected = [Some("environment"), Some("file"), Some("process"), Some("container"), None];
-    assert_eq!(found, expected.map(|key| key.map(str::to_owned)));
+    assert_eq!(keys, expected.map(|key| key.map(str::to_owned)));
 }
 
 #[test]
@@ -245,11 +247,11 @@ fn half_a_pair_never_means_no_credentials() {
         ([("AWS_PROFILE", "token"), shared], "web_identity_token_file", "role_arn"),
     ] {
         let expected = format!("{there} is set and {missing} is not: set both or none");
-        assert_eq!(found(&variables), Err(expected));
+        assert_eq!(resolved(&variables), Err(expected));
     }
-    let error = found(&[("AWS_PROFILE", "role"), shared]).unwrap_err();
+    let error = resolved(&[("AWS_PROFILE", "role"), shared]).unwrap_err();
     assert!(error.starts_with("the profile has role_arn and nothing that gives"), "{error}");
-    let error = found(&[("AWS_PROFILE", "typo"), shared]).unwrap_err();
+    let error = resolved(&[("AWS_PROFILE", "typo"), shared]).unwrap_err();
     assert!(error.starts_with("there is no profile \"typo\" (AWS_PROFILE) in "), "{error}");
 }
 
@@ -278,7 +280,7 @@ fn a_token_that_is_missing_is_named() {
     ];
     let expected = "no credentials from the service of the container at http://127.0.0.1:9/keys: the token \
                     in no/such/file: No such file or directory (os error 2)";
-    assert_eq!(found(&variables).unwrap_err(), expected);
+    assert_eq!(resolved(&variables).unwrap_err(), expected);
 }
 
 #[test]
@@ -291,8 +293,8 @@ fn profiles_with_sso_or_a_source_are_left_to_the_tools_of_aws() {
     if let Ok(expected) = std::env::var("NYSSA_TEST_EXPECTED") {
         let var = |name: &str| std::env::var(name).ok();
         let keys = of_variables(&var).map(|keys| keys.unwrap().key().to_owned());
-        let found = keys.unwrap_or_else(|error| error.to_string());
-        assert_eq!(found, expected);
+        let key_or_error = keys.unwrap_or_else(|error| error.to_string());
+        assert_eq!(key_or_error, expected);
         return;
     }
     let config = "[profile one]\nsso_session = x\n[profile two]\nsource_profile = one\n";

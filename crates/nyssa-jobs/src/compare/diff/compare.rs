@@ -6,8 +6,9 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float16Type;
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BooleanArray, UnionArray};
-use arrow_schema::{DataType, FieldRef};
+use arrow_schema::{DataType, FieldRef, UnionFields};
 use arrow_select::filter::filter;
+use nyssa_data::view::evolve::{are_classes, child_of_class};
 use nyssa_root::arrow::{Number, with_integer_type, with_number};
 
 /// The relation of two types.
@@ -47,12 +48,14 @@ pub fn relation(a: &DataType, b: &DataType) -> Relation {
             .max()
             .unwrap_or(Relation::Same),
         (DataType::Struct(_), DataType::Struct(_)) => Relation::Different,
-        (DataType::Union(a, _), DataType::Union(b, _)) if a.len() == b.len() => a
-            .iter()
-            .zip(b.iter())
-            .map(|((_, a), (_, b))| relation(a.data_type(), b.data_type()))
-            .max()
-            .unwrap_or(Relation::Same),
+        (DataType::Union(a, _), DataType::Union(b, _)) => match pairs(a, b) {
+            Some(pairs) => pairs
+                .iter()
+                .map(|[(_, a), (_, b)]| relation(a.data_type(), b.data_type()))
+                .max()
+                .unwrap_or(Relation::Same),
+            None => Relation::Different,
+        },
         _ => match (list_item(a), list_item(b)) {
             (Some(a), Some(b)) => relation(a, b),
             _ if is_text(a) && is_text(b) => Relation::Same,
@@ -60,6 +63,19 @@ pub fn relation(a: &DataType, b: &DataType) -> Relation {
             _ => Relation::Different,
         },
     }
+}
+
+/// A child of a union: its type id and its field.
+type Child<'u> = (i8, &'u FieldRef);
+
+/// Returns the children of two unions that belong together: classes of the same name, or alternatives at the same place.
+/// Returns `None` for different numbers of alternatives. A class may be in only one of the unions.
+fn pairs<'u>(a: &'u UnionFields, b: &'u UnionFields) -> Option<Vec<[Child<'u>; 2]>> {
+    if are_classes(a) && are_classes(b) {
+        let pair = |own: Child<'u>| Some([own, child_of_class(b, own.1.name())?]);
+        return Some(a.iter().filter_map(pair).collect());
+    }
+    (a.len() == b.len()).then(|| a.iter().zip(b.iter()).map(|(a, b)| [a, b]).collect())
 }
 
 fn list_item(data_type: &DataType) -> Option<&DataType> {
@@ -108,12 +124,17 @@ pub fn same(a: &dyn Array, b: &dyn Array) -> bool {
                     members.is_some_and(|(a, b)| same(a, b))
                 })
         }
-        (DataType::Union(..), DataType::Union(..)) => {
+        (DataType::Union(fields, _), DataType::Union(others, _)) => {
+            let Some(pairs) = pairs(fields, others) else { return false };
             let (a, b) = (a.as_union(), b.as_union());
-            a.type_ids() == b.type_ids()
-                && match (alternatives(a), alternatives(b)) {
-                    (Some(a), Some(b)) => a.iter().zip(&b).all(|(a, b)| same(a, b)),
-                    _ => (0..a.len()).all(|index| same(&a.value(index), &b.value(index))),
+            let is_pair = |ids: (&i8, &i8)| pairs.iter().any(|[a, b]| ids == (&a.0, &b.0));
+            let values = |[own, other]: &[Child<'_>; 2]| {
+                Some([alternative(a, own.0)?, alternative(b, other.0)?])
+            };
+            a.type_ids().iter().zip(b.type_ids()).all(is_pair)
+                && match pairs.iter().map(values).collect::<Option<Vec<_>>>() {
+                    Some(all) => all.iter().all(|[a, b]| same(a, b)),
+                    None => (0..a.len()).all(|index| same(&a.value(index), &b.value(index))),
                 }
         }
         (DataType::Null, DataType::Null) => true,
@@ -131,17 +152,18 @@ pub fn same(a: &dyn Array, b: &dyn Array) -> bool {
 
 /// Returns the values of each alternative of a dense union, or `None` if they are not in order.
 pub(in crate::compare) fn alternatives(union: &UnionArray) -> Option<Vec<ArrayRef>> {
-    let offsets = union.offsets()?;
-    let values = |(id, _): (i8, &FieldRef)| {
-        let mine = union.type_ids().iter().zip(offsets).filter(|(tag, _)| **tag == id);
-        let mut mine = mine.map(|(_, &offset)| offset);
-        let first = mine.next().unwrap_or(0);
-        let last = mine.try_fold(first, |last, next| (next == last + 1).then_some(next))?;
-        let any = union.type_ids().contains(&id);
-        let count = usize::try_from(last - first).ok()? + usize::from(any);
-        Some(union.child(id).slice(usize::try_from(first).ok()?, count))
-    };
-    union.fields().iter().map(values).collect()
+    union.fields().iter().map(|(id, _)| alternative(union, id)).collect()
+}
+
+/// Returns the values of one alternative of a dense union, or `None` if they are not in order.
+fn alternative(union: &UnionArray, id: i8) -> Option<ArrayRef> {
+    let mine = union.type_ids().iter().zip(union.offsets()?).filter(|(tag, _)| **tag == id);
+    let mut mine = mine.map(|(_, &offset)| offset);
+    let first = mine.next().unwrap_or(0);
+    let last = mine.try_fold(first, |last, next| (next == last + 1).then_some(next))?;
+    let any = union.type_ids().contains(&id);
+    let count = usize::try_from(last - first).ok()? + usize::from(any);
+    Some(union.child(id).slice(usize::try_from(first).ok()?, count))
 }
 
 /// The 64-bit offsets of a list or text array, and the items between the first and the last offset.
@@ -218,7 +240,7 @@ fn integers(array: &dyn Array) -> Option<Vec<i128>> {
 /// Returns how many entries differ, and the first of them. Ranges that differ are divided down to single entries.
 pub fn differences(a: &dyn Array, b: &dyn Array) -> (u64, Option<usize>) {
     let common = a.len().min(b.len());
-    let mut found = (a.len().abs_diff(b.len()) as u64, None);
+    let mut differing = (a.len().abs_diff(b.len()) as u64, None);
     let mut open = Vec::from_iter(std::iter::once(0..common));
     while let Some(range) = open.pop() {
         let len = range.len();
@@ -226,16 +248,16 @@ pub fn differences(a: &dyn Array, b: &dyn Array) -> (u64, Option<usize>) {
             continue;
         }
         if len == 1 {
-            found.0 += 1;
-            found.1 = found.1.or(Some(range.start));
+            differing.0 += 1;
+            differing.1 = differing.1.or(Some(range.start));
             continue;
         }
         let middle = range.start + len / 2;
         open.push(middle..range.end);
         open.push(range.start..middle);
     }
-    if found.0 > 0 {
-        found.1 = found.1.or(Some(common));
+    if differing.0 > 0 {
+        differing.1 = differing.1.or(Some(common));
     }
-    found
+    differing
 }

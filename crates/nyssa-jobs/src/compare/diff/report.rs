@@ -97,12 +97,12 @@ impl DiffReport {
         if self.equal {
             return Ok(());
         }
-        let mut found: Vec<String> = Vec::new();
+        let mut differences: Vec<String> = Vec::new();
         if self.entries_a != self.entries_b {
             let (in_a, in_b) = (self.entries_a, self.entries_b);
-            found.push(format!("{a} has {in_a} entries, {b} {in_b}"));
+            differences.push(format!("{a} has {in_a} entries, {b} {in_b}"));
         }
-        found.extend(self.different().map(|compared| match &compared.first {
+        differences.extend(self.different().map(|compared| match &compared.first {
             Some(first) => format!(
                 "{}: {} entries differ, the first is {}{} with {} in {a} and {} in {b}",
                 compared.name,
@@ -114,23 +114,24 @@ impl DiffReport {
             ),
             None => format!("{}: {} entries differ", compared.name, compared.different_entries),
         }));
-        let differs = !found.is_empty();
-        found.extend(self.incomparable.iter().map(|it| format!("{}: {}", it.name, it.reason)));
-        let more = found.len().saturating_sub(SHOWN);
-        found.truncate(SHOWN);
+        let differs = !differences.is_empty();
+        differences
+            .extend(self.incomparable.iter().map(|it| format!("{}: {}", it.name, it.reason)));
+        let more = differences.len().saturating_sub(SHOWN);
+        differences.truncate(SHOWN);
         if more > 0 {
-            found.push(format!("and {more} more"));
+            differences.push(format!("and {more} more"));
         }
         if !differs {
             return Err(Error::unsupported(format!(
                 "{b} was written, but these columns cannot be compared with {a}, since they read as other types; \
                  no other value differs, and no output is left:\n  {}",
-                found.join("\n  ")
+                differences.join("\n  ")
             )));
         }
         Err(Error::out_of_spec(format!(
             "{b} that was written does not hold the same values as {a}; no output is left:\n  {}",
-            found.join("\n  ")
+            differences.join("\n  ")
         )))
     }
 

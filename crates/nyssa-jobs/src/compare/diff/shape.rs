@@ -79,15 +79,15 @@ fn flattened_array(array: &ArrayRef) -> Option<ArrayRef> {
 
 /// Returns the unsigned bytes of a string or a list.
 fn characters(array: &ArrayRef) -> Option<ArrayRef> {
-    let found = lists(array)?;
-    let first = found.offsets.first().copied()?;
-    let offsets = found.offsets.iter().map(|offset| offset - first).collect();
-    let items: ArrayRef = match found.items.data_type() {
+    let texts = lists(array)?;
+    let first = texts.offsets.first().copied()?;
+    let offsets = texts.offsets.iter().map(|offset| offset - first).collect();
+    let items: ArrayRef = match texts.items.data_type() {
         DataType::Int8 => {
-            let signed = found.items.as_primitive::<Int8Type>().values();
+            let signed = texts.items.as_primitive::<Int8Type>().values();
             Arc::new(UInt8Array::new(signed.iter().map(|&c| c.cast_unsigned()).collect(), None))
         }
-        _ => found.items,
+        _ => texts.items,
     };
     list(offsets, items, array)
 }

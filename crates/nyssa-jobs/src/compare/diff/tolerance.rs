@@ -32,10 +32,10 @@ impl Tolerance {
         schema: &Schema,
         precisions: &HashMap<ColumnId, Precision>,
     ) -> HashMap<String, Self> {
-        let one = |(id, field): (FieldId, &schema::Field)| {
+        let of_field = |(id, field): (FieldId, &schema::Field)| {
             Some((field.name.clone(), Self::of(schema, id, precisions)?))
         };
-        schema.top_level().filter_map(one).collect()
+        schema.top_level().filter_map(of_field).collect()
     }
 
     fn of(schema: &Schema, id: FieldId, precisions: &HashMap<ColumnId, Precision>) -> Option<Self> {

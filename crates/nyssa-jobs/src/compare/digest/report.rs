@@ -236,25 +236,26 @@ impl Expected {
         let by_field: HashMap<&str, &str> =
             fields.iter().map(|(&name, field)| (field.as_str(), name)).collect();
         let reported = converted(self.columns.iter().map(|(name, _)| name.as_str()));
-        let mut found: HashMap<&str, &(String, String)> = HashMap::new();
+        let mut by_name: HashMap<&str, &(String, String)> = HashMap::new();
         for column in &self.columns {
             let field = || by_field.get(reported.get(column.0.as_str())?.as_str());
             let name = names.get(column.0.as_str()).or_else(field);
             match name {
-                Some(name) => drop(found.insert(name, column)),
+                Some(name) => drop(by_name.insert(name, column)),
                 None => comparison.missing.push(column.0.clone()),
             }
         }
-        let extra = dataset.columns().iter().filter(|item| !found.contains_key(item.name.as_str()));
+        let extra =
+            dataset.columns().iter().filter(|item| !by_name.contains_key(item.name.as_str()));
         comparison.extra = extra.map(|item| item.name.clone()).collect();
-        let only = Some(found.keys().map(|&name| name.to_owned()).collect());
+        let only = Some(by_name.keys().map(|&name| name.to_owned()).collect());
         let entries = Some(self.entries.clone());
         let selection = Selection { only, entries, memory_budget, ..Selection::default() };
         let report = digest(dataset, &selection, context)?;
         comparison.compared = report.digests.len() as u64;
         comparison.undigested = report.undigested;
         for column in report.digests {
-            let Some((_, expected)) = found.get(column.name.as_str()) else { continue };
+            let Some((_, expected)) = by_name.get(column.name.as_str()) else { continue };
             if *expected != column.digest {
                 let (expected, found) = (expected.clone(), column.digest);
                 comparison.different.push(Difference { name: column.name, expected, found });

@@ -89,9 +89,9 @@ impl<'a> Classes<'a> {
     /// Returns the field type of a class or container by its name, or `None` if its values do not have the form of
     /// `data_type`.
     pub(super) fn of_objects(&self, name: &str, data_type: &DataType) -> Option<FieldType> {
-        let found = self.named(name, 0)?.field_type;
-        let arrow = found.to_arrow("").ok()?;
-        same(arrow.data_type(), data_type).then_some(found)
+        let field_type = self.named(name, 0)?.field_type;
+        let arrow = field_type.to_arrow("").ok()?;
+        same(arrow.data_type(), data_type).then_some(field_type)
     }
 
     fn named(&self, text: &str, depth: usize) -> Option<MappedType> {
@@ -101,8 +101,15 @@ impl<'a> Classes<'a> {
 
     fn of_type(&self, name: &TypeName, depth: usize) -> Option<MappedType> {
         let text = name.to_string();
-        if depth > MAX_DEPTH || !name.indirection().is_empty() {
-            return None;
+        match name.indirection() {
+            _ if depth > MAX_DEPTH => return None,
+            "" => {}
+            "*" => {
+                let pointee =
+                    TypeName { indirection: String::new(), constant: false, ..name.clone() };
+                return behind_pointer(self.of_type(&pointee, depth + 1)?);
+            }
+            _ => return None,
         }
         if let Some(leaf) = Leaf::of_name(&text) {
             return MappedType::native(FieldType::Leaf(leaf));
@@ -187,7 +194,7 @@ impl<'a> Classes<'a> {
         let is_pointer = pointee.len() < element.type_name.len();
         let typed = match element.form() {
             ElementForm::Base(class) => return below(class),
-            ElementForm::Number(basic) => return MappedType::native(number(basic, element)),
+            ElementForm::Number(basic) => MappedType::native(number(basic, element))?,
             ElementForm::Numbers(basic) => MappedType::native(number(basic, element))?,
             ElementForm::Counted(basic) => {
                 MappedType::stand_in(FieldType::vector(number(basic, element)))?
@@ -195,18 +202,21 @@ impl<'a> Classes<'a> {
             ElementForm::CString | ElementForm::Text => MappedType::stand_in(FieldType::String)?,
             ElementForm::Container => below(pointee)?,
             ElementForm::Object(class) | ElementForm::Versioned(class) => below(class)?,
-            ElementForm::Pointer(class) => {
-                let object = below(class)?.field_type;
-                // RNTuple has no optional records without a class.
-                let class = matches!(object, FieldType::Class(_));
-                MappedType::stand_in(FieldType::optional(class.then_some(object)?))?
-            }
+            ElementForm::Pointer(class) => behind_pointer(below(class)?)?,
             ElementForm::Loop(..) | ElementForm::Unknown => return None,
         };
-        // ROOT has no field for a class with a pointer as a member.
-        let native = typed.native && !is_pointer;
+        // ROOT has no field for a class with a pointer as a member. Of a `std::byte`, ROOT's field has 8 bits, and its
+        // streamer 32.
+        let is_byte = normalize(pointee) == "std::byte";
+        let native = typed.native && !is_pointer && !is_byte;
         arrays(MappedType { native, ..typed }, element)
     }
+}
+
+/// Returns the field type of a pointer to an object. RNTuple has no optional records without a class.
+fn behind_pointer(object: MappedType) -> Option<MappedType> {
+    let is_class = matches!(object.field_type, FieldType::Class(_));
+    MappedType::stand_in(FieldType::optional(is_class.then_some(object.field_type)?))
 }
 
 /// Returns whether ROOT has no RNTuple field for a class, whatever its members are. These are classes of the standard
@@ -261,13 +271,13 @@ fn t_object() -> FieldType {
 }
 
 /// Returns whether two types have one form. Metadata are ignored.
-fn same(one: &DataType, other: &DataType) -> bool {
-    match (one, other) {
-        (DataType::LargeList(one), DataType::LargeList(other)) => {
-            one.is_nullable() == other.is_nullable() && same(one.data_type(), other.data_type())
+fn same(this: &DataType, other: &DataType) -> bool {
+    match (this, other) {
+        (DataType::LargeList(this), DataType::LargeList(other)) => {
+            this.is_nullable() == other.is_nullable() && same(this.data_type(), other.data_type())
         }
-        (DataType::FixedSizeList(one, size), DataType::FixedSizeList(other, length)) => {
-            size == length && same(one.data_type(), other.data_type())
+        (DataType::FixedSizeList(this, size), DataType::FixedSizeList(other, length)) => {
+            size == length && same(this.data_type(), other.data_type())
         }
         (DataType::Struct(ones), DataType::Struct(others)) => {
             ones.len() == others.len()
@@ -277,7 +287,7 @@ fn same(one: &DataType, other: &DataType) -> bool {
                         && same(item.data_type(), other.data_type())
                 })
         }
-        _ => one == other,
+        _ => this == other,
     }
 }
 

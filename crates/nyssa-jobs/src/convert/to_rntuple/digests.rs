@@ -23,11 +23,11 @@ pub(super) struct Digests {
 
 /// The digest of one unit.
 struct UnitDigest {
-    state: Mutex<State>,
+    state: Mutex<PartialDigest>,
     turn: Condvar,
 }
 
-struct State {
+struct PartialDigest {
     /// The cluster whose values are added next.
     cluster: usize,
     /// The current digest, or `None` for values that have no digest.
@@ -40,7 +40,10 @@ impl Digests {
         let digest = |unit| {
             let column =
                 units.data_type(unit).and_then(|data_type| ColumnHasher::new(&data_type).ok());
-            UnitDigest { state: Mutex::new(State { cluster: 0, column }), turn: Condvar::new() }
+            UnitDigest {
+                state: Mutex::new(PartialDigest { cluster: 0, column }),
+                turn: Condvar::new(),
+            }
         };
         Self { digests: units.units.iter().map(digest).collect(), stopped: AtomicBool::new(false) }
     }
@@ -116,7 +119,7 @@ impl Digests {
 }
 
 impl UnitDigest {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PartialDigest> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

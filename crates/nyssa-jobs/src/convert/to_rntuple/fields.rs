@@ -66,8 +66,8 @@ pub(crate) fn type_of_objects(
     class: &str,
     field: &Field,
 ) -> Result<FieldType, String> {
-    let found = classes.of_objects(class, field.data_type());
-    found.map_or_else(|| field_type(field, Layout::default()), Ok)
+    let of_objects = classes.of_objects(class, field.data_type());
+    of_objects.map_or_else(|| field_type(field, Layout::default()), Ok)
 }
 
 /// Returns whether the type has more fixed dimensions than ROOT's importer supports.

@@ -8,7 +8,7 @@ use nyssa_ttree::{Basket, Branch, Reader};
 use super::clusters::fixed;
 use super::model::Input;
 use crate::heuristics::convert;
-use crate::job::largest_part::Part;
+use crate::job::largest_part::DataPart;
 
 /// Returns the basket of `inputs` that needs the most memory, and the path of its branch. `memory` is the budget in
 /// bytes. A branch that cannot exceed it is not checked.
@@ -17,12 +17,12 @@ pub(super) fn largest<'a>(
     inputs: impl Iterator<Item = &'a Input<'a>>,
     entries: &Range<u64>,
     memory: u64,
-) -> Option<(Part, String)> {
+) -> Option<(DataPart, String)> {
     let mut branches = Vec::new();
     inputs.for_each(|input| with_members(input.branch, &mut branches));
-    let mut largest: Option<(Part, &Branch)> = None;
-    let mut add = |part: Part, branch| {
-        let known = largest.as_ref().map_or(Part::default(), |(known, _)| known.clone());
+    let mut largest: Option<(DataPart, &Branch)> = None;
+    let mut add = |part: DataPart, branch| {
+        let known = largest.as_ref().map_or(DataPart::default(), |(known, _)| known.clone());
         if known.clone().or_larger(part.clone()) != known {
             largest = Some((part, branch));
         }
@@ -35,8 +35,9 @@ pub(super) fn largest<'a>(
         match fixed(branch, &(0..1)) {
             Some(entry) => {
                 let bytes = |basket: &Basket| entry.saturating_mul(basket.entries);
-                inside
-                    .for_each(|item| add(Part::new(range(item), bytes(item), bytes(item)), branch));
+                inside.for_each(|item| {
+                    add(DataPart::new(range(item), bytes(item), bytes(item)), branch)
+                });
             }
             None => unknown.extend(probably_large(branch, inside, memory)),
         }
@@ -49,7 +50,7 @@ pub(super) fn largest<'a>(
     let mut of_several: Option<(u64, &Branch, &Basket)> = None;
     for (&(_, branch, basket), size) in unknown.iter().zip(sizes) {
         let Some(size) = size else { continue };
-        add(Part::new(range(basket), size, size), branch);
+        add(DataPart::new(range(basket), size, size), branch);
         if basket.entries > 1 && of_several.is_none_or(|(largest, ..)| size > largest) {
             of_several = Some((size, branch, basket));
         }
@@ -59,17 +60,17 @@ pub(super) fn largest<'a>(
         && unpacked.saturating_mul(2) > memory
         && let Ok(Some(entry)) = reader.largest_entry(basket)
     {
-        add(Part { entries: range(basket), unpacked, entry }, branch);
+        add(DataPart { entries: range(basket), unpacked, entry }, branch);
     }
     largest.map(|(part, branch)| (part, branch.path.clone()))
 }
 
 /// Adds a branch, or the branches of the members of a split branch. Branches in other files are left out.
-fn with_members<'a>(branch: &'a Branch, found: &mut Vec<&'a Branch>) {
+fn with_members<'a>(branch: &'a Branch, all: &mut Vec<&'a Branch>) {
     match &branch.split {
-        Some(_) => branch.branches.iter().for_each(|member| with_members(member, found)),
+        Some(_) => branch.branches.iter().for_each(|member| with_members(member, all)),
         None if branch.is_elsewhere => {}
-        None => found.push(branch),
+        None => all.push(branch),
     }
 }
 

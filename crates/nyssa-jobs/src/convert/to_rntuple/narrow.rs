@@ -68,14 +68,14 @@ fn encodings(
         return Vec::new();
     }
     let pairs = leaves.into_iter().zip(quantizations);
-    let one = |(field, quantization): (FieldId, &Option<Quantization>)| {
+    let narrowed = |(field, quantization): (FieldId, &Option<Quantization>)| {
         let encoding = encoding((*quantization)?, more_bits)?;
         match schema.field(field).columns[..] {
             [column] => Some((column, encoding)),
             _ => None,
         }
     };
-    pairs.filter_map(one).collect()
+    pairs.filter_map(narrowed).collect()
 }
 
 /// Appends the fields of numbers and strings, in the order of the Arrow type.

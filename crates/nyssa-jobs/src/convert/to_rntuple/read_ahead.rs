@@ -19,7 +19,7 @@ pub(super) struct UnitReadAhead {
     /// The announced baskets: first the baskets of counters, then the baskets of each unit.
     announced: Announced,
     /// The bytes of the baskets, in this order.
-    states: Vec<OnceLock<Mutex<State>>>,
+    states: Vec<OnceLock<Mutex<UnitBytes>>>,
     /// The baskets that the next cluster also reads, in this order. If samples are read, these are all baskets.
     shared: Vec<Vec<Range<u64>>>,
     /// The baskets that samples have fetched, in this order.
@@ -34,7 +34,7 @@ pub(super) struct UnitReadAhead {
 
 /// The bytes of the baskets of a unit.
 #[derive(Default)]
-struct State {
+struct UnitBytes {
     /// Its own bytes, until the unit is read.
     own: Vec<Arc<Held>>,
     /// The bytes that the next cluster also reads, until it takes them over.
@@ -147,12 +147,12 @@ impl UnitReadAhead {
     }
 
     /// Waits for the bytes of counters (index 0) or of a unit (index from 1 on).
-    fn state(&self, index: usize, context: &Context) -> Option<MutexGuard<'_, State>> {
+    fn state(&self, index: usize, context: &Context) -> Option<MutexGuard<'_, UnitBytes>> {
         let state = self.states.get(index)?.get_or_init(|| Mutex::new(self.fetch(index, context)));
         Some(state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn fetch(&self, index: usize, context: &Context) -> State {
+    fn fetch(&self, index: usize, context: &Context) -> UnitBytes {
         let mut own: Vec<Arc<Held>> = Vec::new();
         let before = self.before.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(mut before) = before.as_ref().and_then(|before| before.state(index, context)) {
@@ -177,7 +177,7 @@ impl UnitReadAhead {
         if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.before.lock().unwrap_or_else(PoisonError::into_inner).take();
         }
-        State { own, shared }
+        UnitBytes { own, shared }
     }
 }
 

@@ -9,9 +9,9 @@ use nyssa_io::fetch::{Announced, Held};
 use nyssa_root::Context;
 
 /// Copies of baskets, by their place in the file.
-pub(super) struct SampleBaskets(Mutex<State>);
+pub(super) struct SampleBaskets(Mutex<BasketStore>);
 
-struct State {
+struct BasketStore {
     baskets: HashMap<Range<u64>, Arc<Held>>,
     /// The number of bytes that may still be stored.
     left: u64,
@@ -21,7 +21,7 @@ impl SampleBaskets {
     /// Makes an empty store of baskets. `memory` is the memory of the conversion in bytes.
     pub(super) fn new(memory: u64, context: &Context) -> Arc<Self> {
         let left = (memory / convert::SAMPLE_BASKETS_DIVISOR).min(context.ahead_bytes());
-        Arc::new(Self(Mutex::new(State { baskets: HashMap::new(), left })))
+        Arc::new(Self(Mutex::new(BasketStore { baskets: HashMap::new(), left })))
     }
 
     /// Stores the baskets that have arrived, as long as there is memory for them.
@@ -59,7 +59,7 @@ impl SampleBaskets {
         taken
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BasketStore> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

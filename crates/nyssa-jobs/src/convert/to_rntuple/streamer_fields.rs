@@ -205,13 +205,13 @@ impl StreamerFieldChooser<'_> {
         let memory = self.options.output.memory();
         let cluster = clusters::first(self.inputs, &taken, self.entries, cluster_size, memory);
         self.context.pool().install(|| {
-            let one = |(index, streamed, reason): &(usize, StreamerBranch, Reason)| {
+            let tried = |(index, streamed, reason): &(usize, StreamerBranch, Reason)| {
                 self.context.check()?;
                 let input =
                     self.inputs.get(*index).ok_or_else(|| Error::not_found("no such branch"))?;
                 self.try_branch(input, streamed, reason, &cluster)
             };
-            candidates.par_iter().map(one).collect()
+            candidates.par_iter().map(tried).collect()
         })
     }
 

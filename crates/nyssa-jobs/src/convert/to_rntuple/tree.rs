@@ -204,12 +204,12 @@ impl<'a> Tree<'a> {
         let inside = |range: Range<u64>| range.start.max(start)..range.end.min(end);
         let clusters = self.reader.clusters().into_iter().map(inside);
         let clusters: Vec<_> = clusters.filter(|range| !range.is_empty()).collect();
-        let found = self.reader.damaged(&[&input.path], &clusters, self.context)?;
-        let whole = found.iter().any(|item| item.column == input.path);
-        Ok(if whole || found.len() >= self.reader.leaves(&input.path).len() {
+        let damaged = self.reader.damaged(&[&input.path], &clusters, self.context)?;
+        let whole = damaged.iter().any(|item| item.column == input.path);
+        Ok(if whole || damaged.len() >= self.reader.leaves(&input.path).len() {
             Vec::new()
         } else {
-            found
+            damaged
         })
     }
 

@@ -54,12 +54,12 @@ impl<'a> Fields<'a> {
 
     /// Returns the columns of a top-level field.
     pub(super) fn below(&self, top: FieldId) -> Vec<FieldChain> {
-        let mut found = Vec::new();
-        self.walk(&mut vec![top], &mut found);
-        found
+        let mut chains = Vec::new();
+        self.walk(&mut vec![top], &mut chains);
+        chains
     }
 
-    fn walk(&self, ids: &mut Vec<FieldId>, found: &mut Vec<FieldChain>) {
+    fn walk(&self, ids: &mut Vec<FieldId>, chains: &mut Vec<FieldChain>) {
         let Some(&id) = ids.last() else { return };
         let field = self.schema.field(id);
         let chain = |refused| FieldChain {
@@ -80,7 +80,7 @@ impl<'a> Fields<'a> {
             {
                 own.branch.push('.');
             }
-            found.push(FieldChain { class: Some(class), ..own });
+            chains.push(FieldChain { class: Some(class), ..own });
             return;
         }
         if let Some(reason) = refusal(field) {
@@ -89,7 +89,7 @@ impl<'a> Fields<'a> {
                 Some(opened) => format!("{reason}: {opened}"),
                 None => reason,
             };
-            found.push(chain(Some(reason)));
+            chains.push(chain(Some(reason)));
             return;
         }
         let is_record = field.structure == Structure::Record;
@@ -97,19 +97,19 @@ impl<'a> Fields<'a> {
             if is_base(&field.name) {
                 return;
             }
-            found.push(chain(Some("a TTree cannot hold a record without members".to_owned())));
+            chains.push(chain(Some("a TTree cannot hold a record without members".to_owned())));
             return;
         }
         let whole = is_record && self.is_leaf_list(ids);
         if !whole && self.is_made_of_records(id) {
             for &child in &field.children {
                 ids.push(child);
-                self.walk(ids, found);
+                self.walk(ids, chains);
                 ids.pop();
             }
             return;
         }
-        found.push(chain(self.refusal_below(id)));
+        chains.push(chain(self.refusal_below(id)));
     }
 
     /// Returns the type of a field that stays whole: objects of a class that the file describes, or collections of them.

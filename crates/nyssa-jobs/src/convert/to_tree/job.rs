@@ -75,16 +75,16 @@ impl Direction for ToTTree {
             let (trees, refused) = plan(input, (paths, &options), &damaged, context)?;
             match attempt(input, (&trees, &refused), output, self, context) {
                 Err(error) if self.input.skip_unreadable && error.kind().is_damage() => {
-                    let mut found = false;
+                    let mut is_more = false;
                     for (path, damaged) in paths.iter().zip(&mut damaged) {
                         let Some(tree) = trees.iter().find(|tree| tree.name() == path) else {
                             continue;
                         };
                         let more = tree.damaged()?;
-                        found |= !more.is_empty();
+                        is_more |= !more.is_empty();
                         damaged.extend(more);
                     }
-                    if !found {
+                    if !is_more {
                         return Err(error);
                     }
                 }

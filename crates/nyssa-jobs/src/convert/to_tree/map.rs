@@ -170,8 +170,8 @@ impl Mapper<'_> {
         let sizes = self.sizes(&chains);
         // Branches of a tree come in its order, and other fields after them in their own.
         let place = |chain: &FieldChain| {
-            let kept = chain.ids.get(..1).and_then(|top| self.fields.kept(top));
-            kept.map_or(usize::MAX, |(place, ..)| place)
+            let branch = chain.ids.get(..1).and_then(|top| self.fields.kept(top));
+            branch.map_or(usize::MAX, |(place, ..)| place)
         };
         let order: HashMap<String, (usize, usize)> = chains
             .iter()
@@ -182,8 +182,8 @@ impl Mapper<'_> {
             chains.into_iter().partition(|chain| self.top(chain).source.is_none());
         let branches = own.iter().flat_map(|chain| self.named(chain)).collect();
         for chain in own.iter().chain(&projected) {
-            if let Some(found) = damaged.iter().find(|item| item.branch == chain.path) {
-                self.map.skipped.push(found.clone());
+            if let Some(skipped) = damaged.iter().find(|item| item.branch == chain.path) {
+                self.map.skipped.push(skipped.clone());
             } else if let Some(reason) = self.add(chain, &sizes, &branches) {
                 self.skip(&chain.path, reason);
             }
@@ -303,7 +303,7 @@ impl Mapper<'_> {
         let schema = self.fields.schema;
         let mut open: Vec<(FieldId, String)> =
             chain.ids.last().map(|&id| (id, chain.branch.clone())).into_iter().collect();
-        let mut found = Vec::new();
+        let mut sizes = Vec::new();
         while let Some((id, name)) = open.pop() {
             let field = schema.field(id);
             let is_record = field.structure == Structure::Record;
@@ -318,9 +318,9 @@ impl Mapper<'_> {
             if chain.class.is_some() {
                 open.extend(field.children.iter().map(below));
             }
-            found.push((id, (chain.branch.clone(), name)));
+            sizes.push((id, (chain.branch.clone(), name)));
         }
-        found
+        sizes
     }
 
     /// Returns the fields that a projected field and its items show.

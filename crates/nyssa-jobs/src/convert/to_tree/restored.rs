@@ -110,8 +110,8 @@ impl Search<'_> {
         let reason = reason.unwrap_or(refused);
         let field = self.reader.schema().top_level().find(|(_, field)| field.name == branch.field);
         let class = field.and_then(|(_, field)| self.classes.class_of(&field.type_name).ok());
-        let found = class.and_then(|class| Some((self.named(path, &class, branch).ok()?, class)));
-        match found {
+        let named = class.and_then(|class| Some((self.named(path, &class, branch).ok()?, class)));
+        match named {
             Some(((branch, names), class)) => {
                 self.taken.extend(names);
                 let note = format!("it was a {was}, and is a {class}: {reason}");

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use arrow_array::ArrayRef;
-use nyssa_data::dataset::steps::{Finish, Part, Parts, StepSize, Steps};
+use nyssa_data::dataset::steps::{Finish, InputPart, Parts, StepSize, Steps};
 use nyssa_data::dataset::{AnyDataset, Dataset};
 use nyssa_data::view::Slice;
 use nyssa_rntuple::read::Reader;
@@ -130,10 +130,10 @@ impl<'a> Tree<'a> {
     pub(super) fn damaged(&self) -> Result<Vec<Skipped>> {
         let paths: Vec<_> = self.map.columns.iter().map(|column| column.path.as_str()).collect();
         let clusters = self.reader.clusters();
-        let found = self.reader.damaged(&paths, &clusters, self.context)?;
+        let all_damaged = self.reader.damaged(&paths, &clusters, self.context)?;
         let skipped = |path: &&str| {
-            let found = found.iter().find(|item| item.column == **path)?;
-            let reason = found.reason.clone();
+            let damaged = all_damaged.iter().find(|item| item.column == **path)?;
+            let reason = damaged.reason.clone();
             Some(Skipped { branch: (*path).to_owned(), reason, unreadable: true })
         };
         Ok(paths.iter().filter_map(skipped).collect())
@@ -216,7 +216,7 @@ impl<'a> Tree<'a> {
         let dataset: AnyDataset = Arc::<Projected>::clone(&self.shown);
         let (file, entries) = (Arc::from(self.reader.file()), self.entries.clone());
         let origin = entries.start;
-        let part = Part { dataset, entries, origin, file, shown: None };
+        let part = InputPart { dataset, entries, origin, file, shown: None };
         let parts: Parts = Arc::new(move |number, _, _| Ok((number == 0).then(|| part.clone())));
         let finish: Finish<Vec<ArrayRef>> = Arc::new(|_, arrays, _, _| Ok((arrays, 0)));
         let names = self.map.columns.iter().map(|column| column.branch.clone()).collect();

@@ -49,6 +49,11 @@ impl JoinedBasket {
     pub(crate) fn end(&self) -> u64 {
         self.first.saturating_add(self.basket.entries)
     }
+
+    /// Returns whether the basket has an entry.
+    pub(crate) fn holds(&self, entry: u64) -> bool {
+        (self.first..self.end()).contains(&entry)
+    }
 }
 
 impl<'a> Joined<'a> {

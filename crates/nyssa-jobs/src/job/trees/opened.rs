@@ -7,13 +7,13 @@ use nyssa_ttree::repack::OpenedBasket;
 
 /// One basket of each branch, at most.
 pub(super) struct OpenedBaskets {
-    state: Mutex<State>,
+    state: Mutex<BasketsByBranch>,
     /// The largest number of bytes in memory.
     most: u64,
 }
 
 #[derive(Default)]
-struct State {
+struct BasketsByBranch {
     /// The number of the basket in its branch, and the basket, by branch.
     baskets: HashMap<usize, (usize, Arc<OpenedBasket>)>,
     bytes: u64,
@@ -47,7 +47,7 @@ impl OpenedBaskets {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, BasketsByBranch> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -61,7 +61,7 @@ struct Task {
 }
 
 /// The memory that all threads share.
-struct Shared {
+struct BasketMemory {
     packing: PackingMemory,
     opened: OpenedBaskets,
 }
@@ -105,7 +105,7 @@ impl Work<'_> {
             ready: VecDeque::new(),
             next: None,
         };
-        let shared = Shared {
+        let shared = BasketMemory {
             packing: PackingMemory::default(),
             opened: OpenedBaskets::new(self.memory / tree::OPENED_DIVISOR),
         };
@@ -147,7 +147,7 @@ impl Work<'_> {
         branch.bytes as f64 * (entries as f64 / all.max(1) as f64)
     }
 
-    fn make(&self, task: &Task, sources: &Sources, shared: &Shared) -> Result<Vec<Made>> {
+    fn make(&self, task: &Task, sources: &Sources, shared: &BasketMemory) -> Result<Vec<Made>> {
         let ahead = task.ahead.as_ref();
         let held = ahead.map(|(ahead, number)| ahead.hold(*number, self.context));
         let made = match &self.fates[task.branch] {
@@ -165,7 +165,7 @@ impl Work<'_> {
         &self,
         task: &Task,
         sources: &Sources,
-        (compression, shared): (Option<Compression>, &Shared),
+        (compression, shared): (Option<Compression>, &BasketMemory),
     ) -> Result<Vec<Made>> {
         let (branch, numbers) = (self.branch(task), self.begun(task));
         let baskets = branch.baskets.get(numbers.clone()).unwrap_or_default();
@@ -193,7 +193,7 @@ impl Work<'_> {
         task: &Task,
         form: &PackedForm,
         sources: &Sources,
-        Shared { packing, opened }: &Shared,
+        BasketMemory { packing, opened }: &BasketMemory,
     ) -> Result<Vec<Made>> {
         let branch = self.branch(task);
         let needed = self.needed(task);
@@ -212,29 +212,18 @@ impl Work<'_> {
         let mut packer =
             Packer::new(form, task.part.first().map_or(0, |range| range.start), packing);
         for range in &task.part {
-            for rows in self.entries.of(range) {
-                let mut next = rows.start;
-                while next < rows.end {
-                    let number = branch.basket_of(next);
-                    let place = branch.baskets.get(number).filter(|element| next < element.end());
-                    let place = place.ok_or_else(|| {
-                        Error::out_of_spec(format!("no basket has the entry {next}"))
+            for (number, cuts) in self.cuts(branch, range)? {
+                while now.as_ref().is_none_or(|known| known.number != number) {
+                    let (number, raw) = coming.next().ok_or_else(|| {
+                        Error::out_of_spec("its baskets are not in order of entries")
                     })?;
-                    while now.as_ref().is_none_or(|known| known.number != number) {
-                        let (number, raw) = coming.next().ok_or_else(|| {
-                            Error::out_of_spec("its baskets are not in order of entries")
-                        })?;
-                        let opened = self.opened(branch, number, &raw);
-                        let opened = self.in_basket(branch, number, opened)?;
-                        now = Some(current(number, Arc::new(opened))?);
-                    }
-                    let end = rows.end.min(place.end());
-                    if let Some(Current { basket, offsets, .. }) = &now {
-                        let cut = next - place.first..end - place.first;
-                        let added = packer.add(basket, cut, offsets.as_deref());
-                        self.in_basket(branch, number, added)?;
-                    }
-                    next = end;
+                    let opened = self.opened(branch, number, &raw);
+                    let opened = self.in_basket(branch, number, opened)?;
+                    now = Some(current(number, Arc::new(opened))?);
+                }
+                if let Some(Current { basket, offsets, .. }) = &now {
+                    let added = packer.add(basket, &cuts, offsets.as_deref());
+                    self.in_basket(branch, number, added)?;
                 }
             }
             packer.flush()?;
@@ -243,6 +232,36 @@ impl Work<'_> {
             opened.keep(task.branch, number, basket);
         }
         Ok(packer.finish()?.into_iter().map(Made::Packed).collect())
+    }
+
+    /// Returns the numbers of the baskets with entries of a range of the output, and these entries, counted from the first
+    /// of their basket.
+    fn cuts(
+        &self,
+        branch: &JoinedBranch,
+        range: &Range<u64>,
+    ) -> Result<Vec<(usize, Vec<Range<u64>>)>> {
+        let mut cuts: Vec<(usize, Vec<Range<u64>>)> = Vec::new();
+        let mut number = 0;
+        for rows in self.entries.of(range) {
+            let mut next = rows.start;
+            while next < rows.end {
+                if branch.baskets.get(number).is_none_or(|basket| !basket.holds(next)) {
+                    number = branch.basket_of(next);
+                }
+                let basket = branch.baskets.get(number).filter(|basket| basket.holds(next));
+                let basket = basket
+                    .ok_or_else(|| Error::out_of_spec(format!("no basket has the entry {next}")))?;
+                let end = rows.end.min(basket.end());
+                let cut = next - basket.first..end - basket.first;
+                match cuts.last_mut() {
+                    Some((last, of_basket)) if *last == number => of_basket.push(cut),
+                    _ => cuts.push((number, vec![cut])),
+                }
+                next = end;
+            }
+        }
+        Ok(cuts)
     }
 
     /// Opens a basket, whose processes get new numbers.
@@ -305,6 +324,10 @@ impl Work<'_> {
         let branch = self.branch(task);
         let mut needed: Vec<usize> = Vec::new();
         for rows in task.part.iter().flat_map(|range| self.entries.of(range)) {
+            let last = needed.last().and_then(|&last| branch.baskets.get(last));
+            if last.is_some_and(|last| rows.end <= last.end()) {
+                continue;
+            }
             let Range { start, end } = branch.needed(&rows);
             needed.extend(start.max(needed.last().map_or(0, |last| last + 1))..end);
         }

@@ -9,7 +9,7 @@ use nyssa_root::streamer::{
     OTHER_PROCESS, ObjectCopy, StreamerInfos, has_references, process_number,
 };
 
-use super::{Choice, MergedObjects, Started, State, WITHOUT, refused};
+use super::{Choice, MergedObjects, Started, Treatment, WITHOUT, refused};
 use crate::merge::input_file::{Contents, InputFile};
 use crate::merge::places::Places;
 use crate::merge::plan::Plan;
@@ -131,7 +131,7 @@ impl<'f> JoinedKeys<'f> {
         match self.started.get_mut(&key.path).filter(|_| skip && !is_out_of_place) {
             Some(started) => {
                 let reason = format!("{reason} (in {})", input.file.name());
-                started.state = State::LeftOut(reason);
+                started.state = Treatment::LeftOut(reason);
             }
             None => self.out_of_place(input, key, reason, skip)?,
         }

@@ -9,7 +9,7 @@ use nyssa_root::error::Result;
 use nyssa_root::fetch::read_all;
 
 use super::{
-    ClusterPart, ColumnPart, Distribution, Groups, Inspection, Part, RNTupleLayout, codec,
+    ClusterPart, ColumnPart, Distribution, Groups, Inspection, PartSizes, RNTupleLayout, codec,
 };
 
 /// The number of bytes at the start of a page that show how it is compressed.
@@ -34,30 +34,31 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
     let mut clusters = Vec::new();
     let (mut compressions, mut settings) = (Groups::default(), Groups::default());
     for cluster in reader.clusters_info()? {
-        let mut part = Part::default();
+        let mut part = PartSizes::default();
         let mut compressed = Vec::new();
         let of_columns = columns.iter_mut().zip(&mut column_pages);
         for (range, (column, column_pages)) in cluster.columns.iter().zip(of_columns) {
-            let mut sum = Part { elements: range.elements, ..Part::default() };
+            let mut sum = PartSizes { elements: range.elements, ..PartSizes::default() };
             for page in &range.pages {
                 let bytes = page.stored_bytes();
                 let uncompressed_bytes = page.uncompressed_bytes(column.bits);
                 sum.uncompressed_bytes += uncompressed_bytes;
                 sum.pages += 1;
                 let elements = u64::from(page.elements);
-                let mut one = Part { pages: 1, elements, uncompressed_bytes, ..Part::default() };
+                let mut page_sizes =
+                    PartSizes { pages: 1, elements, uncompressed_bytes, ..PartSizes::default() };
                 if seen.insert(page.locator.offset) {
                     sum.stored_bytes = sum.stored_bytes.saturating_add(bytes);
-                    one.stored_bytes = bytes;
+                    page_sizes.stored_bytes = bytes;
                     pages.push(bytes);
                     column_pages.push(bytes);
                 }
                 // Pages that do not become smaller are stored without compression.
                 if page.locator.size < uncompressed_bytes {
-                    compressed.push((page.locator.offset, column.id, one));
+                    compressed.push((page.locator.offset, column.id, page_sizes));
                 } else {
                     note(column, "none");
-                    compressions.add("none", &one);
+                    compressions.add("none", &page_sizes);
                 }
             }
             part.add(&sum);
@@ -106,9 +107,9 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
 }
 
 /// Returns how the pages at some places are compressed, by their first bytes.
-fn codecs(reader: &Reader, pages: &[(u64, u32, Part)]) -> Result<Vec<&'static str>> {
+fn codecs(reader: &Reader, pages: &[(u64, u32, PartSizes)]) -> Result<Vec<&'static str>> {
     let end = reader.source().size();
-    let range = |&(offset, ..): &(u64, u32, Part)| {
+    let range = |&(offset, ..): &(u64, u32, PartSizes)| {
         offset.min(end)..offset.saturating_add(TAG_BYTES).min(end)
     };
     let ranges: Vec<_> = pages.iter().map(range).collect();
@@ -153,7 +154,7 @@ fn column(schema: &Schema, names: &HashMap<FieldId, String>, id: u32) -> ColumnP
         bits: column.bits,
         codecs: Vec::new(),
         pages: Distribution::default(),
-        part: Part::named(&name, &field.type_name),
+        part: PartSizes::named(&name, &field.type_name),
     }
 }
 
@@ -175,14 +176,14 @@ fn owner(schema: &Schema, mut id: FieldId) -> FieldId {
 }
 
 /// Sums the columns by the fields for which they count, in the order of the schema.
-fn fields(schema: &Schema, columns: &[ColumnPart]) -> Vec<Part> {
+fn fields(schema: &Schema, columns: &[ColumnPart]) -> Vec<PartSizes> {
     let mut order: Vec<FieldId> = Vec::new();
-    let mut parts: HashMap<FieldId, Part> = HashMap::new();
+    let mut parts: HashMap<FieldId, PartSizes> = HashMap::new();
     for (column, physical) in columns.iter().zip(&schema.columns) {
         let id = owner(schema, physical.field);
         parts.entry(id).or_insert_with(|| {
             order.push(id);
-            Part::named(&column.part.name, &column.part.type_name)
+            PartSizes::named(&column.part.name, &column.part.type_name)
         });
         if let Some(part) = parts.get_mut(&id) {
             part.add(&column.part);

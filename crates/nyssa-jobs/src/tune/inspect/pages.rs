@@ -59,12 +59,12 @@ impl PageMap {
     /// # Errors
     /// Returns an error if a page list is damaged or cannot be read.
     pub fn of(dataset: &Opened) -> Result<Self> {
-        let mut found = match dataset {
+        let mut map = match dataset {
             Opened::Tree(reader) => of_tree(reader),
             Opened::NTuple(reader) => of_ntuple(reader)?,
         };
-        found.pages.sort_unstable();
-        Ok(found)
+        map.pages.sort_unstable();
+        Ok(map)
     }
 }
 

@@ -9,7 +9,7 @@ use nyssa_root::fetch::read_all;
 use nyssa_root::rootfile::KeyEntry;
 use nyssa_ttree::{Basket, Branch, Reader};
 
-use super::{ClusterPart, Distribution, Groups, Inspection, Part, codec};
+use super::{ClusterPart, Distribution, Groups, Inspection, PartSizes, codec};
 
 /// The number of bytes read of each basket: its key and the start of its compressed data.
 const KEY_BYTES: u64 = 512;
@@ -28,7 +28,7 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
     let mut compressions = Groups::default();
     let mut clusters: Vec<_> = reader.clusters().into_iter().map(cluster).collect();
     for (item, branch) in branches(reader) {
-        let mut part = Part::named(&item.name, &item.type_name);
+        let mut part = PartSizes::named(&item.name, &item.type_name);
         part.elements = branch.entries.saturating_sub(branch.first_entry);
         if branch.is_elsewhere || reader.reach(branch).is_err() {
             fields.push(part);
@@ -44,7 +44,7 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
                 }
                 sizes.push(basket.stored_bytes);
                 compressions.add(name, &basket);
-                part.add(&Part { elements: 0, ..basket });
+                part.add(&PartSizes { elements: 0, ..basket });
             }
         }
         fields.push(part);
@@ -72,7 +72,7 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
 
 fn cluster(entries: Range<u64>) -> ClusterPart {
     let Range { start, end } = entries;
-    ClusterPart { first_entry: start, entries: end - start, part: Part::default() }
+    ClusterPart { first_entry: start, entries: end - start, part: PartSizes::default() }
 }
 
 /// Returns the branches that hold data, each with its column.
@@ -84,7 +84,7 @@ pub(super) fn branches(reader: &Reader) -> impl Iterator<Item = (&ColumnInfo, &B
 }
 
 /// Returns the compression and sizes of each basket.
-fn stored(reader: &Reader, baskets: &[Basket]) -> Result<Vec<(&'static str, Part)>> {
+fn stored(reader: &Reader, baskets: &[Basket]) -> Result<Vec<(&'static str, PartSizes)>> {
     let on_disk = baskets.iter().filter(|basket| basket.embedded.is_none());
     let first = on_disk.clone().next().map_or(0, |basket| basket.seek);
     let end = reader.extent(first)?.end;
@@ -92,7 +92,7 @@ fn stored(reader: &Reader, baskets: &[Basket]) -> Result<Vec<(&'static str, Part
         .map(|basket| basket.seek.min(end)..basket.seek.saturating_add(KEY_BYTES).min(end))
         .collect();
     let mut keys = read_all(reader.source(), &ranges)?.into_iter();
-    let one = |basket: &Basket| match &basket.embedded {
+    let sizes = |basket: &Basket| match &basket.embedded {
         Some(bytes) => {
             // They are compressed together with the rest of the tree object.
             Ok((INSIDE, part(basket, basket.bytes, bytes.len() as u64)))
@@ -115,10 +115,10 @@ fn stored(reader: &Reader, baskets: &[Basket]) -> Result<Vec<(&'static str, Part
             Ok((name, part(basket, u64::from(key.nbytes), uncompressed)))
         }
     };
-    baskets.iter().map(one).collect()
+    baskets.iter().map(sizes).collect()
 }
 
-fn part(basket: &Basket, stored_bytes: u64, uncompressed_bytes: u64) -> Part {
+fn part(basket: &Basket, stored_bytes: u64, uncompressed_bytes: u64) -> PartSizes {
     let elements = basket.entries;
-    Part { pages: 1, elements, stored_bytes, uncompressed_bytes, ..Part::default() }
+    PartSizes { pages: 1, elements, stored_bytes, uncompressed_bytes, ..PartSizes::default() }
 }

@@ -78,8 +78,9 @@ pub(super) fn fields(reader: &Reader) -> Fields {
     for &id in reader.top_level() {
         let first = rows.len();
         add(reader, id, 0, &mut rows);
-        let found = reader.find_column(&reader.schema().field(id).name);
-        if let (Some(row), Some(Err(reason))) = (rows.get_mut(first), found.map(|item| &item.field))
+        let column = reader.find_column(&reader.schema().field(id).name);
+        if let (Some(row), Some(Err(reason))) =
+            (rows.get_mut(first), column.map(|item| &item.field))
         {
             row.unreadable = Some(reason.clone());
         }

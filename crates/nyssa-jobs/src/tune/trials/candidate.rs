@@ -100,17 +100,17 @@ impl Candidate {
             [] => COMPRESSIONS.map(level).to_vec(),
             requested => requested.to_vec(),
         };
-        let mut found = vec![Self::default_for(format)];
+        let mut candidates = vec![Self::default_for(format)];
         for choice in all {
             for encoding in [Encodings::Auto, Encodings::Default] {
                 let (compression, effort) = (choice.compression, choice.effort(None));
-                let one = Self { compression, effort, encoding, ..Self::default() };
-                if !found.contains(&one) {
-                    found.push(one);
+                let candidate = Self { compression, effort, encoding, ..Self::default() };
+                if !candidates.contains(&candidate) {
+                    candidates.push(candidate);
                 }
             }
         }
-        found
+        candidates
     }
 
     /// Returns whether users name a level of zstd that has large tables, and looks further back in larger pages.

@@ -65,14 +65,19 @@ pub(super) fn expect(
             (measured.file_bytes as f64, 0.0, measured.clusters)
         }
         _ => {
-            let found =
+            let extrapolated =
                 extrapolate(measured, &overhead.pages, candidate, all.entries, overhead.file);
             let spread = spread(measured, all.entries);
             let unseen = 1.0 - entries as f64 / (all.entries as f64).max(1.0);
-            let model = (tune::UNSURE * found.corrected).hypot(tune::MODEL * unseen * found.bytes);
+            let model = (tune::UNSURE * extrapolated.corrected)
+                .hypot(tune::MODEL * unseen * extrapolated.bytes);
             let error = spread.hypot(model);
             let more = measured.growth.map_or(0.0, |growth| growth.bytes * all.entries as f64);
-            (overhead.file as f64 + (found.bytes + more).max(0.0), error, found.clusters)
+            (
+                overhead.file as f64 + (extrapolated.bytes + more).max(0.0),
+                error,
+                extrapolated.clusters,
+            )
         }
     };
     let total = all.entries as f64;

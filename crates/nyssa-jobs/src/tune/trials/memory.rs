@@ -76,10 +76,10 @@ fn planned(measured: &Measured, (entries, clusters): (u64, u64), subject: &Subje
     let Some(schema) = &measured.schema else { return 0.0 };
     let share = entries as f64 / measured.total_entries().max(1) as f64 / clusters.max(1) as f64;
     let mut units: BTreeMap<FieldId, Unit> = BTreeMap::new();
-    for (column, found) in schema.columns.iter().zip(&measured.columns) {
+    for (column, stored) in schema.columns.iter().zip(&measured.columns) {
         let unit = units.entry(owner(schema, column.field, subject.format)).or_default();
-        unit.values += found.uncompressed as f64 * share;
-        unit.pages += found.stored as f64 * share;
+        unit.values += stored.uncompressed as f64 * share;
+        unit.pages += stored.stored as f64 * share;
     }
     let units: Vec<Unit> = units.into_values().collect();
     let clusters = usize::try_from(clusters).unwrap_or(usize::MAX);
@@ -113,17 +113,17 @@ fn owner(schema: &Schema, field: FieldId, format: Format) -> FieldId {
 
 /// Returns the batches of a rewrite: neighbouring fields that fit into a part of the memory.
 fn batches(fields: &[Unit]) -> Vec<Unit> {
-    let mut found: Vec<Unit> = Vec::new();
+    let mut batches: Vec<Unit> = Vec::new();
     for field in fields {
-        match found.last_mut() {
+        match batches.last_mut() {
             Some(last) if last.values + field.values <= BATCH_BYTES => {
                 last.values += field.values;
                 last.pages += field.pages;
             }
-            _ => found.push(*field),
+            _ => batches.push(*field),
         }
     }
-    found
+    batches
 }
 
 /// Returns the maximum bytes that units of `clusters` equal clusters have in memory, with this number of threads and

@@ -115,19 +115,28 @@ mod tests {
         let costs = PageCosts::of(&whole.columns, &halves.columns);
         // A million entries have eight pages of a mebibyte in one cluster.
         let candidate = Candidate::default();
-        let found = extrapolate(&whole, &costs, &candidate, 1_000_000, 1000);
-        assert_eq!(found.clusters, 1);
-        assert!((found.bytes - (5_000_000.0 + 8.0 * 112.0)).abs() < 1e-6, "{found:?}");
-        assert!((found.corrected - (5000.0 - 8.0) * 100.0).abs() < 1e-6, "{found:?}");
+        let extrapolated = extrapolate(&whole, &costs, &candidate, 1_000_000, 1000);
+        assert_eq!(extrapolated.clusters, 1);
+        assert!(
+            (extrapolated.bytes - (5_000_000.0 + 8.0 * 112.0)).abs() < 1e-6,
+            "{extrapolated:?}"
+        );
+        assert!((extrapolated.corrected - (5000.0 - 8.0) * 100.0).abs() < 1e-6, "{extrapolated:?}");
         // Clusters of a mebibyte, where each has two pages.
         let small = Candidate { cluster_size: 1 << 20, ..candidate };
-        let found = extrapolate(&whole, &costs, &small, 1_000_000, 1000);
-        assert_eq!(found.clusters, 5);
-        assert!((found.bytes - (5_000_000.0 + 10.0 * 112.0)).abs() < 1e-6, "{found:?}");
+        let extrapolated = extrapolate(&whole, &costs, &small, 1_000_000, 1000);
+        assert_eq!(extrapolated.clusters, 5);
+        assert!(
+            (extrapolated.bytes - (5_000_000.0 + 10.0 * 112.0)).abs() < 1e-6,
+            "{extrapolated:?}"
+        );
         // Smaller pages.
         let pages = Candidate { page_size: 64 << 10, ..candidate };
-        let found = extrapolate(&whole, &costs, &pages, 1_000_000, 1000);
-        assert!((found.bytes - (5_000_000.0 + 123.0 * 112.0)).abs() < 1e-6, "{found:?}");
+        let extrapolated = extrapolate(&whole, &costs, &pages, 1_000_000, 1000);
+        assert!(
+            (extrapolated.bytes - (5_000_000.0 + 123.0 * 112.0)).abs() < 1e-6,
+            "{extrapolated:?}"
+        );
     }
 
     #[test]
@@ -147,10 +156,10 @@ mod tests {
     fn without_costs_all_scales() {
         let whole = trial(1, 200);
         let candidate = Candidate::default();
-        let found = extrapolate(&whole, &PageCosts::default(), &candidate, 2000, 1000);
-        assert!((found.bytes - (11_000.0 + 12.0)).abs() < 1e-6, "{found:?}");
+        let extrapolated = extrapolate(&whole, &PageCosts::default(), &candidate, 2000, 1000);
+        assert!((extrapolated.bytes - (11_000.0 + 12.0)).abs() < 1e-6, "{extrapolated:?}");
         let nothing = Measured::default();
-        let found = extrapolate(&nothing, &PageCosts::default(), &candidate, 10, 0);
-        assert_eq!(found, Extrapolated { bytes: 0.0, corrected: 0.0, clusters: 1 });
+        let extrapolated = extrapolate(&nothing, &PageCosts::default(), &candidate, 10, 0);
+        assert_eq!(extrapolated, Extrapolated { bytes: 0.0, corrected: 0.0, clusters: 1 });
     }
 }

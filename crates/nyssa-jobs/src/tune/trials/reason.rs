@@ -27,33 +27,41 @@ pub(super) fn reasons(objective: Objective, chosen: &Tried, all: &[Tried]) -> Ve
             others.filter(|other| other.candidate == with(base, &other.candidate)).collect()
         };
         let bases = [me, before_sizes, before_streamer].into_iter();
-        bases.map(like).find(|found| !found.is_empty()).unwrap_or_default()
+        bases.map(like).find(|trials| !trials.is_empty()).unwrap_or_default()
     };
-    let codecs =
-        others(&|base, one| Candidate { compression: one.compression, effort: one.effort, ..base });
-    let encodings = others(&|base, one| Candidate { encoding: one.encoding, ..base });
-    let clusters = others(&|base, one| Candidate { cluster_size: one.cluster_size, ..base });
-    let pages = others(&|base, one| Candidate { page_size: one.page_size, ..base });
-    let streamed = others(&|base, one| Candidate { streamer: one.streamer, ..base });
-    let one = |option, value: String, others: &[&Tried], name: &dyn Fn(&Candidate) -> String| {
+    let codecs = others(&|base, other| Candidate {
+        compression: other.compression,
+        effort: other.effort,
+        ..base
+    });
+    let encodings = others(&|base, other| Candidate { encoding: other.encoding, ..base });
+    let clusters = others(&|base, other| Candidate { cluster_size: other.cluster_size, ..base });
+    let pages = others(&|base, other| Candidate { page_size: other.page_size, ..base });
+    let streamed = others(&|base, other| Candidate { streamer: other.streamer, ..base });
+    let reason = |option, value: String, others: &[&Tried], name: &dyn Fn(&Candidate) -> String| {
         let option = String::from(option);
         Reason { option, value, reason: compared(objective, chosen, others, name) }
     };
     let streamer_name = |streamer: Option<StreamerFields>| {
         streamer.map_or_else(|| COLUMNS.to_owned(), |fields| fields.to_string())
     };
-    let mut objects =
-        one("streamer", streamer_name(streamer), &streamed, &|one| streamer_name(one.streamer));
+    let mut objects = reason("streamer", streamer_name(streamer), &streamed, &|candidate| {
+        streamer_name(candidate.streamer)
+    });
     if !all.iter().any(|item| item.candidate.streamer.is_some()) {
         NO_OBJECTS.clone_into(&mut objects.reason);
     }
     let codec = |item: &Candidate| format!("{} with effort {}", item.compression, item.effort);
     vec![
-        one("compression", compression.to_string(), &codecs, &codec),
-        one("effort", effort.to_string(), &codecs, &codec),
-        one("encoding", encoding.to_string(), &encodings, &|one| one.encoding.to_string()),
-        one("cluster_size", cluster_size.to_string(), &clusters, &|one| mib(one.cluster_size)),
-        one("page_size", page_size.to_string(), &pages, &|one| mib(one.page_size)),
+        reason("compression", compression.to_string(), &codecs, &codec),
+        reason("effort", effort.to_string(), &codecs, &codec),
+        reason("encoding", encoding.to_string(), &encodings, &|candidate| {
+            candidate.encoding.to_string()
+        }),
+        reason("cluster_size", cluster_size.to_string(), &clusters, &|candidate| {
+            mib(candidate.cluster_size)
+        }),
+        reason("page_size", page_size.to_string(), &pages, &|candidate| mib(candidate.page_size)),
         objects,
     ]
 }

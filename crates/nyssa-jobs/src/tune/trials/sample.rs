@@ -112,9 +112,9 @@ mod tests {
 
     #[test]
     fn nearly_all_is_all() {
-        let one = |entries: u64| std::iter::once(0..entries).collect::<Vec<_>>();
-        assert_eq!(population(10, 100, 1 << 30).spread(80), one(100));
-        assert_eq!(population(10, 0, 0).spread(0), one(0));
+        let range_to = |entries: u64| std::iter::once(0..entries).collect::<Vec<_>>();
+        assert_eq!(population(10, 100, 1 << 30).spread(80), range_to(100));
+        assert_eq!(population(10, 0, 0).spread(0), range_to(0));
         assert_eq!(population(10, 100, 1 << 20).entries_of(1e9), 100);
         assert_eq!(halves(&[0..3, 5..6]), [0..1, 1..3, 5..6]);
     }

@@ -33,9 +33,10 @@ pub(super) fn fewest_threads(objective: Objective, all: &[&Expected]) -> Option<
 
 /// Returns the score if all quantities count: a percent of bytes is worth four percent of the time to read and eight
 /// percent of the time to write.
-fn balance(one: &Expected) -> f64 {
-    let times = one.read_seconds.max(1e-6).powf(0.25) * one.write_cpu_seconds.max(1e-6).powf(0.125);
-    one.bytes as f64 * times
+fn balance(expected: &Expected) -> f64 {
+    let times = expected.read_seconds.max(1e-6).powf(0.25)
+        * expected.write_cpu_seconds.max(1e-6).powf(0.125);
+    expected.bytes as f64 * times
 }
 
 /// Returns the index of the least by `second` among the expectations that are within `tolerance` of the least by

@@ -93,11 +93,11 @@ pub fn tune(
         notes: Vec::new(),
         context,
     };
-    let found = search.run(options).map_err(|error| {
+    let result = search.run(options).map_err(|error| {
         let explained = error.system().and_then(|system| search.subject.folder.explain(system));
         explained.map_or(error, Error::from)
     })?;
-    let mut report = found.report(&search)?;
+    let mut report = result.report(&search)?;
     report.input = file.name().to_owned();
     report.dataset = path;
     report.format = inspection.format.to_owned();
@@ -192,8 +192,8 @@ impl Search<'_> {
         let mut curves = self.try_sizes(&second, &mut tried)?;
         let chosen = self.best(&tried)?;
         curves.push(self.try_threads(&threads_sample, &chosen)?);
-        let found = self.last_sample(tried, chosen, second)?;
-        Ok(SearchResult { curves, ..found })
+        let result = self.last_sample(tried, chosen, second)?;
+        Ok(SearchResult { curves, ..result })
     }
 
     /// Returns the sample on which all candidates are tried. It is as large as the budget allows. From now on, trials
@@ -335,8 +335,8 @@ impl Search<'_> {
         if !self.subject.has_objects {
             return Ok(());
         }
-        let found = self.try_all("streamer fields", &[candidate], ranges)?;
-        tried.extend(found);
+        let tries = self.try_all("streamer fields", &[candidate], ranges)?;
+        tried.extend(tries);
         Ok(())
     }
 
@@ -354,9 +354,9 @@ impl Search<'_> {
             }
             let context = self.subject.context.on_threads(threads)?;
             let context = std::mem::replace(&mut self.subject.context, context);
-            let found = self.attempt_with(&candidate, ranges, chosen.profile.clone());
+            let attempt = self.attempt_with(&candidate, ranges, chosen.profile.clone());
             self.subject.context = context;
-            points.push((threads as u64, found?.expected));
+            points.push((threads as u64, attempt?.expected));
         }
         self.sampled("threads", ranges, points.len());
         if points.is_empty() {

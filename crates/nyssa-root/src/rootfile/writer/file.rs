@@ -277,7 +277,7 @@ impl RootFileWriter {
         for name in path.split('/').filter(|name| !name.is_empty()).map(name_of) {
             let name = name.as_bstr();
             current = match self.find_directory(current, name) {
-                Some(found) => found,
+                Some(directory) => directory,
                 None => self.add_directory(current, name, name, self.datime)?,
             };
         }

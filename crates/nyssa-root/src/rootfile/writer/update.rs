@@ -69,7 +69,7 @@ impl RootFileWriter {
         self.load_directory(file, &top, None, BEGIN, record)?;
         self.directories[0].uuid = header.uuid;
         // This also refuses a directory that lies inside itself.
-        file.walk()?;
+        file.check_end(&file.walk()?)?;
         let mut lists = vec![(0, file.keys()?)];
         while let Some((index, keys)) = lists.pop() {
             for entry in keys {

@@ -118,17 +118,17 @@ impl Compiler<'_> {
     /// pairs with other containers may have the same members.
     fn pair_checksum(&self, first: &Item, second: &Item, name: &str) -> u32 {
         let pairs = self.order.iter().filter(|name| name.starts_with("pair<"));
-        let mut found =
+        let mut pairs =
             pairs.filter_map(|name| self.classes.get(name)?.first()).filter_map(|info| {
                 match Item::parse(&info.name) {
-                    Some(Item::Pair(one, two, own)) if same(first, &one) && same(second, &two) => {
+                    Some(Item::Pair(key, two, own)) if same(first, &key) && same(second, &two) => {
                         Some((own == name, info.checksum))
                     }
                     _ => None,
                 }
             });
-        let other = found.next();
-        let named = other.into_iter().chain(found).find(|(is_named, _)| *is_named);
+        let other = pairs.next();
+        let named = other.into_iter().chain(pairs).find(|(is_named, _)| *is_named);
         named.or(other).map_or(0, |(_, checksum)| checksum)
     }
 
@@ -163,17 +163,17 @@ impl Compiler<'_> {
 }
 
 /// Returns whether two types are the same, even if their classes are spelt in different ways.
-fn same(one: &Item, other: &Item) -> bool {
-    match (one, other) {
-        (Item::Object(one), Item::Object(other)) | (Item::Pointer(one), Item::Pointer(other)) => {
-            type_name::normalize(one) == type_name::normalize(other)
+fn same(this: &Item, other: &Item) -> bool {
+    match (this, other) {
+        (Item::Object(this), Item::Object(other)) | (Item::Pointer(this), Item::Pointer(other)) => {
+            type_name::normalize(this) == type_name::normalize(other)
         }
-        (Item::Sequence(one), Item::Sequence(other)) => same(one, other),
-        (Item::Pair(one, more, _), Item::Pair(other, rest, _))
-        | (Item::Map(one, more, _), Item::Map(other, rest, _)) => {
-            same(one, other) && same(more, rest)
+        (Item::Sequence(this), Item::Sequence(other)) => same(this, other),
+        (Item::Pair(this, more, _), Item::Pair(other, rest, _))
+        | (Item::Map(this, more, _), Item::Map(other, rest, _)) => {
+            same(this, other) && same(more, rest)
         }
-        _ => one == other,
+        _ => this == other,
     }
 }
 

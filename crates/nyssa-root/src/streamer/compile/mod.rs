@@ -194,11 +194,11 @@ impl<'a> Compiler<'a> {
                 "the file has no streamer info of class {class}"
             )));
         }
-        let found = infos
+        let info = infos
             .iter()
             .find(|info| info.checksum == checksum && checksum != 0)
             .or_else(|| infos.iter().find(|info| info.version == version));
-        let info = *found.ok_or_else(|| {
+        let info = *info.ok_or_else(|| {
             Error::unsupported(format!(
                 "the file has no streamer info of version {version} of {class}"
             ))

@@ -6,6 +6,7 @@ use super::{Declarations, UNVERSIONED};
 use crate::definitions::Definition;
 use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
+use crate::streamer::compile::is_container;
 use crate::streamer::info::{ANY_POINTER, ARRAY, CONTAINER, ClassInfo, Element, OBJECT};
 use crate::type_name::TypeName;
 
@@ -203,18 +204,36 @@ fn pointer(declarations: &mut Declarations<'_>, text: &str, pointee: &str) -> Re
     };
     let object = declarations.stored(bare)?;
     let kind = match object.kind {
-        Kind::Object => Kind::Pointer,
+        Kind::Object => {
+            declarations.pointees.insert(object.type_name.clone());
+            Kind::Pointer
+        }
         _ if declarations.of_fields => Kind::Hidden,
+        // They are streamed as members without a pointer, empty for a null pointer.
+        Kind::Container(_) | Kind::Text if text.trim().ends_with('*') => object.kind,
+        Kind::Container(_) | Kind::Text => {
+            return Err(Error::unsupported(format!(
+                "{text}: ROOT does not read what it writes of a std::unique_ptr of a container or a string: declare it \
+                 as \"{bare}*\""
+            )));
+        }
         _ => {
             return Err(Error::unsupported(format!(
-                "{text}: nyssa streams pointers to objects of classes in trees: declare it as {bare:?}"
+                "{text}: ROOT does not store what a pointer to a number leads to: declare it as {bare:?}"
             )));
         }
     };
     let named = |name: &String| format!("{mark}{name}*");
     let counted = object.counted.as_ref().map(named);
-    let stored = Stored::new(named(&object.type_name), Layout::of(POINTER, POINTER), kind);
-    Ok(Stored { counted, ..stored })
+    let layout = Layout::of(POINTER, POINTER);
+    if let Kind::Container(_) | Kind::Text = kind {
+        // Streamer infos leave `const` out, and checksums count it.
+        let counted = counted.or_else(|| (!mark.is_empty()).then(|| named(&object.type_name)));
+        let enum_code = object.enum_code;
+        let stored = Stored::new(format!("{}*", object.type_name), layout, kind);
+        return Ok(Stored { counted, enum_code, ..stored });
+    }
+    Ok(Stored { counted, ..Stored::new(named(&object.type_name), layout, kind) })
 }
 
 /// Returns how a standard container, a pair, a pointer or a set of bits is stored.
@@ -251,13 +270,23 @@ fn template(declarations: &mut Declarations<'_>, text: &str) -> Result<Stored> {
         return Err(Error::invalid_argument(format!("{text}: wrong template arguments")));
     }
     let all = stored_all(declarations, &arguments)?;
-    if let Some(one) = all.iter().find(|element| element.is_enum())
+    if let Some(enumeration) = all.iter().find(|element| element.is_enum())
         && !declarations.of_fields
     {
         return Err(Error::unsupported(format!(
             "{text}: nyssa streams an enum as a member, not in a container or a pair: use \"int\" instead of \
              {}",
-            one.type_name
+            enumeration.type_name
+        )));
+    }
+    let is_refused = |item: &&Stored| {
+        let pointee = item.type_name.strip_suffix('*');
+        pointee.is_some_and(|pointee| is_container(pointee) || pointee == "string" && expected > 1)
+    };
+    if let Some(item) = all.iter().find(is_refused).filter(|_| !declarations.of_fields) {
+        return Err(Error::unsupported(format!(
+            "{text}: nyssa streams pointers to containers as members, not in a container: declare the items as {:?}",
+            item.type_name.trim_end_matches('*')
         )));
     }
     let owns = |item: &Stored| matches!(item.kind, Kind::Pointer) && item.counted.is_some();

@@ -17,6 +17,7 @@ use std::collections::HashSet;
 use crate::definitions::{Definition, Definitions, NO_VERSION};
 use crate::error::{Error, Result, ResultExt};
 use crate::streamer::info::{ClassInfo, Element, StreamerInfos};
+use crate::type_name::TypeName;
 use checksum::Declared;
 use element::{Layout, Stored};
 
@@ -32,6 +33,8 @@ pub struct Declarations<'d> {
     classes: Vec<(ClassInfo, Layout)>,
     /// The pairs that are more than the items of a map, which the interpreter of ROOT therefore knows.
     pairs: HashSet<String>,
+    /// The classes of pointers.
+    pointees: HashSet<String>,
     depth: usize,
     /// Whether the classes are of fields of RNTuples, which have types that trees have not.
     of_fields: bool,
@@ -40,8 +43,8 @@ pub struct Declarations<'d> {
 impl<'d> Declarations<'d> {
     /// Starts without classes.
     pub fn new(definitions: &'d Definitions) -> Self {
-        let (classes, pairs) = (Vec::new(), HashSet::new());
-        Self { definitions, classes, pairs, depth: 0, of_fields: false }
+        let (classes, pairs, pointees) = (Vec::new(), HashSet::new(), HashSet::new());
+        Self { definitions, classes, pairs, pointees, depth: 0, of_fields: false }
     }
 
     /// Starts without classes, for classes of fields of RNTuples: they have types that ROOT does not stream. Their pairs are
@@ -50,7 +53,8 @@ impl<'d> Declarations<'d> {
         Self { of_fields: true, ..Self::new(definitions) }
     }
 
-    /// Declares all classes in a C++ type. Returns ROOT's name of the type: `vector<Jet>` for `std::vector<Jet>`.
+    /// Declares all classes in a C++ type, and the classes that are derived from the classes of its pointers. Returns ROOT's
+    /// name of the type: `vector<Jet>` for `std::vector<Jet>`.
     ///
     /// # Errors
     /// `InvalidArgument` for a text that is not a C++ type, for unknown names, and for a class that contains itself;
@@ -59,8 +63,45 @@ impl<'d> Declarations<'d> {
         let stored = self.stored(type_name)?;
         match stored.refused_alone().filter(|_| !self.of_fields) {
             Some(reason) => Err(Error::unsupported(format!("{type_name}: {reason}"))),
-            None => Ok(stored.type_name),
+            None => {
+                self.declare_derived()?;
+                Ok(stored.type_name)
+            }
         }
+    }
+
+    /// Declares the classes that are derived from the class of a pointer, since it may lead to their objects. Fields of
+    /// RNTuples have no such pointers.
+    fn declare_derived(&mut self) -> Result<()> {
+        let definitions = self.definitions;
+        let is_next = |declared: &Self, name: &str| {
+            let known = declared.classes.iter().any(|(info, _)| info.name == name);
+            !known && !declared.of_fields && declared.may_be_behind(name)
+        };
+        // A derived class may have pointers, too.
+        while let Some(name) = definitions.names().find(|name| is_next(self, name)) {
+            self.stored(name).in_field(name)?;
+        }
+        Ok(())
+    }
+
+    /// Returns whether a class has the class of a pointer as a base class, directly or not.
+    fn may_be_behind(&self, name: &str) -> bool {
+        let (mut open, mut seen) = (vec![name.to_owned()], HashSet::new());
+        while let Some(name) = open.pop() {
+            if let Some(Definition::Class { bases, .. }) = self.definitions.get(&name)
+                && seen.insert(name)
+            {
+                let bases =
+                    bases.iter().filter_map(|base| TypeName::parse_with_typedefs(base).ok());
+                let bases: Vec<String> = bases.map(|base| base.to_string()).collect();
+                if bases.iter().any(|base| self.pointees.contains(base)) {
+                    return true;
+                }
+                open.extend(bases);
+            }
+        }
+        false
     }
 
     /// Returns the streamer infos of all classes that were declared.
@@ -353,7 +394,11 @@ mod tests {
             ("Shape", "a branch of its own cannot be an enum"),
             ("std::vector<Shape>", "as a member, not in a container or a pair"),
             ("Other", "type Other is not known, and no class of that name is defined"),
-            ("float*", "float*: nyssa streams pointers to objects of classes in trees"),
+            ("float*", "float*: ROOT does not store what a pointer to a number leads to"),
+            (
+                "std::vector<std::vector<int>*>",
+                "nyssa streams pointers to containers as members, not in a container",
+            ),
             ("std::optional<int>", "std::optional<int>: ROOT streams no std::optional"),
             (
                 "std::tuple<int,int>",

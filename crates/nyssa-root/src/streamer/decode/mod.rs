@@ -161,8 +161,8 @@ impl<'a> Decoder<'a> {
         origin: Origin,
         read: impl FnOnce(&mut Self) -> Result<()>,
     ) -> Result<()> {
-        let found = range.and_then(|range| Some((range.start, bytes.get(range)?)));
-        let Some((start, bytes)) = found else {
+        let object = range.and_then(|range| Some((range.start, bytes.get(range)?)));
+        let Some((start, bytes)) = object else {
             return Err(Error::out_of_spec("offsets of objects are out of order"));
         };
         self.cursor = Cursor::new(bytes, 0);

@@ -124,8 +124,8 @@ pub(super) fn collect<'n>(node: &'n Node, names: &mut HashSet<&'n str>) {
 }
 
 /// Returns the reason why values of this node cannot be written into a basket, if there is one. Without a `process`,
-/// references (`TRef`) cannot be. Only the objects behind pointers say which classes they have. The encoder refuses objects
-/// that may refer to others.
+/// references (`TRef`) cannot be. A pointer is refused if objects of none of its classes can be written. Only the objects behind
+/// other pointers say which classes they have, and the encoder refuses those that may refer to others.
 pub(in crate::streamer) fn not_in_baskets(node: &Node, process: Option<u16>) -> Option<String> {
     let not_in_baskets = |node: &Node| not_in_baskets(node, process);
     let class = |class: &Class| {
@@ -150,8 +150,13 @@ pub(in crate::streamer) fn not_in_baskets(node: &Node, process: Option<u16>) -> 
             Some(format!("nyssa does not write a {}", items.declared))
         }
         Node::Pointer(pointer) | Node::Collection(_, pointer) => {
-            let is_old = pointer.bare || pointer.form == PointerForm::Link;
-            is_old.then(|| "it is a pointer of an old form".to_owned())
+            if pointer.bare || pointer.form == PointerForm::Link {
+                return Some("it is a pointer of an old form".to_owned());
+            }
+            // Objects of the other classes can be written. A pointer without classes may be null.
+            let mut classes = pointer.classes.iter().map(|(_, node)| not_in_baskets(node));
+            let first = classes.next()??;
+            classes.all(|reason| reason.is_some()).then_some(first)
         }
         Node::Unknown(name) => Some(format!("the file has no streamer info of class {name}")),
         Node::Opaque(_)

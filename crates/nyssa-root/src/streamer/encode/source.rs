@@ -72,18 +72,26 @@ impl<'a> Source<'a> {
     /// # Errors
     /// `InvalidArgument` with the member whose array has another type, or nulls where none are possible.
     pub(super) fn new(shape: &Shape, array: &'a dyn Array) -> Result<Self> {
+        Self::in_objects(shape, array, None)
+    }
+
+    /// Makes the source of the members of objects. `there` says which of the objects are there: the members of the others
+    /// may be null.
+    fn in_objects(shape: &Shape, array: &'a dyn Array, there: Option<&NullBuffer>) -> Result<Self> {
         let nullable = matches!(shape, Shape::Raw | Shape::Optional(_));
-        if !nullable && array.null_count() > 0 {
+        let is_there = |row: usize| there.is_none_or(|there| there.is_valid(row));
+        let mut nulls = (0..array.len()).filter(|&row| array.is_null(row));
+        if !nullable && array.null_count() > 0 && nulls.any(is_there) {
             return Err(Error::invalid_argument("null, where an object has no place for it"));
         }
         let pointer = matches!(shape, Shape::Raw | Shape::Optional(_) | Shape::Union(_));
-        match Self::of_values(shape, array) {
+        match Self::of_values(shape, array, there) {
             Err(_) if pointer && all_null(array) => Ok(Self::Nothing),
-            found => found,
+            array => array,
         }
     }
 
-    fn of_values(shape: &Shape, array: &'a dyn Array) -> Result<Self> {
+    fn of_values(shape: &Shape, array: &'a dyn Array, there: Option<&NullBuffer>) -> Result<Self> {
         let refused = || mismatch(shape, array);
         Ok(match shape {
             Shape::Number(number) | Shape::Quantized(_, number) => {
@@ -104,7 +112,8 @@ impl<'a> Source<'a> {
                 if usize::try_from(list.value_length()) != Ok(*size) {
                     return Err(refused());
                 }
-                let item = Self::new(item, list.values().as_ref())?;
+                let there = there.map(|there| there.expand(*size));
+                let item = Self::in_objects(item, list.values().as_ref(), there.as_ref())?;
                 Self::Fixed { size: *size, item: Box::new(item) }
             }
             Shape::Record(members) => {
@@ -112,25 +121,26 @@ impl<'a> Source<'a> {
                     return Self::of_clones(classes, offsets, items);
                 }
                 let record = array.as_struct_opt().ok_or_else(refused)?;
-                let mut found = 0;
+                let mut columns = 0;
                 let member = |(name, shape): &(String, Shape)| match record.column_by_name(name) {
                     Some(array) => {
-                        found += 1;
-                        Self::new(shape, array.as_ref()).in_field(name)
+                        columns += 1;
+                        Self::in_objects(shape, array.as_ref(), there).in_field(name)
                     }
                     // A split object has no branch for a base class without members.
                     None => Self::without_members(shape).ok_or_else(refused),
                 };
                 let members = members.iter().map(member).collect::<Result<_>>()?;
-                if record.num_columns() != found {
+                if record.num_columns() != columns {
                     return Err(refused());
                 }
                 Self::Record(members)
             }
-            Shape::Optional(value) => Self::Optional {
-                nulls: array.nulls(),
-                value: Box::new(Self::of_values(value, array)?),
-            },
+            Shape::Optional(value) => {
+                let there = NullBuffer::union(there, array.nulls());
+                let value = Box::new(Self::of_values(value, array, there.as_ref())?);
+                Self::Optional { nulls: array.nulls(), value }
+            }
             Shape::Union(alternatives) => {
                 let union = array.as_union_opt().ok_or_else(refused)?;
                 let offsets = union.offsets().ok_or_else(refused)?;
@@ -148,7 +158,7 @@ impl<'a> Source<'a> {
                         Some(((number, (name, shape)), room)) => {
                             *room = match Self::new(shape, child.as_ref()).in_field(name) {
                                 Err(_) if child.is_empty() => Self::Nothing,
-                                found => found?,
+                                array => array?,
                             };
                             *numbers.get_mut(id as usize).ok_or_else(refused)? = number;
                         }

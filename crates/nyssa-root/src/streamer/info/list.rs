@@ -40,12 +40,12 @@ struct Entry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pointee {
     pub class: String,
-    pub parts: Vec<Part>,
+    pub parts: Vec<ObjectPiece>,
 }
 
 /// A part of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum ObjectPiece {
     /// Bytes that do not depend on their position.
     Bytes(Vec<u8>),
     /// A pointer to an object.
@@ -169,11 +169,11 @@ impl Pointee {
             }
             wire::counted(out, |out| {
                 self.parts.iter().try_for_each(|part| match part {
-                    Part::Bytes(bytes) => {
+                    ObjectPiece::Bytes(bytes) => {
                         out.extend_from_slice(bytes);
                         Ok(())
                     }
-                    Part::Pointer(pointee) => pointee.put(out, keylen, classes),
+                    ObjectPiece::Pointer(pointee) => pointee.put(out, keylen, classes),
                 })
             })
         })
@@ -189,7 +189,8 @@ impl Pointee {
 
     /// Returns the name, checksum and class version of a `TStreamerInfo`.
     fn identity(&self) -> Option<(&[u8], &[u8])> {
-        let ("TStreamerInfo", Some(Part::Bytes(head))) = (self.class.as_str(), self.parts.first())
+        let ("TStreamerInfo", Some(ObjectPiece::Bytes(head))) =
+            (self.class.as_str(), self.parts.first())
         else {
             return None;
         };
@@ -233,7 +234,7 @@ impl Parser {
                 let head = between(&body, &rest);
                 let (class, array) = self.pointee(&mut rest)?;
                 let parts = self.array(array)?;
-                vec![head, Part::Pointer(Pointee { class, parts })]
+                vec![head, ObjectPiece::Pointer(Pointee { class, parts })]
             }
             // The rules of schema evolution are strings.
             "TList" => {
@@ -241,7 +242,7 @@ impl Parser {
                 let mut parts = vec![between(&body, &rest)];
                 for _ in 0..count {
                     parts.push(self.leaf(&mut rest)?);
-                    parts.push(Part::Bytes(string(&mut rest)?));
+                    parts.push(ObjectPiece::Bytes(string(&mut rest)?));
                 }
                 parts
             }
@@ -254,7 +255,7 @@ impl Parser {
     }
 
     /// Parses a `TObjArray`.
-    fn array(&mut self, body: Cursor<'_>) -> Result<Vec<Part>> {
+    fn array(&mut self, body: Cursor<'_>) -> Result<Vec<ObjectPiece>> {
         let mut rest = body.clone();
         rest.skip(2)?;
         object(&mut rest)?;
@@ -270,9 +271,12 @@ impl Parser {
     }
 
     /// Parses a pointer to an object without pointers.
-    fn leaf(&mut self, cursor: &mut Cursor<'_>) -> Result<Part> {
+    fn leaf(&mut self, cursor: &mut Cursor<'_>) -> Result<ObjectPiece> {
         let (class, body) = self.pointee(cursor)?;
-        Ok(Part::Pointer(Pointee { class, parts: vec![Part::Bytes(body.remaining().to_vec())] }))
+        Ok(ObjectPiece::Pointer(Pointee {
+            class,
+            parts: vec![ObjectPiece::Bytes(body.remaining().to_vec())],
+        }))
     }
 
     /// Returns the class of the object behind a pointer, and a cursor over the object without its byte count.
@@ -338,13 +342,13 @@ fn object(cursor: &mut Cursor<'_>) -> Result<()> {
 fn string(cursor: &mut Cursor<'_>) -> Result<Vec<u8>> {
     let start = cursor.clone();
     cursor.root_string()?;
-    let Part::Bytes(bytes) = between(&start, cursor) else { return Ok(Vec::new()) };
+    let ObjectPiece::Bytes(bytes) = between(&start, cursor) else { return Ok(Vec::new()) };
     Ok(bytes)
 }
 
-fn between(start: &Cursor<'_>, end: &Cursor<'_>) -> Part {
+fn between(start: &Cursor<'_>, end: &Cursor<'_>) -> ObjectPiece {
     let size = end.position() - start.position();
-    Part::Bytes(start.remaining().get(..size).unwrap_or_default().to_vec())
+    ObjectPiece::Bytes(start.remaining().get(..size).unwrap_or_default().to_vec())
 }
 
 fn finish(cursor: &Cursor<'_>, class: &str) -> Result<()> {

@@ -3,7 +3,8 @@
 
 use super::StreamerInfos;
 use super::class::{ClassInfo, Element};
-use super::list::{Part, Pointee, StreamerList};
+use super::form::COUNTED;
+use super::list::{ObjectPiece, Pointee, StreamerList};
 use crate::arrow::Number;
 use crate::error::{Error, Result};
 use crate::rootfile::encode;
@@ -134,16 +135,16 @@ fn class(info: &ClassInfo) -> Result<Pointee> {
     encode::string(&mut array, "")?;
     encode::size(&mut array, info.elements.len(), "list")?;
     array.extend_from_slice(&0u32.to_be_bytes());
-    let mut parts = vec![Part::Bytes(array)];
+    let mut parts = vec![ObjectPiece::Bytes(array)];
     for item in &info.elements {
         parts.push(element(item)?);
     }
     let elements = Pointee { class: "TObjArray".to_owned(), parts };
-    let parts = vec![Part::Bytes(head), Part::Pointer(elements)];
+    let parts = vec![ObjectPiece::Bytes(head), ObjectPiece::Pointer(elements)];
     Ok(Pointee { class: "TStreamerInfo".to_owned(), parts })
 }
 
-fn element(element: &Element) -> Result<Part> {
+fn element(element: &Element) -> Result<ObjectPiece> {
     let mut out = Vec::new();
     match element.class.as_str() {
         "TStreamerBase" => {
@@ -166,8 +167,8 @@ fn element(element: &Element) -> Result<Part> {
         }
         other => return Err(Error::unsupported(format!("{other} cannot be written"))),
     }
-    let parts = vec![Part::Bytes(out)];
-    Ok(Part::Pointer(Pointee { class: element.class.clone(), parts }))
+    let parts = vec![ObjectPiece::Bytes(out)];
+    Ok(ObjectPiece::Pointer(Pointee { class: element.class.clone(), parts }))
 }
 
 /// Appends the part that all elements have (`TStreamerElement`).
@@ -188,7 +189,8 @@ fn put_element(out: &mut Vec<u8>, element: &Element) -> Result<()> {
 fn put_container(out: &mut Vec<u8>, element: &Element) -> Result<()> {
     out.extend_from_slice(&CONTAINER_VERSION.to_be_bytes());
     put_element(out, element)?;
-    let (template, item) = element.type_name.split_once('<').unwrap_or((&element.type_name, ""));
+    let type_name = element.type_name.trim_end_matches('*');
+    let (template, item) = type_name.split_once('<').unwrap_or((type_name, ""));
     let kind = KINDS.iter().find(|(name, _)| *name == template).map(|(_, kind)| *kind);
     let kind = kind.ok_or_else(|| {
         Error::unsupported(format!("the container {} cannot be written", element.type_name))
@@ -202,6 +204,8 @@ fn put_container(out: &mut Vec<u8>, element: &Element) -> Result<()> {
         None if item.ends_with('*') && !template.ends_with("map") => POINTER_ITEMS,
         None => CLASS_ITEMS,
     };
+    let is_pointer = type_name != element.type_name && kind != STRING_KIND;
+    let kind = kind + if is_pointer { COUNTED } else { 0 };
     out.extend_from_slice(&kind.to_be_bytes());
     out.extend_from_slice(&item.to_be_bytes());
     Ok(())

@@ -72,8 +72,8 @@ fn pointers_in_a_counted_array_may_be_objects_without_tags() {
         let items = array.as_struct().column(1).as_list::<i64>().value(0);
         let items = items.as_struct();
         let numbers = items.column(0).as_primitive::<Int32Type>();
-        let found = [0, 1].map(|row| items.is_valid(row).then(|| numbers.value(row)));
-        assert_eq!(found, expected);
+        let values = [0, 1].map(|row| items.is_valid(row).then(|| numbers.value(row)));
+        assert_eq!(values, expected);
     }
 }
 

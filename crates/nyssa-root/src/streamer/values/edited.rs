@@ -78,9 +78,9 @@ impl EditedObject {
             Tag::Class(_) => None,
         };
         let starts = tags.iter().filter_map(start).collect();
-        let found = references_in(&payload, keylen.into(), &unknown, tags.into_keys());
-        let can_move = is_whole && found.is_ok();
-        references.extend(found.unwrap_or_default());
+        let other_references = references_in(&payload, keylen.into(), &unknown, tags.into_keys());
+        let can_move = is_whole && other_references.is_ok();
+        references.extend(other_references.unwrap_or_default());
         let object = Object { root: Some(root), ..object };
         let (edits, additions, labels) = (Edits::new(), Vec::new(), HashMap::new());
         Ok(Self {
@@ -265,8 +265,8 @@ impl EditedObject {
     /// # Errors
     /// `Unsupported` if the class lacks the member, or stores it in another form.
     pub fn set(&mut self, id: ObjectId, member: &str, value: Value) -> Result<()> {
-        let found = self.find(id, member);
-        let bytes = found.and_then(|(owner, index)| {
+        let member_place = self.find(id, member);
+        let bytes = member_place.and_then(|(owner, index)| {
             let (old, place) = self.placed_at(owner, index)?;
             let stored = match self.edits.get(&place.start) {
                 Some((_, bytes)) => bytes,
@@ -274,7 +274,7 @@ impl EditedObject {
             };
             Some((place, number::bytes_of(&value, old, stored)?))
         });
-        let (Some((owner, index)), Some((place, bytes))) = (found, bytes) else {
+        let (Some((owner, index)), Some((place, bytes))) = (member_place, bytes) else {
             return Err(Error::unsupported(format!("{member} is not stored as numbers")));
         };
         self.edits.insert(place.start, (place, bytes));

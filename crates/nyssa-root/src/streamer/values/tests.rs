@@ -138,9 +138,10 @@ fn arrays_of_pointers_with_a_counter() {
         let first = if values[1].is_none() { tag } else { [0; 4] };
         let members = [vec![0, 0, 0, 2], versioned(1, &several), first.to_vec()].concat();
         let object = read(&table, "Holder", &versioned(1, &members)).unwrap();
-        let found = object.root().list("several").unwrap();
-        let found: Vec<_> = found.iter().map(|it| it.map(|it| it.i64("value").unwrap())).collect();
-        assert_eq!(found, values);
+        let items = object.root().list("several").unwrap();
+        let numbers: Vec<_> =
+            items.iter().map(|it| it.map(|it| it.i64("value").unwrap())).collect();
+        assert_eq!(numbers, values);
         let first = object.root().view("first").unwrap();
         assert_eq!(first.map(|it| it.i64("value").unwrap()), (first.is_some()).then_some(7));
     }

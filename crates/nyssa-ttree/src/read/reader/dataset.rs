@@ -137,15 +137,15 @@ impl Dataset for Reader {
         let whole = readable::each(names, entries, |name, range| {
             self.read(&[name], range, context).map(drop)
         })?;
-        let mut found = Vec::new();
+        let mut damaged = Vec::new();
         for column in whole {
             let parts = self.damaged_leaves(&column.column, entries, context)?;
             match parts.is_empty() {
-                true => found.push(column),
-                false => found.extend(parts),
+                true => damaged.push(column),
+                false => damaged.extend(parts),
             }
         }
-        Ok(found)
+        Ok(damaged)
     }
 
     fn without(&self, left_out: &[LeftOut], _: &Context) -> Result<Option<AnyDataset>> {

@@ -114,7 +114,7 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
 #[cfg(unix)]
 fn check_access(path: &Path) -> Result<(), String> {
     use std::os::unix::fs::MetadataExt;
-    let mode = fs::metadata(path).map_or(0, |found| found.mode());
+    let mode = fs::metadata(path).map_or(0, |metadata| metadata.mode());
     let refused = if path.extension().is_some_and(|end| end == "grp") { 0o037 } else { 0o077 };
     match mode & refused {
         0 => Ok(()),

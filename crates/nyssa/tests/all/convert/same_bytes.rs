@@ -32,10 +32,10 @@ fn threads_do_not_change_the_output() {
                 storage: StorageOptions { cluster_size: Some(50_000), ..StorageOptions::default() },
                 ..ToRNTuple::default()
             };
-            let one = bytes(file, tree, 1, &options);
+            let alone = bytes(file, tree, 1, &options);
             for count in [2, 4] {
                 let other = bytes(file, tree, count, &options);
-                assert!(one == other, "{file} with {count} threads and {effort:?}");
+                assert!(alone == other, "{file} with {count} threads and {effort:?}");
             }
         }
     }

@@ -25,7 +25,7 @@ fn numbers_of_fields_columns_and_clusters() {
         let loaded = load(file, name);
         let groups = &loaded.footer.cluster_groups;
         let clusters = loaded.page_lists.iter().flat_map(|list| &list.clusters);
-        let found = [
+        let numbers = [
             loaded.schema.fields.len() as u64,
             loaded.schema.columns.len() as u64,
             loaded.schema.aliases.len() as u64,
@@ -33,7 +33,7 @@ fn numbers_of_fields_columns_and_clusters() {
             groups.len() as u64,
             clusters.clone().map(|cluster| cluster.entries).sum(),
         ];
-        assert_eq!(found, *expected, "{file}");
+        assert_eq!(numbers, *expected, "{file}");
     }
 }
 
@@ -53,11 +53,11 @@ fn describe(schema: &Schema, id: FieldId, out: &mut Vec<(String, String, String)
 fn names_types_and_columns_of_fields() {
     for (file, expected) in FIELDS {
         let loaded = files::load_file(file);
-        let mut found = Vec::new();
-        loaded.schema.top_level().for_each(|(id, _)| describe(&loaded.schema, id, &mut found));
-        let found: Vec<_> =
-            found.iter().map(|(path, name, types)| (&**path, &**name, &**types)).collect();
-        assert_eq!(found, *expected, "{file}");
+        let mut fields = Vec::new();
+        loaded.schema.top_level().for_each(|(id, _)| describe(&loaded.schema, id, &mut fields));
+        let fields: Vec<_> =
+            fields.iter().map(|(path, name, types)| (&**path, &**name, &**types)).collect();
+        assert_eq!(fields, *expected, "{file}");
     }
 }
 

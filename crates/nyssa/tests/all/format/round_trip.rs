@@ -271,7 +271,7 @@ fn ids_that_point_nowhere_are_refused() {
         let error = header.schema(&SchemaDescription::default()).expect_err("refused");
         error.message().to_owned()
     };
-    for (message, found) in [
+    for (message, refused) in [
         (
             "header envelope: field 0 (\"a\") has parent 1, which is a later field",
             refuse(&|records| records.fields[0].parent = Some(FieldId(1))),
@@ -289,7 +289,7 @@ fn ids_that_point_nowhere_are_refused() {
             refuse(&|records| records.columns[0].field = FieldId(7)),
         ),
     ] {
-        assert_eq!(found, message);
+        assert_eq!(refused, message);
     }
 }
 

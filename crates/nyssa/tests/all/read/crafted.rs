@@ -194,7 +194,7 @@ fn a_representation_added_late_is_absent_before() {
 
 #[test]
 fn columns_of_other_types_are_cast() {
-    let one = |bytes: &[u8], count| Some(vec![(count, bytes.to_vec())]);
+    let page = |bytes: &[u8], count| Some(vec![(count, bytes.to_vec())]);
     for (type_name, column_type, bytes, count, expected) in [
         ("std::int32_t", ColumnType::UInt8, &[0, 255][..], 2, json!([0, 255])),
         ("std::int64_t", ColumnType::Int8, &[0, 255], 2, json!([0, -1])),
@@ -206,8 +206,10 @@ fn columns_of_other_types_are_cast() {
         ("std::byte", ColumnType::Byte, &[255], 1, json!([255])),
         ("char", ColumnType::Char, &[255], 1, json!([-1])),
     ] {
-        let reader =
-            craft(&leaf(type_name, column_type), vec![(u64::from(count), vec![one(bytes, count)])]);
+        let reader = craft(
+            &leaf(type_name, column_type),
+            vec![(u64::from(count), vec![page(bytes, count)])],
+        );
         assert_eq!(json!(values(&reader)), expected, "{type_name} {column_type:?}");
     }
 }
@@ -240,12 +242,12 @@ fn quantised_reals_keep_double_precision_in_doubles() {
         let reader = craft(&schema, vec![(3, vec![page])]);
         let array = read(&reader).unwrap();
         // 0.0 + 1 * ((0.7 - 0.0) / 7), cast to float for float fields.
-        let found = value(array.as_ref(), 0);
+        let number = value(array.as_ref(), 0);
         let narrow = (0.7f64 / 7.0) as f32;
         let wide = 0.7f64 / 7.0;
         let expected = if type_name == "float" { f64::from(narrow) } else { wide };
         assert!((expected - scale).abs() < 1e-7);
-        assert_eq!(found, crate::support::reading::hex(expected), "{type_name}");
+        assert_eq!(number, crate::support::reading::hex(expected), "{type_name}");
     }
 }
 
@@ -261,8 +263,8 @@ fn bits_of_uneven_pages_join() {
     for start in 0..expected.len() {
         for end in start..=expected.len() {
             let array = reader.read(&["x"], start as u64..end as u64, &context()).unwrap();
-            let found = (0..end - start).map(|row| value(array[0].as_ref(), row));
-            assert!(found.eq(expected[start..end].iter().map(|bit| json!(bit))), "{start}..{end}");
+            let bits = (0..end - start).map(|row| value(array[0].as_ref(), row));
+            assert!(bits.eq(expected[start..end].iter().map(|bit| json!(bit))), "{start}..{end}");
         }
     }
 }
@@ -387,8 +389,8 @@ fn variants_hold_their_alternative_or_nothing() {
     for start in 0..=expected.len() {
         for end in start..=expected.len() {
             let array = reader.read(&["x"], start as u64..end as u64, &context()).unwrap();
-            let found = (0..end - start).map(|row| value(array[0].as_ref(), row));
-            assert!(found.eq(expected[start..end].iter().cloned()), "{start}..{end}");
+            let values = (0..end - start).map(|row| value(array[0].as_ref(), row));
+            assert!(values.eq(expected[start..end].iter().cloned()), "{start}..{end}");
         }
     }
     assert_eq!(verify(&reader, &context()).unwrap().problems, []);
@@ -446,8 +448,8 @@ fn variants_point_to_values_in_any_order() {
     for start in 0..=expected.len() {
         for end in start..=expected.len() {
             let array = reader.read(&["x"], start as u64..end as u64, &context()).unwrap();
-            let found = (0..end - start).map(|row| value(array[0].as_ref(), row));
-            assert!(found.eq(expected[start..end].iter().cloned()), "{start}..{end}");
+            let values = (0..end - start).map(|row| value(array[0].as_ref(), row));
+            assert!(values.eq(expected[start..end].iter().cloned()), "{start}..{end}");
             // Arrow wants offsets that do not descend.
             array[0].to_data().validate_full().unwrap();
         }
@@ -509,8 +511,8 @@ fn streamer_fields_read_as_their_bytes() {
     let item = reader.columns()[0].field.as_ref().unwrap();
     assert_eq!(item.metadata()["nyssa:streamer"], "TRotation");
     let array = read(&reader).unwrap();
-    let found: Vec<_> = array.as_binary::<i64>().iter().flatten().collect();
-    assert_eq!(found, [&[0x40, 0][..], &[2]]);
+    let objects: Vec<_> = array.as_binary::<i64>().iter().flatten().collect();
+    assert_eq!(objects, [&[0x40, 0][..], &[2]]);
 }
 
 #[test]

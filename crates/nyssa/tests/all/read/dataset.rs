@@ -23,8 +23,8 @@ fn the_only_dataset_needs_no_name() {
 fn several_datasets_are_named() {
     let root = open("rntuple/uproot-physlite-rntuple_v1-0-0-0.root");
     let names = ["DataHeader", "DataHeaderForm", "EventData", "EventTag"];
-    let found = datasets(&root).unwrap();
-    let ntuples = found.iter().filter(|key| format_of(key) == Some(Format::RNTuple));
+    let keys = datasets(&root).unwrap();
+    let ntuples = keys.iter().filter(|key| format_of(key) == Some(Format::RNTuple));
     let mut ntuples = ntuples.map(|key| key.path.as_str()).collect::<Vec<_>>();
     ntuples.sort_unstable();
     assert_eq!(ntuples, names);

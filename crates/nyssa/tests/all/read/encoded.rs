@@ -47,7 +47,7 @@ fn open(class: &str) -> Streamed {
     let first = infos.classes().iter().filter(|info| info.version == 1);
     Streamed {
         layout: ObjectLayout::compile(&infos, &[class]).unwrap(),
-        objects: raw[0].as_binary::<i64>().iter().map(|one| one.unwrap().to_vec()).collect(),
+        objects: raw[0].as_binary::<i64>().iter().map(|object| object.unwrap().to_vec()).collect(),
         checksums: first.map(|info| info.checksum.to_be_bytes()).collect(),
     }
 }
@@ -62,24 +62,28 @@ impl Streamed {
     fn difference(&self, ours: &[u8], roots: &[u8]) -> Option<String> {
         let (mut i, mut j) = (0, 0);
         while i < ours.len() || j < roots.len() {
-            let (one, other) = (&ours[i..], &roots[j..]);
-            let checksum = |sum: &[u8; 4]| one.starts_with(&[0, 0]) && one[2..].starts_with(sum);
+            let (our, theirs) = (&ours[i..], &roots[j..]);
+            let checksum = |sum: &[u8; 4]| our.starts_with(&[0, 0]) && our[2..].starts_with(sum);
             // The file has no streamer info of some of the pairs.
             let by_member = |i: usize| ours[..i].ends_with(&[0x40, 0x0a]);
             // A byte count, or the place of a class.
             let counts = |bytes: &[u8]| matches!(bytes, [0x40 | 0x80, 0, _, _, ..]);
-            if other.starts_with(&[0, 1]) && self.checksums.iter().any(checksum) {
+            if theirs.starts_with(&[0, 1]) && self.checksums.iter().any(checksum) {
                 (i, j) = (i + 6, j + 2);
-            } else if one.starts_with(&[0, 1]) && other.starts_with(&[0, 0]) && by_member(i) {
+            } else if our.starts_with(&[0, 1]) && theirs.starts_with(&[0, 0]) && by_member(i) {
                 (i, j) = (i + 2, j + 6);
-            } else if counts(one) && counts(other) && one[0] == other[0] && one[..4] != other[..4] {
+            } else if counts(our)
+                && counts(theirs)
+                && our[0] == theirs[0]
+                && our[..4] != theirs[..4]
+            {
                 (i, j) = (i + 4, j + 4);
-            } else if one.first() == other.first() {
+            } else if our.first() == theirs.first() {
                 (i, j) = (i + 1, j + 1);
             } else {
                 let end = |bytes: &[u8]| bytes.len().min(24);
-                let (one, other) = (&one[..end(one)], &other[..end(other)]);
-                return Some(format!("byte {i}: {one:x?}, ROOT {j}: {other:x?}"));
+                let (our, theirs) = (&our[..end(our)], &theirs[..end(theirs)]);
+                return Some(format!("byte {i}: {our:x?}, ROOT {j}: {theirs:x?}"));
             }
         }
         None
@@ -126,11 +130,12 @@ fn objects_of_many_entries_are_written_each_from_its_start() {
         let array = streamed.layout.decode(&streamed.objects.concat(), &offsets).unwrap();
         let (all, ends) = streamed.layout.encode(&array).unwrap();
         for (entry, range) in ends.windows(2).enumerate() {
-            let one = streamed.layout.encode(&streamed.decode(&streamed.objects[entry])).unwrap().0;
+            let encoded =
+                streamed.layout.encode(&streamed.decode(&streamed.objects[entry])).unwrap().0;
             let range = range[0].try_into().unwrap()..range[1].try_into().unwrap();
-            assert_eq!(all[range], one, "{class} {entry}");
+            assert_eq!(all[range], encoded, "{class} {entry}");
             let slice = streamed.layout.encode(&array.slice(entry, 1)).unwrap().0;
-            assert_eq!(slice, one, "{class} {entry}");
+            assert_eq!(slice, encoded, "{class} {entry}");
         }
     }
 }

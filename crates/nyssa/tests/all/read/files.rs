@@ -126,11 +126,11 @@ fn every_file_reads_as_uproot_reads_it() {
         let schema = reader.schema();
         let names: Vec<&str> = schema.top_level().map(|(_, field)| field.name.as_str()).collect();
         assert_eq!(names.len(), columns, "{file} {name}");
-        let mut found = Fingerprint::default();
+        let mut fingerprint = Fingerprint::default();
         for array in read_all(&reader, &names) {
-            found.add(&array);
+            fingerprint.add(&array);
         }
-        assert_eq!(found, Fingerprint { leaves, integers, floats }, "{file} {name}");
+        assert_eq!(fingerprint, Fingerprint { leaves, integers, floats }, "{file} {name}");
     }
 }
 
@@ -164,8 +164,8 @@ fn fields_added_late_start_with_zeros() {
     let names = ["int_field", "float_field", "intvec_field"];
     let check = |entry: u64, expected: [serde_json::Value; 3]| {
         let arrays = reader.read(&names, entry..entry + 1, &context()).unwrap();
-        let found = arrays.iter().map(|array| value(array, 0)).collect::<Vec<_>>();
-        assert_eq!(found, expected, "entry {entry}");
+        let values = arrays.iter().map(|array| value(array, 0)).collect::<Vec<_>>();
+        assert_eq!(values, expected, "entry {entry}");
     };
     // The float was added at entry 200, the vector at entry 400.
     check(199, [json!(199), json!("0x0p+0"), json!([])]);

@@ -62,14 +62,14 @@ fn integers_read_from_every_column_that_holds_them() {
             for number in values.into_iter().filter(|number| (low..=high).contains(number)) {
                 let stored = if zigzag { number << 1 ^ number >> 127 } else { number };
                 let bytes = stored.to_le_bytes();
-                let found = read(type_name, column, &bytes[..bits.div_ceil(8) as usize]);
+                let value = read(type_name, column, &bytes[..bits.div_ceil(8) as usize]);
                 let what = format!("{number} from {column:?} into {type_name}");
-                match found {
+                match value {
                     // Whatever is not 0 is true.
-                    Ok(found) if type_name == "bool" => {
-                        assert_eq!(found, json!(u8::from(number != 0)), "{what}");
+                    Ok(value) if type_name == "bool" => {
+                        assert_eq!(value, json!(u8::from(number != 0)), "{what}");
                     }
-                    Ok(found) => assert_eq!(found.to_string(), number.to_string(), "{what}"),
+                    Ok(value) => assert_eq!(value.to_string(), number.to_string(), "{what}"),
                     Err(error) => {
                         assert_eq!(error.kind(), Kind::OutOfSpecification, "{what}");
                         assert!(!(least..=most).contains(&number), "{what}: {error}");
@@ -100,8 +100,8 @@ fn reals_read_from_every_real_column() {
         }
     }
     // A double that single precision does not hold is rounded to the nearest.
-    let found = read("float", C::Real64, &0.1f64.to_le_bytes()).unwrap();
-    assert_eq!(found, hex(f64::from(0.1f32)));
+    let value = read("float", C::Real64, &0.1f64.to_le_bytes()).unwrap();
+    assert_eq!(value, hex(f64::from(0.1f32)));
 }
 
 #[test]

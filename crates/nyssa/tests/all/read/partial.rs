@@ -59,9 +59,9 @@ impl Whole {
     fn check_range(&self, start: u64, end: u64) {
         let names = readable(&self.reader);
         let arrays = self.reader.read(&names, start..end, &context()).unwrap();
-        for ((found, all), name) in arrays.iter().zip(&self.columns).zip(names) {
+        for ((array, all), name) in arrays.iter().zip(&self.columns).zip(names) {
             let expected = all.slice(start as usize, (end - start) as usize);
-            assert!(found == &expected, "{} {name} {start}..{end}", self.file);
+            assert!(array == &expected, "{} {name} {start}..{end}", self.file);
         }
     }
 }

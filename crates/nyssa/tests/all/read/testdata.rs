@@ -64,9 +64,9 @@ fn same(ours: &Value, theirs: &Value) -> bool {
 fn every_field_reads_as_root_reads_it() {
     let lines = std::fs::read_to_string(testdata("rntuple/values.jsonl")).unwrap();
     let (mut ntuples, mut fields) = (0, 0);
-    for one in lines.lines().map(parsed) {
-        let (file, name) = (one["file"].as_str().unwrap(), one["name"].as_str().unwrap());
-        let Some(expected) = one["fields"].as_object() else { continue };
+    for entry in lines.lines().map(parsed) {
+        let (file, name) = (entry["file"].as_str().unwrap(), entry["name"].as_str().unwrap());
+        let Some(expected) = entry["fields"].as_object() else { continue };
         let root = open_testdata(file.trim_end_matches(".root"));
         let reader = Reader::open(&root, name).unwrap();
         let names = readable(&reader);
@@ -86,8 +86,8 @@ fn every_field_reads_as_root_reads_it() {
                     ours = ours.as_array().unwrap().first().cloned().unwrap_or(Value::Null);
                 }
                 if kind.contains("unordered") {
-                    for one in [&mut ours, &mut theirs] {
-                        one.as_array_mut().unwrap().sort_by_key(Value::to_string);
+                    for list in [&mut ours, &mut theirs] {
+                        list.as_array_mut().unwrap().sort_by_key(Value::to_string);
                     }
                 }
                 assert!(same(&ours, &theirs), "{file}, {name}, entry {row}: {ours} {theirs}");

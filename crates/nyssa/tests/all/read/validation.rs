@@ -54,13 +54,13 @@ fn check(file: &str, reader: &Reader, expected: &Value, context: &Context) -> us
     assert_eq!(rows.len() as u64, reader.num_entries(), "{file}");
     for (row, expected) in rows.iter().enumerate() {
         for (name, array) in names.iter().zip(&arrays) {
-            let mut found = like(&expected[*name], value(array, row));
+            let mut ours = like(&expected[*name], value(array, row));
             let mut expected = expected[*name].clone();
             if file.contains("unordered") {
-                sort(&mut found);
+                sort(&mut ours);
                 sort(&mut expected);
             }
-            assert_eq!(found, expected, "{file}, {name}, entry {row}");
+            assert_eq!(ours, expected, "{file}, {name}, entry {row}");
         }
     }
     let report = verify(reader, context).unwrap();

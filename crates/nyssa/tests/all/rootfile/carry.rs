@@ -75,21 +75,21 @@ fn every_object_of_the_real_files_arrives() {
         }
         trees += refused.len();
         let refused = refused_paths(&refused);
-        let mut found = out.walk().unwrap();
+        let mut copied = out.walk().unwrap();
         for key in file.walk().unwrap() {
             if refused.contains(&&*format!("{};{}", key.path, key.cycle)) {
                 continue;
             }
-            let index = found.iter().position(|other| same(other) == same(&key));
+            let index = copied.iter().position(|other| same(other) == same(&key));
             let index = index.unwrap_or_else(|| panic!("{path:?} has lost {key:?}"));
-            let copy = found.remove(index);
+            let copy = copied.remove(index);
             if !key.is_directory() {
                 assert_eq!((copy.keylen, copy.objlen), (key.keylen, key.objlen));
                 assert_eq!(out.stored(&copy).unwrap(), file.stored(&key).unwrap());
                 objects += 1;
             }
         }
-        assert!(found.is_empty(), "{path:?} has gained {found:?}");
+        assert!(copied.is_empty(), "{path:?} has gained {copied:?}");
         if refused.len() < file.walk().unwrap().len() {
             let classes = file.streamer_infos().unwrap().classes().to_vec();
             let copied = out.streamer_infos().unwrap().classes().to_vec();
@@ -164,9 +164,9 @@ fn names_that_are_excluded_or_taken() {
     let directory = all.iter().find(|key| key.is_directory()).unwrap();
     let below = format!("{}/", directory.path);
     let (out, _) = carried(&[&file], &[&directory.path]);
-    let kept = out.walk().unwrap();
-    assert!(kept.iter().all(|key| key.path != directory.path && !key.path.starts_with(&below)));
-    assert!(!kept.is_empty());
+    let copied = out.walk().unwrap();
+    assert!(copied.iter().all(|key| key.path != directory.path && !key.path.starts_with(&below)));
+    assert!(!copied.is_empty());
     // The second time everything is there already.
     let (again, refused) = carried(&[&file, &file], &[]);
     let (once, few) = carried(&[&file], &[]);

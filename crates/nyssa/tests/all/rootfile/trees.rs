@@ -144,13 +144,13 @@ fn check_baskets(path: &str, branch: &Branch) {
 const TREES_IN_ALL: usize = 271;
 
 fn shape(tree: &Tree, name: &str) -> Result<Shape, String> {
-    let mut found = Err(format!("no branch {name}"));
+    let mut shape_of_branch = Err(format!("no branch {name}"));
     visit(&tree.branches, "", &mut |path, branch| {
         if path == name {
-            found = branch.shape.clone();
+            shape_of_branch = branch.shape.clone();
         }
     });
-    found
+    shape_of_branch
 }
 
 fn plain(element: impl Into<Element>, dimensions: &[u64]) -> Result<Shape, String> {

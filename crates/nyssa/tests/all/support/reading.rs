@@ -136,8 +136,8 @@ pub fn hex(value: f64) -> Value {
 }
 
 /// Rewrites a value to the suite's notation of its C++ type: maps become objects, pairs and tuples become lists.
-pub fn like(expected: &Value, found: Value) -> Value {
-    match (expected, found) {
+pub fn like(expected: &Value, value: Value) -> Value {
+    match (expected, value) {
         (Value::Object(keys), Value::Array(pairs)) => {
             let entry = |pair: Value| {
                 let key = pair["_0"].as_str().unwrap().to_owned();
@@ -175,6 +175,6 @@ pub fn like(expected: &Value, found: Value) -> Value {
         (Value::String(_) | Value::Number(_), Value::Array(items)) if items.len() == 1 => {
             items.into_iter().next().unwrap()
         }
-        (_, found) => found,
+        (_, value) => value,
     }
 }

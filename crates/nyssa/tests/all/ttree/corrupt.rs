@@ -8,7 +8,7 @@ use nyssa_root::streamer::{Layouts, StreamerInfos};
 use nyssa_ttree::{Element, Shape, Streamed};
 
 /// Returns one branch `x` of three 32-bit integers in one basket, changed by `change`.
-fn one(change: impl FnOnce(&mut Spec)) -> File {
+fn file_with(change: impl FnOnce(&mut Spec)) -> File {
     let mut spec = Spec::new(3, be_i32(&[1, 2, 3]));
     change(&mut spec);
     File::new(3).branch("x", flat(Number::Int32), &[spec], false)
@@ -22,17 +22,20 @@ fn expect(file: File, message: &str) {
 
 #[test]
 fn sound_before_it_is_broken() {
-    one(|_| ()).read("x").unwrap();
+    file_with(|_| ()).read("x").unwrap();
 }
 
 #[test]
 fn key_that_disagrees_with_the_table() {
-    expect(one(|spec| spec.nbytes = 1), "the basket's key says 77 bytes, but its branch says 76");
     expect(
-        one(|spec| spec.seek = 5),
+        file_with(|spec| spec.nbytes = 1),
+        "the basket's key says 77 bytes, but its branch says 76",
+    );
+    expect(
+        file_with(|spec| spec.seek = 5),
         "the basket's key says that the basket is at byte 105, but its branch says at byte 100",
     );
-    let mut file = one(|_| ());
+    let mut file = file_with(|_| ());
     file.tree.branches[0].baskets[0].entries = 4;
     file.tree.branches[0].entries = 4;
     expect(file, "the basket's key says 3 entries, but its branch says 4");
@@ -40,27 +43,30 @@ fn key_that_disagrees_with_the_table() {
 
 #[test]
 fn another_object_where_a_basket_should_be() {
-    let error = one(|spec| spec.class = "TH1F").error("x");
+    let error = file_with(|spec| spec.class = "TH1F").error("x");
     assert!(error.starts_with("the key holds a \"TH1F\", not a basket (file test.root"), "{error}");
 }
 
 #[test]
 fn sizes_that_cannot_be() {
     expect(
-        one(|spec| spec.keylen = -59),
+        file_with(|spec| spec.keylen = -59),
         "the basket's key says that it has 5 bytes, but it has 64",
     );
     expect(
-        one(|spec| spec.last = -13),
+        file_with(|spec| spec.last = -13),
         "the basket's data end at byte 63 of it, inside its key of 64 bytes",
     );
-    expect(one(|spec| spec.last = 1), "the basket's data end at byte 13 of a payload of 12 bytes");
     expect(
-        one(|spec| spec.objlen = 100_000_000),
+        file_with(|spec| spec.last = 1),
+        "the basket's data end at byte 13 of a payload of 12 bytes",
+    );
+    expect(
+        file_with(|spec| spec.objlen = 100_000_000),
         "compressed chunk at byte 0 of its block starts with \"\\x00\\x00\", which is not a compression \
          ROOT knows (ZL, CS, XZ, L4, ZS)",
     );
-    let mut file = one(|spec| spec.entries = -3);
+    let mut file = file_with(|spec| spec.entries = -3);
     file.tree.branches[0].baskets[0].entries = 3;
     file.tree.branches[0].entries = 3;
     let error = file.error("x");
@@ -70,14 +76,14 @@ fn sizes_that_cannot_be() {
 #[test]
 fn wrong_number_of_bytes() {
     expect(
-        one(|spec| spec.data.truncate(11)),
+        file_with(|spec| spec.data.truncate(11)),
         "the basket holds 11 bytes, not 3 entries of 4 bytes",
     );
 }
 
 #[test]
 fn unknown_features() {
-    let file = one(|spec| spec.io_bits = 4);
+    let file = file_with(|spec| spec.io_bits = 4);
     let error = file.read("x").unwrap_err();
     assert_eq!(error.kind(), nyssa_root::Kind::Unsupported);
     assert_eq!(
@@ -88,13 +94,13 @@ fn unknown_features() {
 
 #[test]
 fn file_that_ends_early() {
-    let mut file = one(|_| ());
+    let mut file = file_with(|_| ());
     file.bytes.truncate(150);
     assert_eq!(
         file.error("x"),
         "76 bytes are stored at byte 100 of a file of 150 bytes (file test.root, object t, field x, byte 100)"
     );
-    let mut file = one(|_| ());
+    let mut file = file_with(|_| ());
     file.tree.branches[0].baskets[0].bytes = 20;
     let error = file.error("x");
     assert!(error.starts_with("needs 4 bytes where 2 are left (file test.root"), "{error}");
@@ -102,7 +108,8 @@ fn file_that_ends_early() {
 
 #[test]
 fn damaged_compression() {
-    let file = one(|spec| spec.stored = Some(b"ZL\x08\x02\x00\x00\x0c\x00\x00\x78\x01".to_vec()));
+    let file =
+        file_with(|spec| spec.stored = Some(b"ZL\x08\x02\x00\x00\x0c\x00\x00\x78\x01".to_vec()));
     let error = file.read("x").unwrap_err();
     assert_eq!(error.kind(), nyssa_root::Kind::OutOfSpecification);
     assert_eq!(error.place().field.as_deref(), Some("x"));
@@ -135,7 +142,7 @@ fn tables_with_holes() {
 
 #[test]
 fn branch_shorter_than_its_tree() {
-    let mut file = one(|_| ());
+    let mut file = file_with(|_| ());
     file.tree.entries = 9;
     assert_eq!(
         file.error("x"),

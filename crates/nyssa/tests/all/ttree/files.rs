@@ -208,8 +208,8 @@ fn requests_are_few() {
         recording.counters().requests - before
     };
     let hzz = |names| requests("uproot-HZZ.root", "events", names);
-    let one = hzz(Some(&["MET_px"]));
-    assert_eq!(one, 1);
+    let trips = hzz(Some(&["MET_px"]));
+    assert_eq!(trips, 1);
     assert_eq!(hzz(Some(&["Muon_Px"])), 2, "the counter, then both baskets of the branch");
     assert_eq!(hzz(Some(&["Muon_Px", "Muon_Py", "Muon_Pz", "NMuon"])), 2);
     assert!(hzz(None) <= 3, "51 branches in 57 baskets");

@@ -69,8 +69,8 @@ fn one_file_for_any_number_of_threads_and_calls() {
         };
         let expected = written(&options, ROWS, 1);
         for (step, threads) in [(ROWS, 3), (1000, 1), (17, 2), (2500, 8)] {
-            let found = written(&options, step, threads);
-            assert!(found == expected, "auto_flush {auto_flush}, step {step}, threads {threads}");
+            let bytes = written(&options, step, threads);
+            assert!(bytes == expected, "auto_flush {auto_flush}, step {step}, threads {threads}");
         }
     }
 }

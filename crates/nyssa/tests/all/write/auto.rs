@@ -72,11 +72,11 @@ fn a_field_follows_its_data() {
 #[test]
 fn the_same_bytes_for_any_number_of_threads() {
     let columns = [("x", repeated()), ("y", small())];
-    let (one, _) = write(&columns, &[8000], auto(), 1);
+    let (by_one, _) = write(&columns, &[8000], auto(), 1);
     let (three, _) = write(&columns, &[8000], auto(), 3);
-    assert!(one == three);
+    assert!(by_one == three);
     let (default, _) = write(&columns, &[8000], RNTupleWriteOptions::default(), 1);
-    assert!(one.len() < default.len());
+    assert!(by_one.len() < default.len());
 }
 
 /// Tests two contexts with different data: in a fixed order, the file depends only on the data.
@@ -132,8 +132,8 @@ proptest::proptest! {
         let ints: ArrayRef = Arc::new(Int32Array::from_iter_values(values.map(|bits| bits as i32)));
         let columns = [("longs", longs), ("doubles", doubles), ("ints", ints)];
         let (bytes, _) = write(&columns, &[count], auto(), 1);
-        for ((name, expected), found) in columns.iter().zip(read(&reader(bytes, "Events"))) {
-            assert_eq!(found.to_data(), expected.to_data(), "{name}");
+        for ((name, expected), array) in columns.iter().zip(read(&reader(bytes, "Events"))) {
+            assert_eq!(array.to_data(), expected.to_data(), "{name}");
         }
     }
 }

@@ -147,25 +147,33 @@ fn extend_neither_compresses_nor_writes() {
     );
     rows_of.into_inner().finish().unwrap();
     assert!(many.finish().unwrap().clusters > 1);
-    let tree = TreeWriter::create(&file, "tree", &schema(), small_tree(), &context).unwrap();
-    let tree = RefCell::new(tree);
-    goes_on(
-        &context,
-        |arrays| tree.borrow_mut().extend(arrays).unwrap(),
-        || tree.borrow().stalled(),
-    );
-    assert_eq!(tree.into_inner().finish().unwrap().clusters, 27);
-    let many =
-        ttree::ParallelWriter::create(&file, "trees", &schema(), small_tree(), order, &context);
-    let many = many.unwrap();
-    let rows_of = RefCell::new(many.context().unwrap());
-    goes_on(
-        &context,
-        |arrays| rows_of.borrow_mut().extend(arrays).unwrap(),
-        || rows_of.borrow().stalled(),
-    );
-    rows_of.into_inner().finish().unwrap();
-    assert_eq!(many.finish().unwrap().clusters, 27);
+    // By bytes, the first cluster ends where its compressed baskets have enough bytes.
+    for (kind, auto_flush) in
+        [("entries", AutoFlush::Entries(150)), ("bytes", AutoFlush::Bytes(3000))]
+    {
+        let options = TreeWriteOptions { auto_flush, basket_size: 1000, ..small_tree() };
+        // Names of the same length make baskets of the same size.
+        let [one, many] = ["one", "all"].map(|name| format!("{name} {kind}"));
+        let tree = TreeWriter::create(&file, &one, &schema(), options.clone(), &context).unwrap();
+        let tree = RefCell::new(tree);
+        goes_on(
+            &context,
+            |arrays| tree.borrow_mut().extend(arrays).unwrap(),
+            || tree.borrow().stalled(),
+        );
+        let clusters = tree.into_inner().finish().unwrap().clusters;
+        let many = ttree::ParallelWriter::create(&file, &many, &schema(), options, order, &context);
+        let many = many.unwrap();
+        let rows_of = RefCell::new(many.context().unwrap());
+        goes_on(
+            &context,
+            |arrays| rows_of.borrow_mut().extend(arrays).unwrap(),
+            || rows_of.borrow().stalled(),
+        );
+        rows_of.into_inner().finish().unwrap();
+        assert_eq!(many.finish().unwrap().clusters, clusters);
+        assert!(if kind == "entries" { clusters == 27 } else { clusters > 2 }, "{clusters} {kind}");
+    }
     file.finish().unwrap();
     let bytes = handle.take();
     for name in ["Events", "Many"] {
@@ -230,8 +238,8 @@ fn an_error_of_another_thread_comes_with_the_next_call() {
         contexts: Some(2),
         ..RNTupleWriteOptions::default()
     };
-    let auto_flush = AutoFlush::Entries(1 << 17);
-    let tree_options = TreeWriteOptions { auto_flush, contexts: Some(2), ..Default::default() };
+    let trees = [AutoFlush::Entries(1 << 17), AutoFlush::Bytes(1 << 20)]
+        .map(|auto_flush| TreeWriteOptions { auto_flush, contexts: Some(2), ..Default::default() });
 
     let (file, _) = small_disk(4 << 20);
     let mut writer =
@@ -248,19 +256,21 @@ fn an_error_of_another_thread_comes_with_the_next_call() {
     // Whatever else is in the file cannot be completed, either.
     is(&format!("the file cannot be completed: {FULL}"), file.finish().unwrap_err());
 
-    let (file, _) = small_disk(4 << 20);
-    let mut tree =
-        TreeWriter::create(&file, "tree", &schema, tree_options.clone(), &context).unwrap();
-    let release = occupied(&context);
-    (0..12).for_each(|part| tree.extend(&[noise(part)]).unwrap());
-    drop(release);
-    file.line().settle();
-    is(FULL_AT_X, tree.flush().unwrap_err());
-    let ended = format!("the TTree cannot be completed: {FULL_AT_X}");
-    is(&ended, tree.extend(&[noise(0)]).unwrap_err());
-    is(&ended, tree.flush().unwrap_err());
-    is(&ended, tree.finish().unwrap_err());
-    is(&format!("the file cannot be completed: {FULL}"), file.finish().unwrap_err());
+    for options in &trees {
+        let (file, _) = small_disk(4 << 20);
+        let mut tree =
+            TreeWriter::create(&file, "tree", &schema, options.clone(), &context).unwrap();
+        let release = occupied(&context);
+        (0..12).for_each(|part| tree.extend(&[noise(part)]).unwrap());
+        drop(release);
+        file.line().settle();
+        is(FULL_AT_X, tree.flush().unwrap_err());
+        let ended = format!("the TTree cannot be completed: {FULL_AT_X}");
+        is(&ended, tree.extend(&[noise(0)]).unwrap_err());
+        is(&ended, tree.flush().unwrap_err());
+        is(&ended, tree.finish().unwrap_err());
+        is(&format!("the file cannot be completed: {FULL}"), file.finish().unwrap_err());
+    }
 
     let (file, _) = small_disk(4 << 20);
     let order = Order::Completion;
@@ -277,19 +287,21 @@ fn an_error_of_another_thread_comes_with_the_next_call() {
     drop(second);
     is(&others, many.finish().unwrap_err());
 
-    let (file, _) = small_disk(4 << 20);
-    let many = ttree::ParallelWriter::create(&file, "tree", &schema, tree_options, order, &context);
-    let many = many.unwrap();
-    let (mut first, mut second) = (many.context().unwrap(), many.context().unwrap());
-    let release = occupied(&context);
-    (0..12).for_each(|part| first.extend(&[noise(part)]).unwrap());
-    drop(release);
-    is(FULL_AT_X, first.finish().unwrap_err());
-    let others = format!("the TTree cannot be completed: {FULL_AT_X}");
-    is(&others, second.extend(&[noise(0)]).unwrap_err());
-    is(&others, second.flush().unwrap_err());
-    drop(second);
-    is(&others, many.finish().unwrap_err());
+    for options in trees {
+        let (file, _) = small_disk(4 << 20);
+        let many = ttree::ParallelWriter::create(&file, "tree", &schema, options, order, &context);
+        let many = many.unwrap();
+        let (mut first, mut second) = (many.context().unwrap(), many.context().unwrap());
+        let release = occupied(&context);
+        (0..12).for_each(|part| first.extend(&[noise(part)]).unwrap());
+        drop(release);
+        is(FULL_AT_X, first.finish().unwrap_err());
+        let others = format!("the TTree cannot be completed: {FULL_AT_X}");
+        is(&others, second.extend(&[noise(0)]).unwrap_err());
+        is(&others, second.flush().unwrap_err());
+        drop(second);
+        is(&others, many.finish().unwrap_err());
+    }
 }
 
 /// A writer that is dropped writes nothing more, and leaves no work behind.

@@ -75,15 +75,15 @@ fn wrong_types() {
 #[test]
 fn wrong_tables() {
     let (file, _handle) = file();
-    let one: ArrayRef = Arc::new(Int8Array::from(vec![1]));
+    let single: ArrayRef = Arc::new(Int8Array::from(vec![1]));
     let two: ArrayRef = Arc::new(Int8Array::from(vec![1, 2]));
-    let schema = arrow_schema(&[("x", one.clone()), ("y", one.clone())]);
+    let schema = arrow_schema(&[("x", single.clone()), ("y", single.clone())]);
     let mut writer =
         TableWriter::create(&file, "Events", &schema, RNTupleWriteOptions::default(), &context(1))
             .unwrap();
-    let error = writer.extend(std::slice::from_ref(&one)).unwrap_err();
+    let error = writer.extend(std::slice::from_ref(&single)).unwrap_err();
     assert_eq!(error.to_string(), "1 arrays for 2 fields");
-    let error = writer.extend(&[one, two]).unwrap_err();
+    let error = writer.extend(&[single, two]).unwrap_err();
     assert_eq!(error.to_string(), "2 rows where the first field has 1 (field y)");
     let bad = RNTupleWriteOptions { max_unzipped_page: 1, ..RNTupleWriteOptions::default() };
     let error = TableWriter::create(&file, "z", &schema, bad, &context(1)).err().unwrap();

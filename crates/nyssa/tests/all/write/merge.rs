@@ -39,9 +39,9 @@ fn pages_over_several_keys() {
     let file = RootFile::open(nyssa_io::open(&output).unwrap()).unwrap();
     let reader = Reader::open(&file, "n").unwrap();
     let arrays = read(&reader);
-    let found = arrays[0].as_any().downcast_ref::<Int64Array>().unwrap();
-    assert_eq!(found.values()[..20_000], numbers);
-    assert_eq!(found.values()[20_000..], numbers);
+    let merged = arrays[0].as_any().downcast_ref::<Int64Array>().unwrap();
+    assert_eq!(merged.values()[..20_000], numbers);
+    assert_eq!(merged.values()[20_000..], numbers);
     let sizes = |reader: &Reader| -> Vec<u64> {
         let columns = reader.clusters_info().unwrap().iter().flat_map(|cluster| &cluster.columns);
         columns.flat_map(|range| &range.pages).map(|page| page.locator.size).collect()

@@ -165,9 +165,9 @@ fn a_crash_leaves_the_old_entries_or_all() {
             .map(|state| {
                 let other = if path == "Other" { "dir/Events" } else { "Other" };
                 assert_eq!(numbers(state.clone(), other).len(), 100);
-                let found = numbers(state, path);
-                assert_eq!(found, (first..first + found.len() as i32).collect::<Vec<_>>());
-                found.len()
+                let entries = numbers(state, path);
+                assert_eq!(entries, (first..first + entries.len() as i32).collect::<Vec<_>>());
+                entries.len()
             })
             .collect();
         assert_eq!(lengths.first(), Some(&100));
@@ -222,9 +222,9 @@ fn a_crash_leaves_the_old_tree_or_the_new_one() {
         let mut lengths = Vec::new();
         for state in crashes(&old, &steps) {
             assert_eq!(rows(state.clone(), other.0), expected(other.1, 100));
-            let found = rows(state, path);
-            assert_eq!(found, expected(first, found.len()));
-            lengths.push(found.len());
+            let present = rows(state, path);
+            assert_eq!(present, expected(first, present.len()));
+            lengths.push(present.len());
         }
         assert_eq!((lengths.first(), lengths.last()), (Some(&100), Some(&150)));
         assert!(lengths.iter().all(|length| [100, 150].contains(length)), "{lengths:?}");
@@ -293,9 +293,9 @@ fn a_crash_while_several_directories_change() {
         let mut seen = [false; 2];
         let mut new = Vec::new();
         for state in crashes(&old, &steps) {
-            let found = lengths(&state);
-            assert!(found == [100; 6] || found == after, "{changed:?}: {found:?}");
-            seen[usize::from(found == after)] = true;
+            let lengths = lengths(&state);
+            assert!(lengths == [100; 6] || lengths == after, "{changed:?}: {lengths:?}");
+            seen[usize::from(lengths == after)] = true;
             new = state;
         }
         assert_eq!(seen, [true, true], "{changed:?}");

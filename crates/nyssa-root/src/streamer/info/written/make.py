@@ -13,7 +13,17 @@ from pathlib import Path
 import numpy as np
 import ROOT
 
-LEAVES = {"B": "i1", "S": "i2", "I": "i4", "L": "i8", "F": "f4", "D": "f8", "O": "?", "C": "i1"}
+LEAVES = {
+    "B": "i1",
+    "S": "i2",
+    "I": "i4",
+    "L": "i8",
+    "G": "i8",
+    "F": "f4",
+    "D": "f8",
+    "O": "?",
+    "C": "i1",
+}
 
 
 def trees():

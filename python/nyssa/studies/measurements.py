@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from nyssa import __version__, _core
 from nyssa.studies.subject import Subject
 
-__all__ = ["Asked"]
+__all__ = ["Measurements"]
 
 
 @dataclass(frozen=True)
-class Asked:
+class Measurements:
     """What a study measures, besides writing each output and reading it whole."""
 
     columns: list[str]
@@ -26,6 +26,6 @@ class Asked:
 
     def key(self, subject: Subject) -> str:
         """Return as text what rounds must have in common to be compared."""
-        one = subject.input
-        made = (_core.shown(one.url), one.size, one.version)
+        source = subject.input
+        made = (_core.shown(source.url), source.size, source.version)
         return f"{made} {self} nyssa {__version__} on {platform.node()}"

@@ -19,7 +19,7 @@ pub const READ_BYTES: u64 = 8 << 20;
 
 /// One request, with the ranges that it reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum ReadRequest {
     /// A request for one range.
     Read(Range<u64>),
     /// A request for many short ranges.
@@ -32,7 +32,7 @@ type Places = Vec<(usize, usize)>;
 /// The requests for some ranges.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    pub parts: Vec<Part>,
+    pub parts: Vec<ReadRequest>,
     ranges: Vec<Places>,
 }
 
@@ -55,24 +55,24 @@ impl Plan {
                 while start < range.end {
                     let end = range.end.min(start + READ_BYTES);
                     places.push((plan.parts.len(), 0));
-                    plan.parts.push(Part::Read(start..end));
+                    plan.parts.push(ReadRequest::Read(start..end));
                     start = end;
                 }
             } else if let Some(&place) = known.get(&(range.start, range.end)) {
                 places.push(place);
             } else {
                 let is_full = |index: &usize| match &plan.parts[*index] {
-                    Part::Vector(inside) => {
+                    ReadRequest::Vector(inside) => {
                         inside.len() >= limits.ranges || vector_length(inside) + length > READ_BYTES
                     }
-                    Part::Read(_) => true,
+                    ReadRequest::Read(_) => true,
                 };
                 let index = vector.filter(|index| !is_full(index)).unwrap_or(plan.parts.len());
                 if index == plan.parts.len() {
-                    plan.parts.push(Part::Vector(Vec::new()));
+                    plan.parts.push(ReadRequest::Vector(Vec::new()));
                 }
                 vector = Some(index);
-                if let Part::Vector(inside) = &mut plan.parts[index] {
+                if let ReadRequest::Vector(inside) = &mut plan.parts[index] {
                     let place = (index, inside.len());
                     known.insert((range.start, range.end), place);
                     places.push(place);
@@ -90,7 +90,7 @@ impl Plan {
             answers.get(part).and_then(|part| part.get(index)).cloned().unwrap_or_default()
         };
         let whole = |places: &Places| match places.as_slice() {
-            [one] => find(one),
+            [answer] => find(answer),
             several => {
                 let mut whole = BytesMut::new();
                 several.iter().for_each(|place| whole.extend_from_slice(&find(place)));
@@ -101,7 +101,7 @@ impl Plan {
     }
 }
 
-impl Part {
+impl ReadRequest {
     /// Returns the request, and the number of bytes that its answer may have. A single range comes with
     /// checksums if the server has them.
     pub(crate) fn request(&self, handle: Handle, has_checksums: bool) -> (Request, u64) {
@@ -127,12 +127,12 @@ impl Part {
                     [] => body.bytes.clone(),
                     parts => join_pages(&body.bytes, parts, range).map_err(Wrong::Malformed)?,
                 };
-                let (came, asked) = (bytes.len() as u64, range.end - range.start);
-                match came.cmp(&asked) {
+                let (came, wanted) = (bytes.len() as u64, range.end - range.start);
+                match came.cmp(&wanted) {
                     Ordering::Equal => Ok(vec![bytes]),
                     Ordering::Less => Err(Wrong::EndsAt(range.start + came)),
                     Ordering::Greater => {
-                        let what = format!("{came} bytes where {asked} were requested");
+                        let what = format!("{came} bytes where {wanted} were requested");
                         Err(Wrong::Malformed(Malformed(what)))
                     }
                 }
@@ -162,28 +162,29 @@ mod tests {
         let ranges = [0..10, 5..5, 2000..4000, 20..30, 40..50, 0..READ_BYTES + 1];
         let plan = Plan::new(&ranges, limits);
         let expected = [
-            Part::Vector(vec![0..10, 20..30]),
-            Part::Read(2000..4000),
-            Part::Vector(vec![40..50]),
-            Part::Read(0..READ_BYTES),
-            Part::Read(READ_BYTES..READ_BYTES + 1),
+            ReadRequest::Vector(vec![0..10, 20..30]),
+            ReadRequest::Read(2000..4000),
+            ReadRequest::Vector(vec![40..50]),
+            ReadRequest::Read(0..READ_BYTES),
+            ReadRequest::Read(READ_BYTES..READ_BYTES + 1),
         ];
         assert_eq!(plan.parts, expected);
-        let one = |text: &'static str| Bytes::from_static(text.as_bytes());
+        let bytes = |text: &'static str| Bytes::from_static(text.as_bytes());
         let answers = [
-            vec![one("a"), one("b")],
-            vec![one("c")],
-            vec![one("d")],
-            vec![one("e")],
-            vec![one("f")],
+            vec![bytes("a"), bytes("b")],
+            vec![bytes("c")],
+            vec![bytes("d")],
+            vec![bytes("e")],
+            vec![bytes("f")],
         ];
         assert_eq!(plan.bytes(&answers), ["a", "", "c", "b", "d", "ef"]);
         let twice = Plan::new(&[0..10, 20..30, 0..10, 40..50], limits);
-        let expected = [Part::Vector(vec![0..10, 20..30]), Part::Vector(vec![40..50])];
+        let expected =
+            [ReadRequest::Vector(vec![0..10, 20..30]), ReadRequest::Vector(vec![40..50])];
         assert_eq!(twice.parts, expected);
-        let answers = [vec![one("a"), one("b")], vec![one("c")]];
+        let answers = [vec![bytes("a"), bytes("b")], vec![bytes("c")]];
         assert_eq!(twice.bytes(&answers), ["a", "b", "a", "c"]);
         let single = Plan::new(&[7..9], limits);
-        assert_eq!(single.parts, [Part::Read(7..9)]);
+        assert_eq!(single.parts, [ReadRequest::Read(7..9)]);
     }
 }

@@ -1,4 +1,4 @@
-//! The source of steps: the part that is open, and the columns that are read from it.
+//! Holds the part of the input that is open, and the columns that are read from it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use nyssa_root::error::Result;
 
 use super::next_part::{FirstWindow, FirstWindows, NextParts, OpenedPart};
 use super::window::WindowPlan;
-use super::{Part, Parts};
+use super::{InputPart, Parts};
 use crate::dataset::readable::leaves_others_readable;
 use crate::dataset::{AnyDataset, LeftOut, ReadableColumns, fields};
 
@@ -26,7 +26,7 @@ pub(super) struct Columns {
 
 /// The part with the next entries.
 pub(super) struct Open {
-    pub part: Part,
+    pub part: InputPart,
     pub clusters: Vec<Range<u64>>,
     /// The types of the columns. They are known after the first read.
     pub fields: Vec<FieldRef>,
