@@ -528,6 +528,12 @@ def test_the_table_of_references(root: Root, tmp_path: Path) -> None:
     assert found(output) == names
     report = nyssa.merge(paths, output, force=True, basket_size=700, auto_flush=50)
     assert found(output) == names
+    ntuple = tmp_path / "ntuple.root"
+    nyssa.convert(paths[1], ntuple, "t", carry=False)
+    for options, read in (({}, names[90:]), ({"exclude": "b"}, ["none"] * 90)):
+        report = nyssa.convert(ntuple, output, to="ttree", force=True, carry=False, **options)
+        assert found(output) == read
+        assert ["TBranchRef" in note for note in report["notes"]] == [True] * len(options)
     other.close()
 
 

@@ -170,6 +170,25 @@ def test_a_merge_of_processes(
     assert found(reader, output) == [*expected(0), *expected(50)]
 
 
+def test_there_and_back(files: list[Path], reader: Root, tmp_path: Path) -> None:
+    """References come back from an RNTuple, unless it may have objects of other processes."""
+    ntuples = [tmp_path / f"ntuple{number}.root" for number in range(2)]
+    back, merged = tmp_path / "back.root", tmp_path / "merged.root"
+    for path, ntuple in zip(files, ntuples, strict=False):
+        nyssa.convert(path, ntuple, carry=False)
+    report = nyssa.convert(ntuples[1], back, to="ttree", carry=False)
+    assert report["notes"] == []
+    assert set(nyssa.open(back)) == {"t;1", "ProcessID0;1"}
+    assert found(reader, back) == expected(50)
+    nyssa.merge([ntuples[1], ntuples[1]], merged)
+    nyssa.convert(merged, back, to="ttree", force=True)
+    assert found(reader, back) == expected(50) * 2
+    report = nyssa.merge(ntuples, merged, force=True)
+    assert any("have other processes (TProcessID)" in note for note in report["notes"])
+    report = nyssa.convert(merged, back, to="ttree", force=True)
+    assert any("their process (TProcessID) is not known" in note for note in report["notes"])
+
+
 def test_inputs_with_several_processes(reader: Root, tmp_path: Path) -> None:
     """A process has one number in the output, whatever its number is in an input."""
     shared, second = Root(), tmp_path / "second.root"

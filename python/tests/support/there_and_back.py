@@ -144,7 +144,7 @@ _TOOLS: list[tuple[Root, Reader]] = []
 
 #: Why a tree is refused or differs, by what reports say.
 _REASONS = {
-    "refers to objects of other branches|fUniqueID': .*fUniqueID'": "objects that refer to others",
+    "refers to objects|fUniqueID': .*fUniqueID'": "objects that refer to others",
     "array of varying size in the items": "arrays behind pointers in the items of collections",
     "may stream by code of the class": "`TBranchObject`",
     "no RNTuple type|have no type|may be missing|no place in the type": "no type in an RNTuple",

@@ -29,7 +29,7 @@ impl KeptTree {
     }
 
     /// Makes this the description of `entries` entries, with the fields that `keeps` accepts. Returns a note if the
-    /// index is left out. Nothing is left out if `is_whole`: the entries are the entries from before.
+    /// index or the table of references is left out. Nothing is left out if `is_whole`: the entries are the entries from before.
     pub(crate) fn narrow(
         &mut self,
         entries: u64,
@@ -41,9 +41,17 @@ impl KeptTree {
         if is_whole {
             return None;
         }
-        self.index.take().map(|_| {
-            "the index of the TTree from which the data come is left out: it is for other entries"
-                .to_owned()
+        let parts = [
+            ("the index", self.index.take().is_some()),
+            ("the table of references (TBranchRef)", self.remove_references()),
+        ];
+        let parts: Vec<_> =
+            parts.iter().filter(|(_, is_gone)| *is_gone).map(|(part, _)| *part).collect();
+        (!parts.is_empty()).then(|| {
+            format!(
+                "{} of the TTree from which the data come is left out: it is for other entries",
+                parts.join(", and ")
+            )
         })
     }
 
@@ -80,6 +88,8 @@ fn described(kept: &KeptTree) -> Vec<(&str, BranchFacts)> {
 #[derive(Default)]
 pub(crate) struct JoinedTrees {
     first: Option<First>,
+    /// Whether the same number may name another process in another input.
+    has_other_processes: bool,
     notes: Vec<String>,
 }
 
@@ -97,7 +107,10 @@ impl JoinedTrees {
     pub(crate) fn add(&mut self, file: &RootFile, reader: &Reader) -> Result<()> {
         let (kept, note) = KeptTree::of_known(reader)?;
         self.notes.extend(note.map(|note| format!("{}: {note}", file.name())));
-        let Some(kept) = kept else { return Ok(()) };
+        let Some(kept) = kept else {
+            self.has_other_processes = true;
+            return Ok(());
+        };
         let Some(first) = &mut self.first else {
             let (file, infos) = (file.name().to_owned(), file.streamer_list()?);
             self.first = Some(First { kept, file, infos });
@@ -112,6 +125,7 @@ impl JoinedTrees {
                 first.file
             ));
         }
+        self.has_other_processes |= first.kept.tree.process != kept.tree.process;
         let known = |path: &str| first.kept.branches.iter().any(|(known, _)| known == path);
         let new: Vec<_> = kept.branches.into_iter().filter(|(path, _)| !known(path)).collect();
         first.kept.branches.extend(new);
@@ -131,6 +145,13 @@ impl JoinedTrees {
         context: &Context,
     ) -> Result<Vec<String>> {
         let Some(First { mut kept, infos, .. }) = self.first else { return Ok(self.notes) };
+        if self.has_other_processes && kept.tree.process.take().is_some() {
+            self.notes.push(
+                "references between objects (TRef) cannot become references of a TTree again, because the inputs have \
+                 other processes (TProcessID)"
+                    .to_owned(),
+            );
+        }
         let fields: Vec<String> =
             writer.schema().top_level().map(|(_, field)| field.name.clone()).collect();
         let is_whole = kept.entries == entries;

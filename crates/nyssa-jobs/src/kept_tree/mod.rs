@@ -11,6 +11,8 @@
 
 mod joined;
 mod of_tree;
+mod process;
+mod references;
 mod restore;
 mod rows;
 mod set;
@@ -39,6 +41,8 @@ pub struct KeptTree {
     pub user_info: Vec<PlainObject>,
     /// The index of the entries, with its streamed `TTreeIndex`.
     pub index: Option<(Index, PlainObject)>,
+    /// The entries of the table of the references between objects.
+    pub references: Vec<Vec<u8>>,
     /// The top-level branches that became fields, in the order of the tree.
     pub branches: Vec<(String, BranchFacts)>,
 }
@@ -52,6 +56,30 @@ pub struct TreeFacts {
     pub weight: f64,
     /// The entries of a cluster, or the negative compressed bytes (`TTree::SetAutoFlush`).
     pub auto_flush: i64,
+    /// The process of the objects that others refer to by `TRef`, if the file had one process only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<ProcessFacts>,
+    /// The branches and the processes in the table of the references between objects (`TBranchRef`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub references: Option<ReferenceFacts>,
+}
+
+/// The facts about the table of the references between objects, apart from its entries.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReferenceFacts {
+    /// The paths of the branches with referenced objects, in the order of their numbers.
+    pub branches: Vec<String>,
+    /// The identifiers of the processes of the objects, in the order of their numbers.
+    pub processes: Vec<String>,
+}
+
+/// A process (`TProcessID`), by which references know objects.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ProcessFacts {
+    /// Its number in the file.
+    pub number: u16,
+    /// Its identifier, which no other process has.
+    pub id: String,
 }
 
 /// The facts about a branch, apart from its values.
@@ -99,11 +127,20 @@ pub struct LeafFacts {
     /// The branch with the number of elements, for an array whose length varies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counter: Option<String>,
+    /// The leaf with the number of elements, if it is in the same branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counter_leaf: Option<String>,
 }
 
 impl Default for TreeFacts {
     fn default() -> Self {
-        Self { class: "TTree".to_owned(), weight: 1.0, auto_flush: 0 }
+        Self {
+            class: "TTree".to_owned(),
+            weight: 1.0,
+            auto_flush: 0,
+            process: None,
+            references: None,
+        }
     }
 }
 

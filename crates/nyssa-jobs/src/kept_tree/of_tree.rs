@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use nyssa_rntuple::schema::Leaf as Fundamental;
-use nyssa_root::error::Result;
+use nyssa_root::error::{Error, Result};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 use nyssa_root::streamer::StreamerList;
 use nyssa_root::type_name::normalize;
@@ -11,7 +11,7 @@ use nyssa_ttree::stored::{Beside, BranchBeside, PlainObject};
 use nyssa_ttree::write::{classes_in, form_of};
 use nyssa_ttree::{Branch, Leaf, Tree};
 
-use super::{BranchFacts, KeptTree, LeafFacts, TreeFacts};
+use super::{BranchFacts, KeptTree, LeafFacts, ProcessFacts, TreeFacts};
 
 /// The facts about a tree, and the streamer infos of its objects.
 #[derive(Debug, Default)]
@@ -62,12 +62,18 @@ impl Taken {
             });
             (branch.path.clone(), facts(branch, &stated, form))
         });
-        let kept = KeptTree {
+        let mut kept = KeptTree {
             entries,
+            references: Vec::new(),
             tree: TreeFacts {
                 class: key.class.clone(),
                 weight: beside.weight,
                 auto_flush: beside.auto_flush,
+                references: None,
+                process: match own.is_empty() {
+                    true => None,
+                    false => ProcessFacts::only(file)?,
+                },
             },
             aliases: beside.aliases,
             friends: beside.friends,
@@ -75,6 +81,18 @@ impl Taken {
             index: beside.index,
             branches: branches.collect(),
         };
+        let read = match (beside.has_references, entries == tree.entries) {
+            (true, true) => kept.read_references(file, key),
+            (true, false) => Err(Error::unsupported("it is for all entries")),
+            (false, _) => Ok(()),
+        };
+        if let Err(error) = read {
+            let reason = error.message();
+            notes.push(format!(
+                "the table of references (TBranchRef) of the tree is left out: {reason}; TRef::GetObject then finds objects of \
+                 branches that were read before"
+            ));
+        }
         Ok(Self { kept, infos, notes })
     }
 
@@ -101,7 +119,11 @@ fn facts(branch: &Branch, stated: &BranchBeside, form: Option<PlainObject>) -> B
         split_level,
         own_streamer: stated.own_streamer && objects.as_ref().is_some_and(|own| !own.contains('<')),
         basket_size: stated.basket_size,
-        leaves: if is_of_class { Vec::new() } else { branch.leaves.iter().map(leaf).collect() },
+        leaves: if is_of_class {
+            Vec::new()
+        } else {
+            branch.leaves.iter().map(|item| leaf(branch, item)).collect()
+        },
         form: form.map_or_else(Vec::new, |form| form.bytes),
     }
 }
@@ -144,12 +166,17 @@ fn is_packed(leaf: &Leaf) -> bool {
     matches!(leaf.class.as_str(), "TLeafF16" | "TLeafD32")
 }
 
-fn leaf(leaf: &Leaf) -> LeafFacts {
+fn leaf(branch: &Branch, leaf: &Leaf) -> LeafFacts {
+    let inside = leaf.counter.as_ref().filter(|counter| counter.branch == branch.path);
     LeafFacts {
         name: leaf.name.clone(),
         class: leaf.class.clone(),
         title: if is_packed(leaf) { leaf.title.clone() } else { String::new() },
         unsigned: leaf.unsigned,
-        counter: leaf.counter.as_ref().map(|counter| counter.branch.clone()),
+        counter: match inside {
+            Some(_) => None,
+            None => leaf.counter.as_ref().map(|counter| counter.branch.clone()),
+        },
+        counter_leaf: inside.map(|counter| counter.leaf.clone()),
     }
 }

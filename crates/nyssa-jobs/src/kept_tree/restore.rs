@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use nyssa_root::error::Result;
+use nyssa_root::error::{Error, Result};
 use nyssa_root::rootfile::RootFile;
 use nyssa_ttree::model::number_of_leaf;
 use nyssa_ttree::stored::PlainObject;
@@ -19,29 +19,42 @@ const STRINGS: [&str; 2] = ["string", "TString"];
 /// The sizes of baskets that a writer takes, in bytes.
 const BASKET_SIZES: std::ops::RangeInclusive<i64> = 256..=256 << 20;
 
-/// Gives a tree the parts that `kept` has. A rule for clusters that the user states (`stated`) stays. Returns a note on
-/// what the tree cannot be again.
+/// Gives a tree the parts that `kept` has. A rule for clusters that the user states (`stated`) stays. `unused` returns the note
+/// on a part with objects that are no objects of their classes, if the tree may lack it. Returns notes on what the tree cannot
+/// be again.
 ///
 /// # Errors
-/// `OutOfSpecification` or `Unsupported` for objects that are no objects of their classes.
+/// An error of `unused`; `OutOfSpecification` for damaged streamer infos.
 pub(crate) fn restore(
     kept: &KeptTree,
     file: &RootFile,
     options: &mut TreeWriteOptions,
     stated: Option<i64>,
-) -> Result<Option<String>> {
+    unused: impl Fn(&str, Error) -> Result<String>,
+) -> Result<Vec<String>> {
     let friends: Vec<PlainObject> = kept.friends.iter().map(|(_, object)| object.clone()).collect();
-    let index = kept.index.as_ref().map(|(_, object)| (object, kept.entries));
-    let described = (file.streamer_infos()?, file.streamer_list()?);
-    let (weight, user_info) = (kept.tree.weight, &kept.user_info);
-    options.parts = Some(TreeParts::new(weight, &friends, user_info, index, described)?);
+    let mut parts = TreeParts::new(kept.tree.weight, file.streamer_infos()?, file.streamer_list()?);
+    let set_index = |(_, object): &(_, PlainObject)| parts.set_index(object, kept.entries);
+    let index = kept.index.as_ref().map_or(Ok(()), set_index);
+    let set = [
+        ("the friends", parts.set_friends(&friends)),
+        ("the user information", parts.set_user_info(&kept.user_info)),
+        ("the index", index),
+    ];
+    let refused = set.into_iter().filter_map(|(part, set)| Some((part, set.err()?)));
+    let mut notes = refused.map(|(part, error)| unused(part, error)).collect::<Result<Vec<_>>>()?;
+    options.parts = Some(parts);
     options.aliases = kept.formulas();
     if stated.is_none() {
         options.auto_flush = AutoFlush::from(kept.tree.auto_flush);
         options.optimize_baskets = matches!(options.auto_flush, AutoFlush::Bytes(_));
     }
     let class = &kept.tree.class;
-    Ok((class != CLASS).then(|| format!("the data come from a {class}, and the tree is a {CLASS}")))
+    notes.extend(
+        (class != CLASS)
+            .then(|| format!("the data come from a {class}, and the tree is a {CLASS}")),
+    );
+    Ok(notes)
 }
 
 impl KeptTree {
@@ -69,6 +82,7 @@ impl KeptTree {
             name: leaf.name.clone(),
             number: number_of_leaf(&leaf.class, leaf.unsigned),
             packed: PackedLeaf::of(&leaf.class, &leaf.title),
+            counter: position(branch, leaf.counter_leaf.as_ref()),
             is_long: leaf.class == "TLeafG",
         };
         let is_named = branch.leaves.iter().all(|leaf| is_name(&leaf.name));
@@ -87,6 +101,11 @@ impl KeptTree {
             kept: None,
         }
     }
+}
+
+/// Returns the place of a leaf in its branch.
+fn position(branch: &BranchFacts, leaf: Option<&String>) -> Option<usize> {
+    branch.leaves.iter().position(|other| Some(&other.name) == leaf)
 }
 
 /// Returns whether nyssa writes leaves of this name.

@@ -43,7 +43,7 @@ impl KeptTree {
     /// Returns the rows, in the order in which they are written.
     pub(super) fn rows(&self) -> Result<Vec<Row>> {
         let mut rows = vec![row("version", "", VERSION.to_owned(), &[])];
-        rows.push(row("tree", &self.tree.class, text(&self.tree)?, &[]));
+        rows.push(row("tree", &self.tree.class, text(&self.tree)?, &self.reference_bytes()?));
         for alias in &self.aliases {
             rows.push(row("alias", &alias.name, alias.formula.clone(), &[]));
         }
@@ -93,7 +93,10 @@ impl KeptTree {
     fn add(&mut self, row: Row) -> Result<()> {
         let Row { kind, name, value, data: bytes } = row;
         match kind.as_str() {
-            "tree" => self.tree = parse::<TreeFacts>(&kind, &name, &value)?,
+            "tree" => {
+                self.tree = parse::<TreeFacts>(&kind, &name, &value)?;
+                self.set_references(&bytes)?;
+            }
             "alias" => self.aliases.push(Alias { name, formula: value }),
             "friend" => {
                 let FriendText { tree, file, class } = parse(&kind, &name, &value)?;

@@ -90,9 +90,10 @@ impl ObjectLayout {
         self.node.fixed_size()
     }
 
-    /// Returns the reason why values cannot be written into a basket, with the member, if there is one.
-    pub fn not_in_baskets(&self) -> Option<String> {
-        encode::not_in_baskets(&self.node)
+    /// Returns the reason why values cannot be written into a basket, with the member, if there is one. References
+    /// (`TRef`) can be, if the number of the `process` of the objects is known (`TProcessID`).
+    pub fn not_in_baskets(&self, process: Option<u16>) -> Option<String> {
+        encode::not_in_baskets(&self.node, process)
     }
 
     /// Makes an empty container for the values of entries.
@@ -209,7 +210,8 @@ impl ObjectLayout {
     }
 
     /// Streams the entries `rows` of a branch, which [`ObjectLayout::decode_entries`] reads. With `items`, entry `i` has
-    /// the items between `items[i]` and `items[i + 1]` of `array`; otherwise it has the value `i`.
+    /// the items between `items[i]` and `items[i + 1]` of `array`; otherwise it has the value `i`. `process` is the number of
+    /// the process of objects that others refer to (`TProcessID`).
     ///
     /// # Errors
     /// `InvalidArgument` with the entry for arrays of another type than [`ObjectLayout::data_type`] and for values that no
@@ -219,8 +221,9 @@ impl ObjectLayout {
         array: &ArrayRef,
         items: Option<&[i64]>,
         rows: Range<usize>,
+        process: Option<u16>,
     ) -> Result<Entries> {
-        encode::encode_entries(&self.node, &self.shape, array, items, rows)
+        encode::encode_entries(&self.node, &self.shape, array, items, rows, process)
     }
 
     /// Returns the array of all values.

@@ -19,6 +19,8 @@ use crate::rootfile::encode;
 const OBJECT_VERSION: u16 = 1;
 const ARRAY_VERSION: u16 = 3;
 const LIST_VERSION: u16 = 5;
+/// The version of containers that are members, which is the class version of `TStreamerInfo` (old versions of ROOT know 9).
+const CONTAINER_VERSION: u16 = 9;
 
 /// The member of a `TArrayD` and the like that holds the elements.
 const ARRAY: &str = "fArray";
@@ -142,6 +144,12 @@ impl Draft {
     #[must_use]
     pub fn pointer(self, member: impl Into<Cow<'static, str>>, target: Target) -> Self {
         self.with(member, Given::Items(vec![target]))
+    }
+
+    /// Sets a `vector<string>`.
+    #[must_use]
+    pub fn texts(self, member: impl Into<Cow<'static, str>>, texts: Vec<String>) -> Self {
+        self.with(member, Given::Texts(texts))
     }
 
     fn with(mut self, member: impl Into<Cow<'static, str>>, value: Given) -> Self {
@@ -347,6 +355,11 @@ impl<'i> Writer<'i> {
             }
             (ElementForm::Text, None) => encode::string(&mut self.out, ""),
             (ElementForm::Text, Some(Given::Text(text))) => encode::string(&mut self.out, text),
+            (ElementForm::Container, Some(Given::Texts(texts))) => self.counted(|writer| {
+                writer.out.extend_from_slice(&CONTAINER_VERSION.to_be_bytes());
+                encode::size(&mut writer.out, texts.len(), "list")?;
+                texts.iter().try_for_each(|text| encode::string(&mut writer.out, text))
+            }),
             (ElementForm::Object(class), given) => self.object_member(class, element, given),
             (ElementForm::Pointer(class), given) => self.pointer_member(class, element, given),
             _ => Err(unsupported(&format!("member {} of {}", element.name, draft.class))),

@@ -15,7 +15,9 @@ mod packer;
 mod plain;
 mod references;
 mod reseal;
+mod table;
 
 pub use opened::OpenedBasket;
 pub use packer::{PackedBasket, PackedForm, Packer, PackingMemory};
 pub use reseal::{renumbered, reseal};
+pub use table::reference_table;

@@ -45,6 +45,8 @@ pub struct Beside {
     pub user_info: Vec<PlainObject>,
     /// The index of the entries.
     pub index: Option<(Index, PlainObject)>,
+    /// Whether it has a table of the references between objects (`TBranchRef`).
+    pub has_references: bool,
     /// The top-level branches, in the order of the tree.
     pub branches: Vec<BranchBeside>,
     /// The classes of the objects.
@@ -83,6 +85,7 @@ impl Beside {
         let mut this = Self {
             weight: tree.f64("fWeight").unwrap_or(1.0),
             auto_flush: number("fAutoFlush").unwrap_or(0),
+            has_references: matches!(tree.get("fBranchRef"), Some(Value::Object(_))),
             ..Self::default()
         };
         for alias in this.items(tree, "fAliases", "aliases") {
@@ -115,7 +118,7 @@ impl Beside {
                 basket_size: branch.i64("fBasketSize")?,
                 split_level: number("fSplitLevel").unwrap_or(0),
                 own_streamer: number("fType") == Some(-1),
-                form: (branch.class() == "TBranchElement").then(|| form_of(branch)),
+                form: is_of_class(branch)?.then(|| form_of(branch)),
             })
         };
         this.branches = branches.map(stated).collect::<Result<_>>()?;
@@ -162,6 +165,16 @@ impl Beside {
             }
         }
     }
+}
+
+/// Returns whether a branch is a branch of a class, whose form can be kept.
+fn is_of_class(branch: View<'_>) -> Result<bool> {
+    Ok(match branch.class() {
+        "TBranchElement" => true,
+        // The branches below an old branch of a class have leaves of numbers.
+        "TBranchObject" => branch.list("fBranches")?.is_empty(),
+        _ => false,
+    })
 }
 
 /// Returns the index of a tree. Its bytes refer to nothing.

@@ -17,8 +17,8 @@ pub use beside::{Beside, BranchBeside, FormOf, PlainObject};
 pub use clusters::ClusterRuns;
 pub use grown::{BranchGrowth, Growth, NewBranches, add_bytes};
 pub(crate) use index::check as check_index;
-pub use references::References;
 pub(crate) use references::renumber;
+pub use references::{ReferenceTable, References};
 pub(crate) use tree::branches_of;
 pub use tree::{Counted, StoredBranch, StoredTree};
 

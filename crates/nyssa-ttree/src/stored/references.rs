@@ -30,7 +30,31 @@ pub struct References {
     id: Option<ObjectId>,
 }
 
+/// The table of the references between the objects of a tree, with its entries, as another tree can have it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReferenceTable {
+    /// The paths of the branches with referenced objects, in the order of their numbers.
+    pub parents: Vec<String>,
+    /// The processes of the objects, in the order of their numbers.
+    pub processes: Vec<String>,
+    /// The bytes of each entry of the tree.
+    pub entries: Vec<Vec<u8>>,
+}
+
 impl References {
+    /// Returns the table without entries.
+    ///
+    /// # Errors
+    /// `Unsupported` for a table with objects of a branch that the tree lacks.
+    pub(crate) fn table(&self) -> Result<ReferenceTable> {
+        let parents = self.paths.iter().cloned().collect::<Option<_>>();
+        let parents = parents.ok_or_else(|| {
+            Error::unsupported("it has objects of a branch that is not in the tree")
+        })?;
+        let processes = self.processes.clone();
+        Ok(ReferenceTable { parents, processes, entries: Vec::new() })
+    }
+
     /// Reads the table of a `TBranchRef`, which follows `branches`, given by their objects and paths.
     pub(super) fn read(branch: View<'_>, branches: &[(ObjectId, &str)]) -> Result<Self> {
         let mut this = Self {

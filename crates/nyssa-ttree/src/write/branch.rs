@@ -11,6 +11,7 @@ use super::basket::{Basket, Capacity, optimized_size};
 use super::columns::{BranchValues, Values};
 use super::compress::{HEADER, MAX_PAYLOAD};
 use super::form::{BranchForm, Content};
+use super::leaf_list::LeafList;
 use super::numbers;
 use super::options::BranchSettings;
 use super::spare::Spare;
@@ -102,12 +103,23 @@ impl BranchFiller {
                 self.fill_each(rows, size, |row, out| form.put(vectors, row, out))
             }
             (Values::Objects(array), items) => {
-                let Content::Objects(layout) = &self.form.content else { return Ok(Vec::new()) };
-                let entries = layout.encode_entries(array, items.as_deref(), rows.clone())?;
+                let Some(layout) = self.form.layout() else { return Ok(Vec::new()) };
+                if matches!(self.form.content, Content::LeafList(_)) {
+                    self.maximum = self.maximum.max(LeafList::longest(array, &rows));
+                }
+                let entries = layout.encode_entries(
+                    array,
+                    items.as_deref(),
+                    rows.clone(),
+                    self.form.process,
+                )?;
                 self.has_objects |= entries.has_objects();
-                let (first, keylen) = (rows.start, self.keylen);
-                let size = |row: usize| entries.size(row - first);
-                self.fill_each(rows, size, |row, out| entries.put(row - first, keylen, out))
+                let (first, keylen, name) = (rows.start, self.keylen, self.form.class_name());
+                let size = |row: usize| name.len() + entries.size(row - first);
+                self.fill_each(rows, size, |row, out| {
+                    out.extend_from_slice(&name);
+                    entries.put(row - first, keylen, out)
+                })
             }
             (Values::Counts, Some(items)) if matches!(self.form.content, Content::Items) => {
                 let count = |row: usize| items[row + 1] - items[row];

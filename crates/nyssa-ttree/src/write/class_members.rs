@@ -152,6 +152,7 @@ pub(super) fn member(
                 && (element.type_name.starts_with("unsigned") || element.type_name == "ULong64_t"),
             ..leaf(&leaf_name, name)
         }),
+        names_class: None,
     }
 }
 
@@ -195,6 +196,7 @@ pub(super) fn top(name: &str, type_name: &str, info: Option<&ClassInfo>, id: i64
         bits: 0,
         has_offsets: true,
         leaf: None,
+        names_class: None,
     }
 }
 

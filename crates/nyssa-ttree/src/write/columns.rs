@@ -12,7 +12,8 @@ use nyssa_root::arrow::{Number, brief};
 use nyssa_root::error::{Error, Result, ResultExt};
 
 use super::conform;
-use super::form::{BranchForm, Content, LeafForm};
+use super::form::{BranchForm, Content};
+use super::leaf_form::LeafForm;
 use super::numbers;
 use super::shape::{Plan, Shape};
 use super::unroll::ClassShape;
@@ -159,15 +160,21 @@ impl Splitter<'_> {
             }
             Shape::LeafList(branch, names) => {
                 let record = array.as_struct_opt().ok_or_else(|| misfit(array))?;
-                let Content::Leaves(leaves) = &self.form(*branch).content else {
-                    return Err(misfit(array));
+                let column = |name: &String| {
+                    decoded(record.column_by_name(name).ok_or_else(|| no_member(name))?)
                 };
-                let member = |(name, leaf): (&String, &LeafForm)| {
-                    let array = record.column_by_name(name).ok_or_else(|| no_member(name))?;
-                    elements(leaf, &decoded(array)?).in_field(name)
+                let columns = names.iter().map(column).collect::<Result<Vec<_>>>()?;
+                let values = match &self.form(*branch).content {
+                    Content::Leaves(leaves) => {
+                        let leaves = leaves.iter().zip(&columns).zip(names);
+                        let values = leaves
+                            .map(|((leaf, array), name)| elements(leaf, array).in_field(name));
+                        Values::Leaves(values.collect::<Result<_>>()?)
+                    }
+                    Content::LeafList(list) => Values::Objects(list.values(&columns)?),
+                    _ => return Err(misfit(array)),
                 };
-                let values = names.iter().zip(leaves).map(member).collect::<Result<_>>()?;
-                self.set(*branch, BranchValues { items: None, values: Values::Leaves(values) })
+                self.set(*branch, BranchValues { items: None, values })
             }
             Shape::Text(branch) => {
                 let values = text(array)?;

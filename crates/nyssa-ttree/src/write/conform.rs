@@ -38,7 +38,16 @@ pub(super) fn conform(array: &ArrayRef, wanted: &DataType) -> Result<ArrayRef> {
         return Err(at_entry(missing, at.unwrap_or(0)));
     }
     match wanted {
+        DataType::Struct(_) if let Some(union) = array.as_union_opt() => {
+            conform(&of_one_child(union, wanted)?, wanted)
+        }
         DataType::Struct(fields) => record(array, fields),
+        DataType::LargeList(_)
+            if let Some(items) = clones(array.data_type()).and(array.as_struct_opt()) =>
+        {
+            let items = items.column_by_name(ITEMS).ok_or_else(|| misfit(array, wanted))?;
+            conform(items, wanted)
+        }
         DataType::LargeList(item) => {
             let (offsets, values) = lists(array).ok_or_else(|| misfit(array, wanted))??;
             let first = offsets.get(0);
@@ -191,6 +200,12 @@ pub(super) fn misfit_in(given: &DataType, wanted: &DataType) -> Option<String> {
     let is_fit = match (given, wanted) {
         _ if given.equals_datatype(wanted) => true,
         (DataType::Dictionary(_, values), _) => return misfit_in(values, wanted),
+        (_, DataType::LargeList(_)) if let Some(items) = clones(given) => {
+            return misfit_in(items.data_type(), wanted);
+        }
+        (DataType::Union(given, _), DataType::Struct(_)) => {
+            given.iter().any(|(_, own)| fits(own.data_type(), wanted))
+        }
         (DataType::Struct(given), DataType::Struct(wanted)) => {
             return misfit_in_members(given, wanted);
         }
@@ -230,9 +245,18 @@ fn misfit_in_members(given: &Fields, wanted: &Fields) -> Option<String> {
         Some(format!("{name}{dot}{problem}"))
     };
     wanted.iter().find_map(misfit).or_else(|| {
-        let other = given.iter().find(|own| wanted.find(own.name()).is_none())?;
+        let mut others = given.iter().filter(|own| wanted.find(own.name()).is_none());
+        let other = others.find(|own| !is_empty(own.data_type()))?;
         Some(format!("{}: it is no member", other.name()))
     })
+}
+
+/// Returns whether a type has no members, as some base classes. A split object has no branch for it.
+fn is_empty(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Struct(members) => members.iter().all(|member| is_empty(member.data_type())),
+        _ => false,
+    }
 }
 
 /// Returns records with the members `fields`. The two members of a pair may have any names.
@@ -250,14 +274,44 @@ fn record(array: &ArrayRef, fields: &Fields) -> Result<ArrayRef> {
         member(column, field).in_field(field.name())
     };
     let members = fields.iter().enumerate().map(member_column).collect::<Result<Vec<_>>>()?;
-    if let Some(extra) =
-        record.column_names().into_iter().find(|name| !pair && fields.find(name).is_none())
-    {
+    let extra = |(name, _): &(&str, &ArrayRef)| !pair && fields.find(name).is_none();
+    let mut columns = record.column_names().into_iter().zip(record.columns()).filter(extra);
+    if let Some((extra, _)) = columns.find(|(_, array)| !is_empty(array.data_type())) {
         let known = fields.iter().map(|field| field.name().as_str());
         return Err(Error::invalid_argument(format!("the class has no member {extra:?}"))
             .suggest(extra, known));
     }
     made(StructArray::try_new_with_length(fields.clone(), members, None, array.len()))
+}
+
+/// The member of a `TClonesArray` with its items.
+const ITEMS: &str = "items";
+
+/// Returns the items of a `TClonesArray`, which is a record. Its branches have only the items.
+fn clones(data_type: &DataType) -> Option<&Field> {
+    let DataType::Struct(members) = data_type else { return None };
+    match &members[..] {
+        [_, _, lower, items] if lower.name() == "fLowerBound" && items.name() == ITEMS => {
+            Some(items)
+        }
+        _ => None,
+    }
+}
+
+/// Returns the objects of a union that are all of the class `wanted`.
+fn of_one_child(union: &UnionArray, wanted: &DataType) -> Result<ArrayRef> {
+    let DataType::Union(fields, _) = union.data_type() else {
+        return Err(Error::invalid_argument("a union without types"));
+    };
+    let class = fields.iter().find(|(_, own)| fits(own.data_type(), wanted)).map(|(id, _)| id);
+    let other = union.type_ids().iter().position(|id| Some(*id) != class);
+    let (Some(class), None) = (class, other) else {
+        let message = "an object is of another class, or a null pointer";
+        return Err(at_entry(Error::invalid_argument(message), other.unwrap_or(0)));
+    };
+    let places = (0..union.len()).map(|row| union.value_offset(row) as u64);
+    let refused = |error: ArrowError| Error::invalid_argument(error.to_string());
+    take(union.child(class), &UInt64Array::from_iter_values(places), None).map_err(refused)
 }
 
 /// Returns arrays of a fixed size, from such arrays or from lists that all have this length.

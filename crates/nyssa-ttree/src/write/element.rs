@@ -1,4 +1,5 @@
-//! Describes the branches of classes: what `TBranchElement` and `TLeafElement` say beside the entries.
+//! Describes the branches of classes: what `TBranchElement` and `TLeafElement`, or `TBranchObject` and `TLeafObject`, say beside
+//! the entries.
 
 /// The bits of a branch that ROOT stores: the branch has objects of a class (`TBranch::kBranchAny`).
 pub(super) const OBJECTS: i64 = 1 << 17;
@@ -50,6 +51,8 @@ pub(super) struct ElementForm {
     /// Whether baskets have the offsets of their entries.
     pub has_offsets: bool,
     pub leaf: Option<LeafElement>,
+    /// Whether each entry begins with the name of its class, for a `TBranchObject`. `None` for a `TBranchElement`.
+    pub names_class: Option<bool>,
 }
 
 /// The leaf of a branch of a class.

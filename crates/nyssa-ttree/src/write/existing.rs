@@ -11,8 +11,9 @@ use nyssa_root::error::{Error, Kind, Result, ResultExt};
 use nyssa_root::streamer::ObjectLayout;
 
 use super::element::ElementForm;
-use super::form::{BranchForm, Content, LeafForm};
+use super::form::{BranchForm, Content};
 use super::kept::KeptBranch;
+use super::leaf_form::LeafForm;
 use super::options::BranchSettings;
 use super::shape::{ClassColumn, Plan, Shape};
 use super::tree_columns::leaf_type;
@@ -55,14 +56,18 @@ pub(super) fn plan(
 }
 
 /// Returns the forms of a branch that another tree had and of the branches below it, numbered from `first`, and how a column
-/// fills them.
+/// fills them. `process` is the number of the process of the objects that others refer to.
 ///
 /// # Errors
 /// `Unsupported` with the branch that cannot be filled.
-pub(super) fn plan_kept(kept: &KeptBranch, first: usize) -> Result<(Vec<BranchForm>, Shape)> {
+pub(super) fn plan_kept(
+    kept: &KeptBranch,
+    first: usize,
+    process: Option<u16>,
+) -> Result<(Vec<BranchForm>, Shape)> {
     let (branch, stored) = kept.branch();
     let planner = Planner::new(std::slice::from_ref(branch), stored)?;
-    let mut planner = Planner { checks_lengths: true, ..planner };
+    let mut planner = Planner { is_kept: true, process, ..planner };
     let shape = planner.top(branch).in_field(&branch.path)?;
     let forms = planner.finish().map_err(|(_, error)| error)?;
     let form = |(form, element): (BranchForm, &ElementForm)| {
@@ -70,6 +75,7 @@ pub(super) fn plan_kept(kept: &KeptBranch, first: usize) -> Result<(Vec<BranchFo
         let (mother, length) = (moved(element.mother), moved(element.length));
         BranchForm {
             counter: moved(form.counter),
+            process,
             element: Some(Box::new(ElementForm { mother, length, ..element.clone() })),
             ..form
         }
@@ -98,8 +104,11 @@ struct Planner<'t> {
     counters: HashSet<&'t str>,
     /// The forms of the branches that can be filled.
     forms: Vec<Option<BranchForm>>,
-    /// Whether arrays are compared with the branch that has their length. An array needs its element for this.
-    checks_lengths: bool,
+    /// Whether the branches are of another tree, so that their elements are known: arrays are compared with the branch that has
+    /// their length, and entries may begin with the name of a class.
+    is_kept: bool,
+    /// The number of the process of the objects that others refer to.
+    process: Option<u16>,
 }
 
 impl<'t> Planner<'t> {
@@ -117,7 +126,8 @@ impl<'t> Planner<'t> {
             counters: counters.map(|source| source.branch.as_str()).collect(),
             forms: vec![None; branches.len()],
             branches,
-            checks_lengths: false,
+            is_kept: false,
+            process: None,
         })
     }
 
@@ -211,16 +221,16 @@ impl<'t> Planner<'t> {
                 let leaf = leaf_form(&branch.name, number, &plain.dimensions);
                 (Content::Leaves(vec![leaf]), counter.is_none())
             }
-            Stored::Streamed(Streamed { named: true, .. }) => {
+            Stored::Streamed(Streamed { named: true, .. }) if !self.is_kept => {
                 return Err(refused_as("its objects are of several classes"));
             }
             Stored::Streamed(Streamed { lengths: Some(_), .. })
-                if counter.is_some() || !self.checks_lengths =>
+                if counter.is_some() || !self.is_kept =>
             {
                 return Err(refused_as("it is an array whose length is in another branch"));
             }
             Stored::Streamed(streamed) => {
-                if let Some(reason) = streamed.layout.not_in_baskets() {
+                if let Some(reason) = streamed.layout.not_in_baskets(self.process) {
                     return Err(refused_as(&reason));
                 }
                 let is_fixed = streamed.layout.fixed_size().is_some() && counter.is_none();
@@ -362,7 +372,16 @@ fn form(
     offsets: Option<bool>,
 ) -> BranchForm {
     let name = branch.name.clone();
-    BranchForm { name, content, counter, string_class: None, leaf: None, element: None, offsets }
+    BranchForm {
+        name,
+        content,
+        counter,
+        string_class: None,
+        leaf: None,
+        element: None,
+        offsets,
+        process: None,
+    }
 }
 
 fn leaf_form(name: &str, number: Number, dimensions: &[u64]) -> LeafForm {

@@ -1,17 +1,15 @@
 //! The branches of a tree: their leaves, and their names in ROOT.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::Array;
 use nyssa_root::arrow::Number;
 use nyssa_root::streamer::ObjectLayout;
 
 use super::element::ElementForm;
-use super::numbers;
-use super::packed::PackedLeaf;
+use super::leaf_form::LeafForm;
+use super::leaf_list::LeafList;
 use super::vector::VectorForm;
-use crate::model::leaf_class::{self, LeafClass};
+use crate::model::leaf_class;
 
 /// A branch.
 #[derive(Clone, Debug)]
@@ -30,6 +28,8 @@ pub(super) struct BranchForm {
     pub element: Option<Box<ElementForm>>,
     /// Whether baskets have the offsets of their entries, for a branch of a class of a tree that exists.
     pub offsets: Option<bool>,
+    /// The number of the process (`TProcessID`) of the objects that others refer to.
+    pub process: Option<u16>,
 }
 
 /// The content of an entry of a branch.
@@ -37,6 +37,8 @@ pub(super) struct BranchForm {
 pub(super) enum Content {
     /// The elements of some leaves, one leaf after the other. A jagged branch has one leaf.
     Leaves(Vec<LeafForm>),
+    /// Leaves of which some are strings or arrays of varying size.
+    LeafList(LeafList),
     /// The number of items of the jagged branches of a group.
     Counter(Number),
     /// One string.
@@ -51,21 +53,6 @@ pub(super) enum Content {
     Nothing,
 }
 
-/// A leaf of numbers.
-#[derive(Clone, Debug)]
-pub(super) struct LeafForm {
-    /// The name.
-    pub name: String,
-    /// The type of the numbers.
-    pub number: Number,
-    /// The sizes of a fixed array, outermost first. It is empty for a single number.
-    pub dimensions: Vec<usize>,
-    /// The form of `Float16_t` and `Double32_t` with fewer bits.
-    pub packed: Option<PackedLeaf>,
-    /// Whether the leaf is of the type `Long_t` or `ULong_t`, if its numbers have 64 bits.
-    pub is_long: bool,
-}
-
 impl BranchForm {
     /// Returns whether entries may differ in size, so that baskets need offsets.
     pub(super) fn is_variable(&self) -> bool {
@@ -73,8 +60,32 @@ impl BranchForm {
             (Some(offsets), _) => offsets,
             (None, Some(element)) => element.has_offsets,
             (None, None) => {
-                self.counter.is_some() || matches!(self.content, Content::Text | Content::Vector(_))
+                let varies = matches!(
+                    self.content,
+                    Content::Text | Content::Vector(_) | Content::LeafList(_)
+                );
+                self.counter.is_some() || varies
             }
+        }
+    }
+
+    /// Returns the bytes before the object of each entry: the length of the name of its class, the name, and a zero, if entries
+    /// have them (`TLeafObject::FillBasket`).
+    pub(super) fn class_name(&self) -> Vec<u8> {
+        match self.element.as_deref() {
+            Some(ElementForm { names_class: Some(true), class, .. }) => {
+                [&[class.len() as u8], class.as_bytes(), &[0]].concat()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the layout of entries that ROOT's streamer writes.
+    pub(super) fn layout(&self) -> Option<&Arc<ObjectLayout>> {
+        match &self.content {
+            Content::Objects(layout) => Some(layout),
+            Content::LeafList(list) => Some(&list.layout),
+            _ => None,
         }
     }
 
@@ -111,7 +122,7 @@ impl BranchForm {
             Content::Counter(number) => number.size(),
             Content::Items => size_of::<i32>(),
             Content::Objects(layout) => layout.fixed_size().unwrap_or(1),
-            Content::Text | Content::Vector(_) | Content::Nothing => 1,
+            Content::Text | Content::Vector(_) | Content::LeafList(_) | Content::Nothing => 1,
         }
     }
 
@@ -127,6 +138,7 @@ impl BranchForm {
             | Content::Objects(_)
             | Content::Items
             | Content::Nothing => self.name.clone(),
+            Content::LeafList(list) => list.title(),
             Content::Counter(number) => {
                 format!("{}/{}", self.leaf_name(), leaf_class::of_number(*number).letter)
             }
@@ -136,51 +148,5 @@ impl BranchForm {
                 leaves.iter().map(leaf).collect::<Vec<_>>().join(":")
             }
         }
-    }
-}
-
-impl LeafForm {
-    /// Makes a leaf of plain numbers.
-    pub(super) fn new(name: &str, number: Number, dimensions: Vec<usize>) -> Self {
-        Self { name: name.to_owned(), number, dimensions, packed: None, is_long: false }
-    }
-
-    /// Returns ROOT's names for the type of the numbers.
-    pub(super) fn names(&self) -> &'static LeafClass {
-        let long = if self.is_long { leaf_class::of_long(self.number) } else { None };
-        long.unwrap_or_else(|| leaf_class::of_number(self.number))
-    }
-
-    /// Returns the number of elements of an entry, or of one item of a jagged branch.
-    pub(super) fn elements(&self) -> usize {
-        self.dimensions.iter().product()
-    }
-
-    /// Returns the size of [`LeafForm::elements`] in memory, in bytes.
-    pub(super) fn size(&self) -> usize {
-        self.elements() * self.number.size()
-    }
-
-    /// Returns the size of [`LeafForm::elements`] in a basket, in bytes.
-    pub(super) fn stored_size(&self) -> usize {
-        let packed = self.packed.as_ref().map(PackedLeaf::size);
-        self.elements() * packed.unwrap_or(self.number.size())
-    }
-
-    /// Appends the elements of `items` (each has [`LeafForm::elements`]) of an array to a basket.
-    pub(super) fn put(&self, array: &dyn Array, items: Range<usize>, out: &mut Vec<u8>) {
-        let elements = self.elements();
-        let range = items.start * elements..items.end * elements;
-        match &self.packed {
-            Some(packed) => packed.put(array, range, out),
-            None => numbers::put(array, self.number, range, out),
-        }
-    }
-
-    /// Returns the title of the leaf: its name with its dimensions.
-    pub(super) fn title(&self, counter: Option<&str>) -> String {
-        let counter = counter.map(|counter| format!("[{counter}]")).unwrap_or_default();
-        let dimensions: String = self.dimensions.iter().map(|size| format!("[{size}]")).collect();
-        format!("{}{counter}{dimensions}", self.name)
     }
 }

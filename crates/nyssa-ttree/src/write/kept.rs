@@ -16,12 +16,13 @@ use super::element::{ElementForm, ElementKind, LeafElement, OBJECTS};
 use crate::model::{Branch, read_branch};
 use crate::stored::{NO_REFERENCES, PlainObject, StoredBranch, branches_of};
 
-/// The class of the branches whose form is kept.
-const CLASS: &str = "TBranchElement";
+/// The classes of the branches whose form is kept, and of their leaves.
+const ELEMENT: (&str, &str) = ("TBranchElement", "TLeafElement");
+const OBJECT: (&str, &str) = ("TBranchObject", "TLeafObject");
+/// The longest name of a class that an entry can begin with.
+const MAX_NAME: usize = u8::MAX as usize;
 /// The class of the object with the branch, so that the branches below can refer to it.
 pub(super) const HOLDER: &str = "TObjArray";
-/// The class of their leaves.
-const LEAF: &str = "TLeafElement";
 /// The bits of a branch that are kept: it has objects derived from `TObject` (`TBranch::kBranchObject`), it is a folder
 /// (`TBranchElement::kBranchFolder`), and the bits that nyssa writes itself.
 const BITS: i64 = 1 << 12 | 1 << 14 | OBJECTS | NO_REFERENCES;
@@ -57,6 +58,14 @@ impl KeptBranch {
         let elements = parts(top)?.into_iter().map(|part| part.element).collect();
         let branch = read_branch(top, infos)?;
         Ok(Self { object, branch, stored: Arc::new(stored), elements })
+    }
+
+    /// Returns whether the branch has this path in a tree: its name, or the name with a number behind a branch of the same name.
+    pub(super) fn is_at(&self, path: &str) -> bool {
+        let name = self.branch.name.as_str();
+        let rest = path.strip_prefix(name.trim_end_matches('.'));
+        let number = rest.and_then(|rest| rest.trim_end_matches('.').strip_prefix('_'));
+        path == name || number.is_some_and(|number| number.parse::<u32>().is_ok())
     }
 
     /// Returns the branch, without baskets.
@@ -119,9 +128,8 @@ fn collect(view: View<'_>, mother: Option<usize>, parts: &mut Vec<BranchRecord>)
 
 fn part(view: View<'_>, mother: Option<usize>) -> Result<BranchRecord> {
     let other = |what: &str| Error::unsupported(format!("{what} is not written to a new tree"));
-    if view.class() != CLASS {
-        return Err(other(&format!("a {}", view.class())));
-    }
+    let known = [ELEMENT, OBJECT].into_iter().find(|(class, _)| *class == view.class());
+    let (class, leaf_class) = known.ok_or_else(|| other(&format!("a {}", view.class())))?;
     let number = |name: &str| view.get(name).and_then(Value::as_i64).unwrap_or(0);
     let text = |name: &str| match view.get(name) {
         Some(_) => view.str_or_empty(name).map(str::to_owned),
@@ -132,7 +140,7 @@ fn part(view: View<'_>, mother: Option<usize>) -> Result<BranchRecord> {
     let leaves: Vec<View<'_>> = view.list("fLeaves")?.into_iter().flatten().collect();
     let leaf = match leaves[..] {
         [] => None,
-        [leaf] if leaf.class() == LEAF => Some(leaf),
+        [leaf] if leaf.class() == leaf_class => Some(leaf),
         _ => return Err(other("a branch of a class with other leaves")),
     };
     let object = |view: View<'_>, name: &str| match view.get(name) {
@@ -161,7 +169,14 @@ fn part(view: View<'_>, mother: Option<usize>) -> Result<BranchRecord> {
         bits: number("fBits") & BITS,
         has_offsets: number("fEntryOffsetLen") != 0,
         leaf: leaf.map(leaf_element).transpose()?,
+        names_class: match leaf {
+            Some(leaf) if class == OBJECT.0 => Some(leaf.i64("fVirtual")? != 0),
+            _ => None,
+        },
     };
+    if element.names_class == Some(true) && element.class.len() > MAX_NAME {
+        return Err(other("a branch of a class with such a long name"));
+    }
     let name = view.str("fName")?.to_owned();
     Ok(BranchRecord { name, element, counter: None, counted_by, ids })
 }

@@ -26,6 +26,7 @@ pub fn form_of(branch: View<'_>) -> Result<PlainObject> {
             leaf: None,
             element: Some(Box::new(part.element)),
             offsets: None,
+            process: None,
         };
         StoredBranch {
             form,

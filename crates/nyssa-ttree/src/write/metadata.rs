@@ -6,8 +6,11 @@ use nyssa_root::error::Result;
 use nyssa_root::streamer::{Draft, StreamerInfos, Target};
 
 use super::element::{ElementForm, LeafElement};
-use super::form::{Content, LeafForm};
+use super::form::Content;
+use super::leaf_form::LeafForm;
+use super::leaf_list::{LeafList, ListLeaf};
 use super::options::TreeWriteOptions;
+use super::references::WrittenTable;
 use super::stored_branch::{Place, StoredBranch};
 use super::target::BranchState;
 use super::vector::CLASS_VERSION;
@@ -24,15 +27,16 @@ const ESTIMATE: i64 = 1_000_000;
 const MAX_ENTRIES: i64 = 1_000_000_000_000;
 const SCAN_FIELD: i64 = 25;
 
-/// Returns the tree `name` of `entries` entries.
+/// Returns the tree `name` of `entries` entries, with a table of references if it has one.
 pub(super) fn tree(
     name: &str,
     options: &TreeWriteOptions,
     entries: u64,
-    branches: &[StoredBranch],
+    (branches, table): (&[StoredBranch], Option<&WrittenTable>),
     clusters: &ClusterRuns,
 ) -> Draft {
-    let sum = |count: fn(&StoredBranch) -> u64| branches.iter().map(count).sum::<u64>() as i64;
+    let all = || branches.iter().chain(table.map(|table| &table.branch));
+    let sum = |count: fn(&StoredBranch) -> u64| all().map(count).sum::<u64>() as i64;
     let (tot, zip) = (sum(|branch| branch.tot_bytes), sum(|branch| branch.zip_bytes));
     let (auto_flush, ranges) = clusters.describe();
     let count = ranges.len() as i64;
@@ -66,6 +70,12 @@ pub(super) fn tree(
         .ints("fClusterSize", sizes)
         .items("fBranches", drafts)
         .items("fLeaves", leaves);
+    let tree = match table {
+        Some(table) => {
+            tree.pointer("fBranchRef", Target::New(of_references(table, entries, &labels)))
+        }
+        None => tree,
+    };
     let lists = [("fAliases", &options.aliases), ("fUserInfo", &options.user_info)];
     let lists = lists.into_iter().filter(|(_, texts)| !texts.is_empty());
     let tree = lists.fold(tree, |tree, (member, texts)| tree.items(member, named(texts)));
@@ -151,6 +161,7 @@ impl Labels {
             labels.leaves += match (&branch.form.content, &branch.form.element) {
                 (_, Some(element)) => usize::from(element.leaf.is_some()),
                 (Content::Leaves(leaves), None) => leaves.len(),
+                (Content::LeafList(list), None) => list.leaves.len(),
                 _ => 1,
             };
         }
@@ -173,16 +184,6 @@ fn draft(
     let form = &branch.form;
     let counter = form.counter.map(|counter| branches[counter].form.leaf_name());
     let title = branch.title.clone().unwrap_or_else(|| form.title(counter));
-    let baskets = branch.places.len();
-    let size = MIN_BASKETS.max(baskets + 1);
-    let table = |value: fn(&Place) -> u64, end: u64| {
-        let mut numbers: Vec<i64> = branch.places.iter().map(|place| value(place) as i64).collect();
-        numbers.push(end as i64);
-        numbers.resize(size, 0);
-        numbers
-    };
-    // Branches of members hold the entries of a split object.
-    let filled = !matches!(form.content, Content::Nothing);
     let draft = match (&form.content, form.string_class) {
         _ if let Some(element) = &form.element => {
             // Only collections state the largest number of their items.
@@ -209,9 +210,35 @@ fn draft(
             .int("fStreamerType", -1),
         _ => Draft::new("TBranch"),
     };
+    let leaves = leaves(branch, at, counter, branches, labels);
+    with_baskets(draft, branch, &title, entries).items("fLeaves", leaves)
+}
+
+/// Returns the branch with the table of references.
+fn of_references(table: &WrittenTable, entries: u64, labels: &Labels) -> Draft {
+    let branch = &table.branch;
+    let title = branch.title.as_deref().unwrap_or_default();
+    let draft = with_baskets(Draft::new("TBranchRef"), branch, title, entries);
+    let parents = table.parents.iter().map(|&at| Target::Again(labels.branch(at))).collect();
+    table.draft(draft, labels.branch(labels.first.len()), parents)
+}
+
+/// Adds what all branches have.
+fn with_baskets(draft: Draft, branch: &StoredBranch, title: &str, entries: u64) -> Draft {
+    let form = &branch.form;
+    let baskets = branch.places.len();
+    let size = MIN_BASKETS.max(baskets + 1);
+    let table = |value: fn(&Place) -> u64, end: u64| {
+        let mut numbers: Vec<i64> = branch.places.iter().map(|place| value(place) as i64).collect();
+        numbers.push(end as i64);
+        numbers.resize(size, 0);
+        numbers
+    };
+    // Branches of members hold the entries of a split object.
+    let filled = !matches!(form.content, Content::Nothing);
     draft
         .text("fName", &form.name)
-        .text("fTitle", &title)
+        .text("fTitle", title)
         .int("fFillStyle", 1001)
         .int("fCompress", branch.compression.setting().into())
         .int("fBasketSize", branch.state.basket_size as i64)
@@ -222,7 +249,6 @@ fn draft(
         .int("fEntries", entries as i64)
         .int("fTotBytes", branch.tot_bytes as i64)
         .int("fZipBytes", branch.zip_bytes as i64)
-        .items("fLeaves", leaves(branch, at, counter, branches, labels))
         .ints("fBasketBytes", table(|place| place.bytes, 0))
         .ints("fBasketEntry", table(|place| place.first, if filled { entries } else { 0 }))
         .ints("fBasketSeek", table(|place| place.seek, 0))
@@ -231,14 +257,19 @@ fn draft(
 /// Returns what a branch of a class says beside its entries.
 fn of_class(element: &ElementForm, state: BranchState) -> Draft {
     let unset = if state.has_objects { NO_REFERENCES } else { 0 };
-    Draft::new("TBranchElement")
+    let class = if element.names_class.is_some() { "TBranchObject" } else { "TBranchElement" };
+    let draft = Draft::new(class)
         .int("fBits", element.bits & !unset)
-        .text("fClassName", &element.class)
+        .int("fSplitLevel", element.split_level.into())
+        .text("fClassName", &element.class);
+    if element.names_class.is_some() {
+        return draft;
+    }
+    draft
         .text("fParentName", &element.parent)
         .text("fClonesName", &element.clones)
         .int("fCheckSum", element.checksum.into())
         .int("fClassVersion", element.version.into())
-        .int("fSplitLevel", element.split_level.into())
         .int("fID", element.id)
         .int("fType", element.kind.number())
         .int("fStreamerType", element.code)
@@ -246,15 +277,17 @@ fn of_class(element: &ElementForm, state: BranchState) -> Draft {
 }
 
 fn leaf_element(element: &ElementForm, leaf: &LeafElement) -> Draft {
-    Draft::new("TLeafElement")
+    let draft = match element.names_class {
+        Some(names_class) => Draft::new("TLeafObject").int("fVirtual", names_class.into()),
+        None => Draft::new("TLeafElement").int("fID", element.id).int("fType", element.code),
+    };
+    draft
         .text("fName", &leaf.name)
         .text("fTitle", &leaf.title)
         .int("fLen", leaf.len)
         .int("fLenType", leaf.len_type)
         .int("fIsRange", leaf.is_range.into())
         .int("fIsUnsigned", leaf.is_unsigned.into())
-        .int("fID", element.id)
-        .int("fType", element.code)
 }
 
 /// Returns the leaf of the branch `counter`, for the leaf of the branch `at`. Branches come before the leaves of the branch
@@ -319,19 +352,14 @@ fn leaves(
             };
             return leaves.iter().enumerate().map(leaf).collect();
         }
+        Content::LeafList(list) => return leaves_of_list(list, first, branch.state.maximum),
         Content::Counter(of) => {
             number(leaf_class::of_number(*of), form.leaf_name(), form.leaf_name())
                 .int("fLen", 1)
                 .int("fIsRange", 1)
                 .int("fMaximum", branch.state.maximum)
         }
-        // ROOT reserves room for the longest string and the zero after it.
-        _ if is_leaf => Draft::new("TLeafC")
-            .text("fName", form.leaf_name())
-            .text("fTitle", form.leaf_name())
-            .int("fLen", branch.state.maximum + 1)
-            .int("fLenType", 1)
-            .int("fMaximum", branch.state.maximum + 1),
+        _ if is_leaf => text_leaf(form.leaf_name(), branch.state.maximum),
         _ => Draft::new("TLeafElement")
             .text("fName", &form.name)
             .text("fTitle", &form.name)
@@ -340,6 +368,41 @@ fn leaves(
             .int("fType", -1),
     };
     vec![Target::New(drafts.label(first))]
+}
+
+/// Returns the leaves of a leaf list with strings or arrays of varying size. `first` is the label of the first leaf, and
+/// `maximum` is the size of the largest string or array.
+fn leaves_of_list(list: &LeafList, first: usize, maximum: i64) -> Vec<Target> {
+    let mut offset = 0;
+    let leaf = |(at, leaf): (usize, &ListLeaf)| {
+        let draft = match leaf {
+            ListLeaf::Text(name) => text_leaf(name, maximum),
+            ListLeaf::Numbers(leaf, counter) => {
+                let name = counter.and_then(|counter| list.name_of(counter));
+                let draft = number(leaf.names(), &leaf.name, &leaf.title(name))
+                    .int("fLen", leaf.elements() as i64)
+                    .int("fOffset", offset);
+                offset += leaf.size() as i64;
+                match counter {
+                    Some(counter) => draft.pointer("fLeafCount", Target::Again(first + counter)),
+                    None if list.counts(at) => draft.int("fIsRange", 1).int("fMaximum", maximum),
+                    None => draft,
+                }
+            }
+        };
+        Target::New(draft.label(first + at))
+    };
+    list.leaves.iter().enumerate().map(leaf).collect()
+}
+
+/// Returns the leaf of strings. ROOT reserves room for the longest string and the zero after it.
+fn text_leaf(name: &str, longest: i64) -> Draft {
+    Draft::new("TLeafC")
+        .text("fName", name)
+        .text("fTitle", name)
+        .int("fLen", longest + 1)
+        .int("fLenType", 1)
+        .int("fMaximum", longest + 1)
 }
 
 fn number(names: &LeafClass, name: &str, title: &str) -> Draft {

@@ -106,6 +106,9 @@ pub struct TreeWriteOptions {
     pub user_info: Vec<(String, String)>,
     /// The parts that another tree had.
     pub parts: Option<TreeParts>,
+    /// The number of the process (`TProcessID`) of the objects that others refer to by `TRef`, in the branches that another
+    /// tree had. `None` refuses such branches.
+    pub process: Option<u16>,
     /// The maximum number of fill contexts of a [`super::ParallelWriter`]. `None` is the number of threads of its
     /// context.
     pub contexts: Option<usize>,
@@ -169,6 +172,8 @@ pub struct LeafOptions {
     pub number: Option<Number>,
     /// The form of `Float16_t` and `Double32_t` with fewer bits. A value that would change is then refused.
     pub packed: Option<PackedLeaf>,
+    /// The leaf of the same branch with the number of items, for an array of varying size.
+    pub counter: Option<usize>,
     /// Whether integers of 64 bits are of the type `Long_t` (`TLeafG`), and not `Long64_t` (`TLeafL`).
     pub is_long: bool,
 }
@@ -216,6 +221,7 @@ impl Default for TreeWriteOptions {
             aliases: Vec::new(),
             user_info: Vec::new(),
             parts: None,
+            process: None,
             contexts: None,
             background: true,
         }

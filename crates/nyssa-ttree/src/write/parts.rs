@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nyssa_root::error::Result;
 use nyssa_root::streamer::{Draft, StreamerInfos, StreamerList, Target};
 
-use crate::stored::{PlainObject, check_index, drafts};
+use crate::stored::{PlainObject, ReferenceTable, check_index, drafts};
 
 /// The parts of a new tree beside its branches and entries, as another tree had them.
 #[derive(Clone, Debug)]
@@ -14,6 +14,8 @@ pub struct TreeParts {
     friends: Vec<Draft>,
     user_info: Vec<Draft>,
     index: Option<(Draft, u64)>,
+    /// The table of the references between objects.
+    references: Option<Arc<ReferenceTable>>,
     /// The classes of the objects.
     infos: Arc<StreamerInfos>,
     /// The streamer infos that the file gets.
@@ -21,28 +23,49 @@ pub struct TreeParts {
 }
 
 impl TreeParts {
-    /// Makes the parts of a weight, friends, user information and an index, which is for a number of entries. `infos` and
-    /// `list` describe the classes of the objects.
+    /// Starts with a weight. `infos` and `list` describe the classes of the objects of the other parts.
+    pub fn new(weight: f64, infos: Arc<StreamerInfos>, list: StreamerList) -> Self {
+        let (friends, user_info, list) = (Vec::new(), Vec::new(), Arc::new(list));
+        Self { weight, friends, user_info, index: None, references: None, infos, list }
+    }
+
+    /// Sets the friends.
     ///
     /// # Errors
     /// `OutOfSpecification` or `Unsupported` for bytes that are no object of their class.
-    pub fn new(
-        weight: f64,
-        friends: &[PlainObject],
-        user_info: &[PlainObject],
-        index: Option<(&PlainObject, u64)>,
-        (infos, list): (Arc<StreamerInfos>, StreamerList),
-    ) -> Result<Self> {
-        index.map_or(Ok(()), |(object, entries)| check_index(object, entries))?;
-        let stored = |object: &PlainObject| Draft::stored(&object.class, object.bytes.clone());
-        Ok(Self {
-            weight,
-            friends: drafts("TFriendElement", friends, &infos)?,
-            user_info: drafts("TObject", user_info, &infos)?,
-            index: index.map(|(object, entries)| (stored(object), entries)),
-            infos,
-            list: Arc::new(list),
-        })
+    pub fn set_friends(&mut self, friends: &[PlainObject]) -> Result<()> {
+        self.friends = drafts("TFriendElement", friends, &self.infos)?;
+        Ok(())
+    }
+
+    /// Sets the objects of the user information.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` or `Unsupported` for bytes that are no object of their class.
+    pub fn set_user_info(&mut self, objects: &[PlainObject]) -> Result<()> {
+        self.user_info = drafts("TObject", objects, &self.infos)?;
+        Ok(())
+    }
+
+    /// Sets the index, which is for a number of entries.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` for bytes that are no such index.
+    pub fn set_index(&mut self, index: &PlainObject, entries: u64) -> Result<()> {
+        check_index(index, entries)?;
+        self.index = Some((Draft::stored(&index.class, index.bytes.clone()), entries));
+        Ok(())
+    }
+
+    /// Returns the parts with the table of the references between objects, for which [`super::check_references`] has found the branches.
+    #[must_use]
+    pub fn with_references(self, table: ReferenceTable) -> Self {
+        Self { references: Some(Arc::new(table)), ..self }
+    }
+
+    /// Returns the table of the references of a tree of `entries` entries, unless it is for another number of entries.
+    pub(super) fn references(&self, entries: u64) -> Option<&ReferenceTable> {
+        self.references.as_deref().filter(|table| table.entries.len() as u64 == entries)
     }
 
     /// Adds the parts to a tree of `entries` entries. The index is left out if it is for another number of entries.

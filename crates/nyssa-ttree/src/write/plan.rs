@@ -17,17 +17,19 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema};
-use nyssa_root::arrow::lists::is_bytes;
+use nyssa_root::arrow::lists::{is_bytes, item_type};
 use nyssa_root::arrow::{Number, STREAMER, brief};
 use nyssa_root::error::{Error, Result, ResultExt};
-use nyssa_root::streamer::{ClassInfo, Declarations, ObjectLayout, StreamerInfos};
+use nyssa_root::streamer::{ClassInfo, Declarations, ObjectLayout, StreamerInfos, StreamerList};
 
 use super::class_members::check_streamed_by_infos;
 use super::conform::{fits, misfit_in};
 use super::declared::narrowed;
 use super::existing;
-use super::form::{BranchForm, Content, LeafForm};
+use super::form::{BranchForm, Content};
 use super::kept::KeptBranch;
+use super::leaf_form::LeafForm;
+use super::leaf_list::{LeafList, ListLeaf};
 use super::leaf_types::{
     is_counting, is_text, leaf, no_leaf, no_vector, number, plain, refused, vector,
 };
@@ -198,7 +200,14 @@ impl<'a> Planner<'a> {
 
     /// Adds the branches that another tree had for the values of a column.
     fn kept(&mut self, field: &Field, kept: &KeptBranch) -> Result<Shape> {
-        let (forms, shape) = existing::plan_kept(kept, self.plan.branches.len())?;
+        if !kept.is_at(field.name()) {
+            return Err(Error::unsupported(format!(
+                "it is the form of {:?}",
+                kept.branch().0.name
+            )));
+        }
+        let (forms, shape) =
+            existing::plan_kept(kept, self.plan.branches.len(), self.options.process)?;
         let top = forms.first().map(|form| &form.content);
         let other = || Some(format!(": {}", brief(field.data_type())));
         let misfit = match (&shape, top) {
@@ -224,6 +233,9 @@ impl<'a> Planner<'a> {
         let described = self.options.described.clone().unwrap_or_default();
         self.plan.lists.merge(&ObjectLayout::describe_all(layouts, &described.list));
         self.plan.lists.merge(&described.versions(kept.classes()));
+        if kept.elements().iter().any(|element| element.names_class.is_some()) {
+            self.plan.lists.merge(&StreamerList::of_object_branches()?);
+        }
         // ROOT gives branches of members the names of other branches, too.
         self.names.extend(forms.iter().map(|form| form.name.clone()));
         self.plan.branches.extend(forms);
@@ -279,14 +291,18 @@ impl<'a> Planner<'a> {
                 Err(Error::unsupported("a tree cannot hold a record without members"))
             }
             DataType::Struct(members) if counter.is_none() && self.options.is_leaf_list(name) => {
-                let leaf = |(at, member): (usize, &std::sync::Arc<Field>)| {
-                    let (number, dimensions) =
-                        leaf(member.data_type())?.ok_or_else(|| no_leaf(member))?;
-                    self.leaf(name, at, LeafForm::new(member.name(), number, dimensions))
-                };
+                let leaf = |(at, member): (usize, &Arc<Field>)| self.list_leaf(name, at, member);
                 let leaves = members.iter().enumerate().map(leaf).collect::<Result<Vec<_>>>()?;
+                let fixed = |leaf: &ListLeaf| match leaf {
+                    ListLeaf::Numbers(leaf, None) => Some(leaf.clone()),
+                    _ => None,
+                };
+                let content = match leaves.iter().map(fixed).collect() {
+                    Some(leaves) => Content::Leaves(leaves),
+                    None => Content::LeafList(LeafList::new(leaves)?),
+                };
                 let names = members.iter().map(|member| member.name().clone()).collect();
-                let branch = self.branch(name, Content::Leaves(leaves), None)?;
+                let branch = self.branch(name, content, None)?;
                 self.leaf_lists.insert(name.to_owned());
                 Ok(Shape::LeafList(branch, names))
             }
@@ -309,6 +325,23 @@ impl<'a> Planner<'a> {
                 Ok(Shape::List(counter, Box::new(items)))
             }
             other => Err(refused(other, counter.is_some())),
+        }
+    }
+
+    /// Returns one of several leaves of a branch. Strings, and arrays of varying size, are leaves that another tree had.
+    fn list_leaf(&self, branch: &str, at: usize, member: &Field) -> Result<ListLeaf> {
+        let options = self.options.leaf_of(branch, at);
+        let counter = options.and_then(|options| options.counter);
+        let item = counter.and_then(|_| item_type(member.data_type()));
+        match leaf(item.unwrap_or(member.data_type()))? {
+            Some((number, dimensions)) => {
+                let leaf = LeafForm::new(member.name(), number, dimensions);
+                Ok(ListLeaf::Numbers(self.leaf(branch, at, leaf)?, counter))
+            }
+            None => match options {
+                Some(options) if is_text(member) => Ok(ListLeaf::Text(options.name.clone())),
+                _ => Err(no_leaf(member)),
+            },
         }
     }
 
@@ -361,6 +394,7 @@ impl<'a> Planner<'a> {
             leaf,
             element: None,
             offsets: None,
+            process: None,
         });
         Ok(self.plan.branches.len() - 1)
     }

@@ -12,6 +12,7 @@ use super::before::Before;
 use super::form::BranchForm;
 use super::metadata;
 use super::options::{BranchSettings, TreeWriteOptions};
+use super::references;
 use super::report::TreeReport;
 use super::stored_branch::{Place, StoredBranch};
 use super::target::{BasketTarget, BranchState, CompressedBasket, CompressedCluster};
@@ -190,8 +191,14 @@ impl StoredTree {
     fn write_new(&self) -> Result<TreeReport> {
         let (dir, name) = split(&self.path);
         let (title, compression) = (&self.options.title, self.options.compression);
+        let table = self.options.parts.as_ref().and_then(|parts| parts.references(self.entries));
+        let place = (&self.file, dir, &*self.name);
+        let table = table
+            .map(|table| references::write(table, &self.branches, place, &self.options))
+            .transpose()?;
+        let branches = (&self.branches[..], table.as_ref());
         let tree =
-            metadata::tree(&self.name, &self.options, self.entries, &self.branches, &self.clusters);
+            metadata::tree(&self.name, &self.options, self.entries, branches, &self.clusters);
         let mut infos = StreamerInfos::of_trees()?;
         if let Some(parts) = &self.options.parts {
             parts.describe(&mut infos);

@@ -10,7 +10,8 @@ use nyssa_root::arrow::gather::decoded;
 use nyssa_root::arrow::lists::lists;
 use nyssa_root::error::{Error, Result, ResultExt};
 
-use super::form::{Content, LeafForm};
+use super::form::Content;
+use super::leaf_form::LeafForm;
 use super::shape::{Plan, Shape};
 use super::vector::{Item, VectorForm};
 
@@ -140,7 +141,9 @@ impl TreeColumns {
                 Content::Counter(number) => number.data_type(),
                 Content::Text => DataType::LargeUtf8,
                 Content::Vector(form) => vector_type(*form),
-                Content::Objects(_) | Content::Items | Content::Nothing => DataType::Null,
+                Content::Objects(_) | Content::LeafList(_) | Content::Items | Content::Nothing => {
+                    DataType::Null
+                }
             },
             Shape::Class(class) => class.data_type.clone(),
             Shape::Text(_) => DataType::LargeUtf8,
@@ -155,6 +158,7 @@ impl TreeColumns {
                         members.map(|(name, leaf)| field(name, leaf_type(leaf))).collect(),
                     )
                 }
+                Content::LeafList(list) => list.layout.data_type(),
                 _ => DataType::Null,
             },
             Shape::Record(members) => DataType::Struct(

@@ -17,7 +17,8 @@ use nyssa_root::streamer::{Basic, Layouts, Member, ObjectLayout, StreamerInfos};
 
 use super::class_members::{Members, full_name, is_container, item_class, leaf, member, top};
 use super::element::{ElementForm, ElementKind, LeafElement, OBJECTS};
-use super::form::{BranchForm, Content, LeafForm};
+use super::form::{BranchForm, Content};
+use super::leaf_form::LeafForm;
 use crate::stored::NO_REFERENCES;
 
 /// The number of a top branch that is not split, or that is a split collection.
@@ -146,6 +147,7 @@ impl<'i> Unroller<'i> {
             leaf: None,
             element,
             offsets: None,
+            process: None,
         });
         self.first + self.branches.len() - 1
     }

@@ -195,6 +195,9 @@ impl Job for Conversion<'_> {
         output: &Output,
         others: &mut OtherObjects,
     ) -> std::result::Result<(), Abort> {
+        if self.trees.iter().any(Tree::may_refer) {
+            others.keep_processes();
+        }
         for tree in &mut self.trees {
             let report = tree.write(output).map_err(|stop| match stop {
                 Abort::Error(error) => Abort::Error(tree.place(error)),

@@ -154,6 +154,11 @@ impl<'a> Tree<'a> {
         self.map.notes.append(&mut self.taken.notes);
     }
 
+    /// Returns whether it may have references to objects of a process of its file (`TProcessID`).
+    pub(super) fn may_refer(&self) -> bool {
+        self.taken.kept.tree.process.is_some()
+    }
+
     /// Adds units that failed to the known failures.
     ///
     /// # Errors

@@ -188,6 +188,9 @@ impl Job for Conversion<'_> {
     type Abort = Error;
 
     fn write(&mut self, output: &Output, others: &mut OtherObjects) -> Result<()> {
+        if self.trees.iter().any(Tree::may_refer) {
+            others.keep_processes();
+        }
         for tree in self.trees {
             self.done.push(tree.write(output)?);
         }

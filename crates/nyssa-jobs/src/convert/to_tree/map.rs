@@ -262,6 +262,7 @@ impl Mapper<'_> {
             columns: HashMap::from([(name.clone(), options.clone())]),
             described: self.tree.described.clone(),
             split_level: self.tree.split_level,
+            process: self.tree.process,
             ..TreeWriteOptions::default()
         };
         if let Err(error) = branches_of(&arrow, &alone) {

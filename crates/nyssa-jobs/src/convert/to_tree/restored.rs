@@ -173,6 +173,7 @@ impl Search<'_> {
             columns: HashMap::from([(name.to_owned(), options)]),
             described: self.tree.described.clone(),
             split_level: self.tree.split_level,
+            process: self.tree.process,
             ..TreeWriteOptions::default()
         };
         branches_of(&arrow, &alone).map_err(|error| error.message().to_owned())

@@ -73,15 +73,21 @@ impl<'a> Tree<'a> {
                 (branch.split_level, branch.form) = (Some(level), Vec::new());
             });
         }
+        if let Some(kept) = &kept {
+            tree_options.process = kept.process(input)?;
+        }
         let mut map = map::map(&reader, &options.input, &tree_options, kept.as_ref(), damaged)?;
         let mut notes = notes(&reader, &map.aliases);
         notes.extend(note);
         notes.append(&mut map.notes);
+        let mut references = None;
         if let Some(mut kept) = kept {
             let is_whole = entries == (0..reader.num_entries());
             notes.extend(kept.narrow(entries.end - entries.start, is_whole, |_| true));
-            let restored = restore(&kept, input, &mut tree_options, options.baskets.auto_flush);
-            notes.extend(restored.or_else(|error| unused(error, options))?);
+            references = kept.reference_table();
+            let unused = |part: &str, error| unused(part, error, options);
+            let stated = options.baskets.auto_flush;
+            notes.extend(restore(&kept, input, &mut tree_options, stated, unused)?);
         }
         tree_options.title = reader.header().description.clone();
         tree_options.columns = std::mem::take(&mut map.options);
@@ -92,9 +98,24 @@ impl<'a> Tree<'a> {
         map.aliases.retain(|(name, _)| !known.contains(name));
         tree_options.aliases.append(&mut map.aliases);
         write::check(&map.schema(), &tree_options)?;
+        if let Some((table, parts)) = references.zip(tree_options.parts.clone()) {
+            let schema = map.schema();
+            match write::check_references(&table, &schema, &tree_options) {
+                Ok(()) => tree_options.parts = Some(parts.with_references(table)),
+                Err(error) => notes.push(format!(
+                    "the table of references (TBranchRef) is left out: {}",
+                    error.message()
+                )),
+            }
+        }
         let shown = Arc::new(Projected::new(Arc::clone(&reader), &map.columns));
         let is_first = damaged.is_empty();
         Ok(Self { reader, shown, map, tree_options, entries, notes, is_first, options, context })
+    }
+
+    /// Returns whether it may have references to objects of a process of the input (`TProcessID`).
+    pub(super) fn may_refer(&self) -> bool {
+        self.tree_options.process.is_some()
     }
 
     /// Returns the path of the RNTuple in the input.
@@ -297,19 +318,20 @@ impl<'a> Tree<'a> {
 
 /// Returns the facts about a TTree that the RNTuple stores, and a note on facts that are not used.
 fn kept_tree(reader: &Reader, options: &ToTTree) -> Result<(Option<KeptTree>, Option<String>)> {
-    KeptTree::of_known(reader).or_else(|error| Ok((None, unused(error, options)?)))
+    KeptTree::of_known(reader)
+        .or_else(|error| Ok((None, Some(unused("the description", error, options)?))))
 }
 
-/// Returns the note on damaged data about a TTree, which are not used if the options allow it.
-fn unused(error: Error, options: &ToTTree) -> Result<Option<String>> {
+/// Returns the note on a damaged part of a TTree, which is not used if the options allow it.
+fn unused(part: &str, error: Error, options: &ToTTree) -> Result<String> {
     let may_leave_out = match error.kind() {
         Kind::Unsupported => options.input.skip_unsupported,
         kind => options.input.skip_unreadable && kind.is_damage(),
     };
     let note = |error: Error| {
-        format!("what the RNTuple keeps of a TTree is not used: {}", error.message())
+        format!("{part} that the RNTuple keeps of a TTree is not used: {}", error.message())
     };
-    if may_leave_out { Ok(Some(note(error))) } else { Err(error) }
+    if may_leave_out { Ok(note(error)) } else { Err(error) }
 }
 
 /// Returns remarks on parts that have another form in the tree.

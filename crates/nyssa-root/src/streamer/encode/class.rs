@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::REFERS;
 use crate::streamer::basic::Basic;
 use crate::streamer::node::{Class, Collection, Node, PointerForm, Step};
 
@@ -122,10 +123,11 @@ pub(super) fn collect<'n>(node: &'n Node, names: &mut HashSet<&'n str>) {
     }
 }
 
-/// Returns the reason why values of this node cannot be written into a basket, if there is one. A pointer is refused if
-/// objects of none of its classes can be written. Only the objects behind other pointers say which classes they have, and
-/// the encoder refuses those that may refer to others.
-pub(in crate::streamer) fn not_in_baskets(node: &Node) -> Option<String> {
+/// Returns the reason why values of this node cannot be written into a basket, if there is one. Without a `process`,
+/// references (`TRef`) cannot be. A pointer is refused if objects of none of its classes can be written. Only the objects behind
+/// other pointers say which classes they have, and the encoder refuses those that may refer to others.
+pub(in crate::streamer) fn not_in_baskets(node: &Node, process: Option<u16>) -> Option<String> {
+    let not_in_baskets = |node: &Node| not_in_baskets(node, process);
     let class = |class: &Class| {
         let mut steps = class.steps().iter();
         steps.find_map(|step| {
@@ -143,7 +145,7 @@ pub(in crate::streamer) fn not_in_baskets(node: &Node) -> Option<String> {
         }
         Node::Counted(counted) => not_in_baskets(&counted.item),
         Node::Map(pair) => not_in_baskets(&pair.key).or_else(|| not_in_baskets(&pair.value)),
-        Node::TRef | Node::TRefArray => Some("it refers to objects of other branches".to_owned()),
+        Node::TRef | Node::TRefArray => process.is_none().then(|| REFERS.to_owned()),
         Node::Collection(Collection::Plain | Collection::Linked, items) => {
             Some(format!("nyssa does not write a {}", items.declared))
         }

@@ -158,7 +158,7 @@ impl<'n> Encoder<'n> {
             let spans = arrays.map(|array| span(offsets, array)).collect::<Result<Vec<_>>>()?;
             let null = spans.iter().all(Range::is_empty);
             let fits = spans.iter().all(|items| items.len() == count);
-            if !fits && (counted.objects || !null) {
+            if !fits && (counted.objects || counted.bare || !null) {
                 return Err(Error::invalid_argument(format!(
                     "an array of {} items, of which the counter {} says that they are {count}",
                     spans.iter().map(Range::len).find(|&len| len != count).unwrap_or(0),
@@ -166,7 +166,7 @@ impl<'n> Encoder<'n> {
                 )));
             }
             // A byte before the numbers is zero for a null pointer, whatever the counter says.
-            if !counted.objects {
+            if !counted.objects && !counted.bare {
                 self.out.push(u8::from(!null));
             }
             for items in spans {

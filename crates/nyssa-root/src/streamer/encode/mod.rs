@@ -3,8 +3,8 @@
 //! Objects are written in the version that gives the shape. Containers of objects are written member by member
 //! if ROOT does so too. If several pointers share an object, it is written once for each pointer.
 //!
-//! Some values are not in arrays. ROOT's values for new objects are written for them: the process is the first
-//! process of the file, and items of lists have no option.
+//! Some values are not in arrays. ROOT's values for new objects are written for them: items of lists have no option, and the
+//! process of a referenced object is the first process of the file, unless the caller knows it.
 
 mod class;
 mod collection;
@@ -33,7 +33,10 @@ use crate::rootfile::encode;
 use crate::streamer::info::StreamerList;
 use crate::streamer::wire;
 use members::Rows;
-use source::Source;
+use source::{Numbers, Source};
+
+/// The reason why references are not written.
+const REFERS: &str = "it refers to objects, and their process (TProcessID) is not known";
 
 /// The encoder of objects, one after the other.
 #[derive(Default)]
@@ -49,6 +52,8 @@ struct Encoder<'n> {
     has_objects: bool,
     /// The classes around the value that is written, outermost first.
     stack: Vec<&'n Class>,
+    /// The number of the process of the objects that others refer to.
+    process: Option<u16>,
 }
 
 /// Returns the bytes of the objects in `array` and their offsets.
@@ -68,16 +73,17 @@ pub(super) fn encode(node: &Node, shape: &Shape, array: &dyn Array) -> Result<(V
 }
 
 /// Streams the entries `rows` of a branch. With `items`, entry `i` has the items between `items[i]` and `items[i + 1]` of
-/// `array`; otherwise it has one value.
+/// `array`; otherwise it has one value. Without a `process`, references (`TRef`) are refused.
 pub(super) fn encode_entries(
     node: &Node,
     shape: &Shape,
     array: &dyn Array,
     items: Option<&[i64]>,
     rows: Range<usize>,
+    process: Option<u16>,
 ) -> Result<Entries> {
     let source = Source::new(shape, array)?;
-    let mut encoder = Encoder { references: Some(Vec::new()), ..Encoder::default() };
+    let mut encoder = Encoder { references: Some(Vec::new()), process, ..Encoder::default() };
     let mut ends = Vec::with_capacity(rows.len());
     for row in rows {
         encoder.origin = encoder.out.len();
@@ -117,11 +123,11 @@ impl<'n> Encoder<'n> {
     /// Writes one value.
     fn node(&mut self, node: &'n Node, source: &Source<'_>, row: usize) -> Result<()> {
         match (node, source) {
-            (Node::TRef | Node::TRefArray, _) if self.in_basket() => {
-                Err(Error::unsupported("it refers to objects of other branches"))
+            (Node::TRef | Node::TRefArray, _) if self.in_basket() && self.process.is_none() => {
+                Err(Error::unsupported(REFERS))
             }
             (Node::Number(basic), Source::Number(numbers)) => {
-                number::write(*basic, numbers, row..row + 1, &mut self.out)
+                self.numbers(*basic, numbers, row..row + 1)
             }
             (Node::Text, _) => self.text(text(source, row)?),
             (Node::CString, _) => {
@@ -193,10 +199,18 @@ impl<'n> Encoder<'n> {
     /// Writes several values.
     fn many(&mut self, node: &'n Node, source: &Source<'_>, rows: Range<usize>) -> Result<()> {
         match (node, source) {
-            (Node::Number(basic), Source::Number(numbers)) => {
-                number::write(*basic, numbers, rows, &mut self.out)
-            }
+            (Node::Number(basic), Source::Number(numbers)) => self.numbers(*basic, numbers, rows),
             _ => rows.into_iter().try_for_each(|row| self.node(node, source, row)),
+        }
+    }
+
+    fn numbers(&mut self, basic: Basic, numbers: &Numbers<'_>, rows: Range<usize>) -> Result<()> {
+        match (basic, numbers) {
+            (Basic::Bits, Numbers::UInt32(all)) => {
+                all.get(rows).ok_or_else(misfit)?.iter().for_each(|bits| self.bits(*bits));
+                Ok(())
+            }
+            _ => number::write(basic, numbers, rows, &mut self.out),
         }
     }
 

@@ -6,11 +6,14 @@ use crate::arrow::Number;
 use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
 use crate::streamer::node::Symmetric;
+use crate::streamer::wire::IS_REFERENCED;
 
 /// The class version of `TObject`.
 const T_OBJECT: u16 = 1;
 /// The class version of `TRefArray`.
 const REF_ARRAY: u16 = 1;
+/// The number of the first process of a file.
+const FIRST_PROCESS: u16 = 0;
 
 impl<'n> Encoder<'n> {
     /// Writes a `TObject` and returns its bits.
@@ -24,8 +27,17 @@ impl<'n> Encoder<'n> {
         let (identifier, bits) = identifier.get(row).zip(bits.get(row)).ok_or_else(misfit)?;
         self.u16(T_OBJECT);
         self.out.extend_from_slice(&identifier.to_be_bytes());
-        number::bits(*bits, &mut self.out);
+        self.bits(*bits);
         Ok(*bits)
+    }
+
+    /// Writes the bits of a `TObject`, and the number of a process if the bits say that the object is referenced. Arrays
+    /// do not hold this number.
+    pub(super) fn bits(&mut self, bits: u32) {
+        self.out.extend_from_slice(&bits.to_be_bytes());
+        if bits & IS_REFERENCED != 0 {
+            self.u16(self.process.unwrap_or(FIRST_PROCESS));
+        }
     }
 
     /// Writes a `TObject` without an identifier.

@@ -121,14 +121,20 @@ impl<'a> Source<'a> {
                     return Self::of_clones(classes, offsets, items);
                 }
                 let record = array.as_struct_opt().ok_or_else(refused)?;
-                if record.num_columns() != members.len() {
+                let mut columns = 0;
+                let member = |(name, shape): &(String, Shape)| match record.column_by_name(name) {
+                    Some(array) => {
+                        columns += 1;
+                        Self::in_objects(shape, array.as_ref(), there).in_field(name)
+                    }
+                    // A split object has no branch for a base class without members.
+                    None => Self::without_members(shape).ok_or_else(refused),
+                };
+                let members = members.iter().map(member).collect::<Result<_>>()?;
+                if record.num_columns() != columns {
                     return Err(refused());
                 }
-                let member = |(name, shape): &(String, Shape)| {
-                    let array = record.column_by_name(name).ok_or_else(refused)?;
-                    Self::in_objects(shape, array.as_ref(), there).in_field(name)
-                };
-                Self::Record(members.iter().map(member).collect::<Result<_>>()?)
+                Self::Record(members)
             }
             Shape::Optional(value) => {
                 let there = NullBuffer::union(there, array.nulls());
@@ -165,6 +171,13 @@ impl<'a> Source<'a> {
                 Self::Union { ids: Cow::Owned(ids.ok_or_else(refused)?), offsets, children }
             }
         })
+    }
+
+    /// Returns the source of an object without members.
+    fn without_members(shape: &Shape) -> Option<Self> {
+        let Shape::Record(members) = shape else { return None };
+        let members = members.iter().map(|(_, shape)| Self::without_members(shape));
+        members.collect::<Option<_>>().map(Self::Record)
     }
 
     /// Makes the source of items, if they can be of one class only.

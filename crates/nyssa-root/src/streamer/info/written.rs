@@ -58,6 +58,8 @@ const KINDS: [(&str, i32); 14] = [
 
 /// The list that ROOT 6.40 writes beside a `TTree`, made by `written/make.py`.
 const TREES: &[u8] = include_bytes!("written/trees.bin");
+/// The classes in it that few trees have: the branches and leaves of objects as a whole.
+const OF_OBJECTS: [&str; 2] = ["TBranchObject", "TLeafObject"];
 /// The list that ROOT 6.40 writes beside histograms, graphs, strings and parameters, made by `written/make.py`.
 const OBJECTS: &[u8] = include_bytes!("written/objects.bin");
 /// The size of the key from which positions in these lists count.
@@ -76,9 +78,14 @@ impl StreamerInfos {
 }
 
 impl StreamerList {
-    /// Makes the list of the classes of [`StreamerInfos::of_trees`].
+    /// Makes the list of the classes of [`StreamerInfos::of_trees`] that a tree has without a `TBranchObject`.
     pub fn of_trees() -> Result<Self> {
-        Self::parse(TREES, KEYLEN)
+        Ok(Self::parse(TREES, KEYLEN)?.versions(|class| !OF_OBJECTS.contains(&class)))
+    }
+
+    /// Makes the list of the classes that a tree with a `TBranchObject` has in addition.
+    pub fn of_object_branches() -> Result<Self> {
+        Ok(Self::parse(TREES, KEYLEN)?.versions(|class| OF_OBJECTS.contains(&class)))
     }
 
     /// Makes the list of the classes of [`StreamerInfos::of_objects`].

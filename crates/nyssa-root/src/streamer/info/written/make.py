@@ -31,6 +31,9 @@ def trees():
     tree = ROOT.TTree("tree", "")
     vector = ROOT.std.vector("float")()
     tree.Branch("vector", vector)
+    # With this split level it is a TBranchObject.
+    named = ROOT.TNamed()
+    tree.Branch("object", "TNamed", named, 32000, -1)
     buffers = {code: np.zeros(8, dtype) for code, dtype in LEAVES.items()}
     for code, buffer in buffers.items():
         tree.Branch(code, buffer, f"{code}/{code}")
