@@ -16,7 +16,7 @@ DATA := $(wildcard $(or $(NYSSA_TEST_DATA),../shared/data))
 XROOTD := $(shell command -v xrootd)
 PYTEST := $(BIN)/python -m pytest -q -rs -n auto --maxprocesses 8 --dist loadfile --randomly-seed $(SEED)
 
-.PHONY: help build demo demo-cpp readers install test test-rust test-python test-data test-xrootd test-xrootd-client test-dask test-coffea agc lint format fuzz bench bench-remote bench-cache bench-cold bench-agc bench-storage bench-studies atlas-bench clean
+.PHONY: help build demo demo-cpp readers install test test-rust test-python test-data test-xrootd test-xrootd-client test-dask test-coffea agc lint format fuzz bench bench-remote bench-cache bench-cold bench-agc bench-framework bench-storage bench-studies atlas-bench clean
 
 help:
 	@echo "make demo [INPUT=file.root]   build, convert a TTree, verify, read back, plot"
@@ -34,6 +34,7 @@ help:
 	@echo "make bench-storage [STORAGE_ENTRIES=50000]  how storage options change size, memory and speed (Linux)"
 	@echo "make bench-studies [STUDY_ROUNDS=1]  four studies of storage of the field, beside ROOT (ten minutes)"
 	@echo "make atlas-bench              the field's analysis of eight containers, by nyssa and by RDataFrame (a few minutes)"
+	@echo "make bench-framework [ROUNDS=3]  a framework in C++ with output modules of nyssa and of ROOT (ten minutes)"
 	@echo "make bench-agc [ROUNDS=3]     the analysis of make agc in all ways to run it, against RDataFrame and coffea"
 
 $(BIN)/python:
@@ -66,7 +67,7 @@ demo: build $(VENV)/.installed-demo
 PREFIX ?= /usr/local
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 install:
-	cargo rustc --quiet --release --package nyssa-capi --crate-type cdylib
+	cargo rustc --quiet --release --package nyssa-capi --crate-type cdylib -- -C strip=debuginfo
 	cargo rustc --quiet --release --package nyssa-capi --crate-type staticlib
 	crates/nyssa-capi/install "$(PREFIX)" $(TARGET)/release/libnyssa_capi.so $(TARGET)/release/libnyssa_capi.a
 
@@ -77,6 +78,7 @@ demo-cpp:
 	cmake --build build/cpp > /dev/null
 	build/cpp/write build/cpp/events.root
 	build/cpp/read build/cpp/events.root
+	build/cpp/framework/framework nyssa build/cpp/framework.root 2 10000
 
 # The programs that benchmarks in C++ run.
 readers:
@@ -172,6 +174,12 @@ atlas-bench: build readers $(VENV)/.installed-remote $(VENV)/.installed-root
 
 bench-agc: build readers $(VENV)/.installed-test $(VENV)/.installed-root $(VENV)-coffea/.installed
 	PYTHONPATH=$(CURDIR)/python $(BIN)/python benchmarks/agc.py --rounds $(ROUNDS) --coffea $(VENV)-coffea/bin/python
+
+bench-framework: $(VENV)/.installed-test $(VENV)/.installed-root
+	cargo rustc --quiet --release --package nyssa-capi --crate-type cdylib
+	cargo build --quiet --release --package nyssa --example sum
+	crates/nyssa-capi/install build/framework/prefix $(TARGET)/release/libnyssa_capi.so
+	$(BIN)/python benchmarks/framework.py --prefix build/framework/prefix --sum $(TARGET)/release/examples/sum --rounds $(ROUNDS)
 
 clean:
 	cargo clean

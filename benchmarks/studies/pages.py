@@ -128,8 +128,9 @@ def _streamer(rows: Rows) -> list[str]:
         return span(rows.ratios(quantity, {"streamer": "all", "writer": writer}, columns))
 
     return [
-        f"Everything streamed, divided by columns of the members: size {ratio('bytes')} with nyssa, "
-        f"{ratio('bytes', 'ROOT')} with ROOT, time to write {ratio('write_seconds')} with nyssa, "
+        "Everything streamed, divided by columns of the members: size "
+        f"{ratio('bytes')} with nyssa, {ratio('bytes', 'ROOT')} with ROOT, time to write "
+        f"{ratio('write_seconds')} with nyssa, "
         f"{ratio('write_seconds', 'ROOT')} with ROOT, to read everything {ratio('read_seconds')}, "
         f"to read the columns of the analysis {ratio('columns_seconds')} (files of nyssa).",
         beside_root(rows),

@@ -9,8 +9,9 @@ JSON.
 
 from __future__ import annotations
 
-from nyssa.jobs import check_reports, reports, tuned
+from nyssa.jobs import check_reports, inspect_report, reports, tuned
 from nyssa.jobs.check_reports import *  # noqa: F403
+from nyssa.jobs.inspect_report import *  # noqa: F403
 from nyssa.jobs.reports import *  # noqa: F403
 from nyssa.jobs.tune import TuneReport
 from nyssa.jobs.tuned import *  # noqa: F403
@@ -34,5 +35,6 @@ __all__ = [
     "TuneReport",
 ]
 __all__ += check_reports.__all__
+__all__ += inspect_report.__all__
 __all__ += reports.__all__
 __all__ += tuned.__all__

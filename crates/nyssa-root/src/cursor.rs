@@ -1,6 +1,8 @@
 //! Reads numbers and strings from bytes and checks all bounds. ROOT's own streams are big-endian, and RNTuple envelopes
 //! are little-endian.
 
+use std::borrow::Cow;
+
 use crate::error::{Error, Result};
 
 /// The flag that marks the byte count before a streamed object (`kByteCountMask`).
@@ -169,6 +171,16 @@ impl<'a> Cursor<'a> {
     /// Reads a ROOT string as text. Bytes that are not UTF-8 are replaced.
     pub fn root_string(&mut self) -> Result<String> {
         Ok(String::from_utf8_lossy(self.root_bytes()?).into_owned())
+    }
+
+    /// Reads the name of a class, which a zero byte ends.
+    pub(crate) fn class_name(&mut self) -> Result<Cow<'a, str>> {
+        let Some(len) = self.remaining().iter().position(|&byte| byte == 0) else {
+            return Err(self.error("class name without an end"));
+        };
+        let name = String::from_utf8_lossy(self.bytes(len)?);
+        self.skip(1)?;
+        Ok(name)
     }
 
     /// Reads an RNTuple string: a 32-bit little-endian length and UTF-8 bytes (specification, "Basic Types").

@@ -32,6 +32,7 @@ _BY_GLOB = {
 }
 #: The flags of a job that a campaign does not have, with the reason.
 _REFUSED = {
+    "--append": "a later run of the campaign adds the outputs that are missing",
     "--into": "a campaign has -o DEST",
     "--name-pattern": "a campaign names its outputs as its inputs",
     "--record": "a campaign has a journal, which says what each task read",
@@ -51,7 +52,8 @@ def add_flags(parser: argparse.ArgumentParser, job: str) -> None:
             is_on = default_of(name, kind)
             action = "store_false" if is_on else "store_true"
             flag = flag.replace("--", "--no-") if is_on else flag
-            group.add_argument(flag, dest=name, action=action, default=None)
+            flags = ["-k", flag] if name == "skip_bad" else [flag]
+            group.add_argument(*flags, dest=name, action=action, default=None)
         elif kind.startswith("Literal"):
             choices = ast.literal_eval(kind.removeprefix("Literal"))
             group.add_argument(flag, choices=choices)

@@ -124,6 +124,9 @@ def check_options(job: Job) -> None:
     A job reads its options before it opens its input. So it works on a file that does
     not exist: what fails before that is wrong for all inputs.
     """
+    if job.options.get("skip_bad"):
+        # This file is not left out.
+        job = dataclasses.replace(job, options={**job.options, "skip_bad": False})
     with tempfile.TemporaryDirectory(prefix="nyssa-campaign-") as folder:
         task = Task(f"{folder}/output.root", (Input(f"{folder}/input.root", "", 0),))
         with contextlib.suppress(FileMissingError):
@@ -322,7 +325,7 @@ def _merge(
 ) -> None:
     """Merge inputs into clusters of the wanted size. Files with TTrees only keep their clusters."""
     size = job.cluster_size
-    if size is None and _has_ntuples(inputs[0]):
+    if size is None and _have_ntuples(inputs):
         size = CLUSTER_SIZE
     with made_as(identity):
         report = merge(inputs, output, recluster=size, force=job.force, **options)
@@ -341,12 +344,16 @@ def _add(record: Record, reports: Sequence[Mapping[str, Any]]) -> None:
         record.notes += [note for note in notes if note not in record.notes]
 
 
-def _has_ntuples(url: str) -> bool:
-    """Return whether a dataset is an RNTuple, or a file has RNTuples. A file may be missing."""
-    with contextlib.suppress(FileMissingError), open_file(url) as opened:
-        if isinstance(opened, Dataset):
-            return isinstance(opened, RNTuple)
-        return any(isinstance(opened[name], RNTuple) for name in opened.datasets())
+def _have_ntuples(urls: Sequence[str]) -> bool:
+    """Return whether the first dataset or file that can be opened is an RNTuple or has some.
+
+    A merge says what is wrong with the others, or leaves them out.
+    """
+    for url in urls:
+        with contextlib.suppress(NyssaError), open_file(url) as found:
+            if isinstance(found, Dataset):
+                return isinstance(found, RNTuple)
+            return any(isinstance(found[name], RNTuple) for name in found.datasets())
     return False
 
 

@@ -11,7 +11,8 @@ from nyssa.arguments.names import NameFilter
 from nyssa.arguments.sizes import threads_of
 from nyssa.errors import ArgumentError, NotFoundError
 from nyssa.jobs import job
-from nyssa.jobs.check_reports import DiffReport, FileDiffReport, InspectReport, VerifyReport
+from nyssa.jobs.check_reports import DiffReport, FileDiffReport, VerifyReport
+from nyssa.jobs.inspect_report import InspectReport
 from nyssa.read.chain import Files, chain, expand
 from nyssa.read.dataset import Dataset
 from nyssa.read.file import open as open_file

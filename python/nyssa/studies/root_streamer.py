@@ -39,8 +39,8 @@ void stream(const std::string &input, const std::string &path, const std::string
          const bool isNumber = branch->GetNleaves() == 1 && leaf->GetLenStatic() == 1 &&
                                !leaf->GetLeafCount() && !dynamic_cast<TLeafC *>(leaf);
          if (!isNumber)
-            throw std::runtime_error("the branch " + name + " has neither objects nor single numbers, "
-                                     "and ROOT's half with streamer fields takes only these");
+            throw std::runtime_error("the branch " + name + " has neither objects nor single "
+                                     "numbers; ROOT's half with streamer fields takes only these");
          type = leaf->GetTypeName();
       }
       auto field = ROOT::RFieldBase::Create(name, type).Unwrap();
@@ -55,7 +55,8 @@ void stream(const std::string &input, const std::string &path, const std::string
    for (auto &column : columns) {
       column.value = entry->GetPtr<void>(column.branch->GetName());
       column.address = column.value.get();
-      column.branch->SetAddress(column.isObject ? static_cast<void *>(&column.address) : column.address);
+      void *ofPointer = &column.address;
+      column.branch->SetAddress(column.isObject ? ofPointer : column.address);
    }
    const auto last = entries < 0 ? tree->GetEntries() : std::min(entries, tree->GetEntries());
    for (Long64_t at = 0; at < last; ++at) {

@@ -121,7 +121,7 @@ def _import(
     if "page_size" in options:
         chosen.SetMaxUnzippedPageSize(bytes_of(options["page_size"]))
     if "streamer" in options:
-        stream(root, (file, path), request["output"], options["streamer"], chosen, entries)
+        stream(root, (file, path or ""), request["output"], options["streamer"], chosen, entries)
         return
     importer = root.Experimental.RNTupleImporter.Create(file, path, request["output"])
     importer.SetIsQuiet(True)

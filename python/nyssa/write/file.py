@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from typing_extensions import Unpack
@@ -198,10 +198,12 @@ class WritableFile:
             Classes by name, as for `mkrntuple`: dicts from the members to their types, with
             ``":bases"``, ``":version"`` and ``":checksum"``. Members are numbers, strings, standard
             containers, pairs, arrays (``"float[3]"``), enums (``{":enum": "int"}``),
-            ``std::bitset``, other classes, and pointers to their objects (``"Hit*"``,
-            ``"std::unique_ptr<Hit>"``), which are null for missing values. The checksum is computed
-            as ROOT does if it is not given. Awkward records with the name of a class are objects of
-            this class.
+            ``std::bitset``, other classes, pointers to their objects (``"Hit*"``,
+            ``"std::unique_ptr<Hit>"``), which are null for missing values, and pointers to
+            containers and strings (``"std::vector<float>*"``). Objects behind pointers may be of
+            each of these classes that is derived from the class of the pointer. The checksum is
+            computed as ROOT does if it is not given. Awkward records with the name of a class are
+            objects of this class.
         split_level
             How deep objects are split into branches, 0 to 99. 0: each object or collection is one
             branch. 1: each member is a branch. Each level more does this for the members of
@@ -285,10 +287,10 @@ class WritableFile:
                 return rename(name)
             return rename.get(name, name) if rename else name
 
-        for key in _in_order(keys):
+        for key in keyed_objects.in_order(keys):
             name = key.rpartition(";")[0]
             new = renamed(name)
-            for above in _above(name):
+            for above in keyed_objects.above(name):
                 if new.startswith(f"{renamed(above)}/"):
                     self._open().copy_directory(renamed(above), *source._place(above))
             if keys[key] in DIRECTORIES:
@@ -401,21 +403,6 @@ class WritableFile:
         """Return path and state."""
         state = "closed" if self._core is None else "open"
         return f"<WritableFile {_core.shown(self._path)} ({state})>"
-
-
-def _in_order(keys: Iterable[str]) -> list[str]:
-    """Return paths with cycles so that older cycles of an object come before newer ones."""
-    cycles: dict[str, list[int]] = {}
-    for key in keys:
-        name, _, cycle = key.rpartition(";")
-        cycles.setdefault(name, []).append(int(cycle))
-    return [f"{name};{cycle}" for name, numbers in cycles.items() for cycle in sorted(numbers)]
-
-
-def _above(name: str) -> list[str]:
-    """Return the paths of the directories above a path, from the outermost."""
-    parts = name.split("/")
-    return ["/".join(parts[:end]) for end in range(1, len(parts))]
 
 
 class UpdatableFile(WritableFile):

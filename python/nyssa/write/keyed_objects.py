@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from nyssa.objects.object import Object
 from nyssa.objects.pyroot import from_pyroot, is_pyroot
 from nyssa.objects.simple import Collection, Text, Undecoded
 
-__all__ = ["to_object", "write"]
+__all__ = ["above", "in_order", "to_object", "write"]
 
 #: The title of the key of a ``TObjString``, which is the title of its class.
 _TEXT_TITLE = "Collectable string class"
@@ -97,3 +98,18 @@ def _item(owner: Object, name: str, item: Any) -> Object:
     if not isinstance(item, Object) or isinstance(item, Undecoded):
         raise UnsupportedError(f"an item of {name} of {owner!r} cannot be written: {item!r}")
     return item
+
+
+def in_order(keys: Iterable[str]) -> list[str]:
+    """Return paths with cycles so that older cycles of an object come before newer ones."""
+    cycles: dict[str, list[int]] = {}
+    for key in keys:
+        name, _, cycle = key.rpartition(";")
+        cycles.setdefault(name, []).append(int(cycle))
+    return [f"{name};{cycle}" for name, numbers in cycles.items() for cycle in sorted(numbers)]
+
+
+def above(name: str) -> list[str]:
+    """Return the paths of the directories above a path, from the outermost."""
+    parts = name.split("/")
+    return ["/".join(parts[:end]) for end in range(1, len(parts))]

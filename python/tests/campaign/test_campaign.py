@@ -561,6 +561,16 @@ def test_trees_are_merged_on_several_levels(tmp_path: Path, client: object) -> N
     with uproot.open(tmp_path / "all.root") as file:
         assert file["Events"]["n"].array().to_list() == [0, 1, 2, 3]
         assert file["h"].values().tolist() == [4]
+    # As ``hadd -k``: bad inputs are left out, and named.
+    bad = str(tmp_path / "in" / "bad.root")
+    Path(bad).write_bytes(b"this is no ROOT file" * 10)
+    report = campaign.merge(
+        [bad, inputs[0]], f"{tmp_path}/good", client=client, condense=2, skip_bad=True
+    )
+    assert report.failed == []
+    [record] = lines(tmp_path / "good" / campaign.JOURNAL)
+    assert record["entries"] == 1
+    assert f"left out the input {bad}: " in str(record["notes"])
 
 
 def test_outputs_of_inputs_with_several_trees(tmp_path: Path, client: object) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -176,7 +177,15 @@ def test_the_examples_are_built_from_an_installation(programs: Programs, tmp_pat
     prefix, build = tmp_path / "prefix", tmp_path / "build"
     _run(CRATE / "install", prefix, programs.folder / "libnyssa.so")
     examples = CRATE.parents[1] / "examples/cpp"
-    _run("cmake", "-S", examples, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
+    _run(
+        "cmake",
+        "-S",
+        examples,
+        "-B",
+        build,
+        f"-DCMAKE_PREFIX_PATH={prefix}",
+        "-DCMAKE_BUILD_TYPE=Debug",
+    )
     _run("cmake", "--build", build)
     output, tree = tmp_path / "out.root", tmp_path / "tree.root"
     # It works on one core, too.
@@ -185,9 +194,13 @@ def test_the_examples_are_built_from_an_installation(programs: Programs, tmp_pat
     _run(build / "convert", f"{output}:Events", tree, "to=ttree")
     assert uproot.open(tree)["Events"].num_entries == 2000
     events = tmp_path / "events.root"
-    assert "500 events of 3 threads" in _run(build / "framework", events, "3", "500")
-    assert sorted(uproot.open(events)["Events"]["event"].array()) == list(range(500))
-    for name in ("write", "read", "convert", "framework"):
+    framework = build / "framework/framework"
+    for module in ("nyssa", "nyssa-one"):
+        measured = json.loads(_run(framework, module, events, "3", "500"))
+        assert (measured["events"], measured["bytes"]) == (500, events.stat().st_size)
+        numbers = uproot.open(events)["Events"]["header.number"].array()
+        assert sorted(numbers) == list(range(500))
+    for name in ("write", "read", "convert", "framework/framework"):
         done = subprocess.run([build / name], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr[:6]) == (2, "usage:")
     environment = {"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")}

@@ -78,7 +78,7 @@ def test_bad_inputs_are_left_out_by_name(paths: list[str], tmp_path: Path, root:
     assert code == 1
     assert all(f"note: left out the input {one}: " in said for one in (missing, *paths[1:3]))
     # Without a good input there is nothing to merge, and an unknown dataset is no bad input.
-    with pytest.raises(errors.ArgumentError, match="there is nothing to merge"):
+    with pytest.raises(errors.ArgumentError, match=rf"nothing to merge: .* damaged: {missing}: "):
         nyssa.merge([missing], merged, skip_bad=True, force=True)
     with pytest.raises(errors.NotFoundError, match="None"):
         nyssa.merge([f"{paths[0]}:None"], merged, skip_bad=True, force=True)
@@ -216,6 +216,16 @@ def test_one_output_of_each_n_inputs(paths: list[str], tmp_path: Path) -> None:
         nyssa.merge(paths, pattern, condense=3)
     with pytest.raises(errors.ArgumentError, match="a pattern such as all_{number}.root, not"):
         nyssa.merge(paths, tmp_path / "all.root", condense=3)
+    # An output whose inputs are all bad is not made.
+    missing = [str(tmp_path / f"missing{number}.root") for number in range(2)]
+    reports = nyssa.merge(
+        [*paths[:2], *missing, paths[2]], pattern, condense=2, force=True, skip_bad=True
+    )
+    assert [one["output"] for one in reports] == [outputs[0], str(tmp_path / "part_2.root")]
+    assert [[it["file"] for it in one["bad"]] for one in reports] == [[], missing]
+    assert reports[1]["notes"][-1] == f"no output {outputs[1]}: all of its inputs are left out"
+    with pytest.raises(errors.ArgumentError, match="nothing to merge: all inputs are missing"):
+        nyssa.merge(missing, pattern, condense=1, force=True, skip_bad=True)
     (tmp_path / "list.txt").write_text("\n".join(paths))
     code, said, _ = command(
         f"@{tmp_path}/list.txt", "-o", pattern, "--condense", 2, "--force", "--json"

@@ -317,9 +317,26 @@ def test_root_beside(tree: str) -> None:
     with pytest.raises(nyssa.ArgumentError) as caught:
         nyssa.study(tree, vary={"layout": ["vectors"]}, beside_root=True)
     assert str(caught.value) == (
-        "ROOT has no layout for an output of RNTuple, only compression, cluster_size, page_size: "
-        "leave it out (--beside root)"
+        "ROOT has no layout for an output of RNTuple, only compression, cluster_size, page_size, "
+        "encoding, streamer: leave it out (--beside root)"
     )
+    for name, value in (("encoding", "auto"), ("streamer", "auto")):
+        with pytest.raises(nyssa.ArgumentError, match=f"ROOT has no {name} '{value}'"):
+            nyssa.study(tree, vary={name: [value]}, beside_root=True)
+
+
+def test_streamer_fields_beside_root(tmp_path: Path) -> None:
+    pytest.importorskip("ROOT")
+    with nyssa.recreate(tmp_path / "in.root") as file:
+        words = {"n": range(50), "texts": [["a", "b"] * (i % 3) for i in range(50)]}
+        file.mktree("Events", {**words, "more": words["texts"]})
+    vary = {"streamer": ["te*"], "encoding": ["default"]}
+    report = nyssa.study(f"{tmp_path}/in.root", vary=vary, beside_root=True, repeats=1)
+    assert report.failed == []
+    assert [(one.writer, one.verified) for one in report.rows] == [
+        ("nyssa", "every value by the job"),
+        ("ROOT", "digests of all columns"),
+    ]
 
 
 SEVERAL = str(TESTDATA / "rntuple/several.root")

@@ -5,8 +5,11 @@
 
 #include <nyssa/error.hpp>
 
+#include <cstdlib>
 #include <cstring>
+#include <new>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace nyssa {
@@ -32,6 +35,60 @@ private:
 
 namespace detail {
 
+// Numbers that grow in number. The memory of large ones grows without a copy.
+template <class T> class Buffer {
+public:
+  Buffer() = default;
+  Buffer(Buffer &&other) noexcept { swap(other); }
+  Buffer &operator=(Buffer &&other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Buffer() { std::free(data_); }
+
+  const T *data() const { return data_; }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T &back() { return data_[size_ - 1]; }
+  // Adds `count` numbers, and returns their place, where they are to be written.
+  T *extend(std::size_t count) {
+    if (count > capacity_ - size_)
+      grow(count);
+    T *place = data_ + size_;
+    size_ += count;
+    return place;
+  }
+  void push_back(T one) { *extend(1) = one; }
+  void reserve(std::size_t count) {
+    if (count > capacity_)
+      resize(count);
+  }
+  void swap(Buffer &other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+  }
+
+private:
+  static_assert(std::is_trivially_copyable_v<T>);
+
+  void grow(std::size_t count) {
+    const std::size_t needed = size_ + count;
+    resize(needed > 2 * capacity_ ? needed : 2 * capacity_);
+  }
+  void resize(std::size_t capacity) {
+    auto *data = static_cast<T *>(std::realloc(data_, capacity * sizeof(T)));
+    if (!data)
+      throw std::bad_alloc();
+    data_ = data;
+    capacity_ = capacity;
+  }
+
+  T *data_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
 // A column that is built. It becomes an array of the Arrow C data interface without a copy.
 struct Column {
   enum class Kind { values, bits, bytes, list, fixed, record, variant, none };
@@ -40,14 +97,14 @@ struct Column {
   int64_t length = 0;
   int64_t nulls = 0;
   bool nullable = false;
-  std::vector<uint8_t> valid;   // a bit for each value, if it is nullable
-  std::vector<char> data;       // values, bits, characters, tags of variants
-  std::vector<int64_t> offsets; // ends of lists and texts, with a 0 first
-  std::vector<int32_t> places;  // places of the values of variants
+  Buffer<uint8_t> valid;   // a bit for each value, if it is nullable
+  Buffer<char> data;       // values, bits, characters, tags of variants
+  Buffer<int64_t> offsets; // ends of lists and texts, with a 0 first
+  Buffer<int32_t> places;  // places of the values of variants
   std::vector<Column> children;
 
   // Adds a bit to a buffer that has `count` bits.
-  template <class Byte> static void bit(std::vector<Byte> &bits, int64_t count, bool value) {
+  template <class Byte> static void bit(Buffer<Byte> &bits, int64_t count, bool value) {
     if (count % 8 == 0)
       bits.push_back(0);
     if (value)
@@ -60,9 +117,17 @@ struct Column {
     nulls += !value;
   }
 
+  // Adds values, which `next` returns one after the other.
+  template <class T, class Next> void values(std::size_t count, Next next) {
+    char *place = data.extend(count * sizeof(T));
+    for (std::size_t index = 0; index < count; ++index, place += sizeof(T)) {
+      const T one = next();
+      std::memcpy(place, &one, sizeof(T));
+    }
+    length += static_cast<int64_t>(count);
+  }
   template <class T> void value(T one) {
-    const auto *bytes = reinterpret_cast<const char *>(&one);
-    data.insert(data.end(), bytes, bytes + sizeof(T));
+    std::memcpy(data.extend(sizeof(T)), &one, sizeof(T));
     ++length;
   }
 
@@ -113,11 +178,16 @@ inline ArrowArray Column::take() {
   }
   std::swap(column.length, length);
   std::swap(column.nulls, nulls);
-  std::swap(column.valid, valid);
-  std::swap(column.data, data);
-  std::swap(column.offsets, offsets);
-  std::swap(column.places, places);
-  // Empty vectors may have no memory, and the interface wants buffers.
+  // The next values are about as many.
+  auto give = [](auto &given, auto &next) {
+    given.swap(next);
+    next.reserve(given.size() + given.size() / 8);
+  };
+  give(column.valid, valid);
+  give(column.data, data);
+  give(column.offsets, offsets);
+  give(column.places, places);
+  // Empty buffers may have no memory, and the interface wants buffers.
   static const int64_t zero[2] = {0, 0};
   auto buffer = [](const auto &values) -> const void * { return values.empty() ? zero : static_cast<const void *>(values.data()); };
   const void *validity = nullable && column.nulls ? static_cast<const void *>(column.valid.data()) : nullptr;

@@ -105,6 +105,24 @@ template <class T> struct Base {
   static void define(Definitions &) {}
 };
 
+template <class T, class = void> constexpr bool is_described = false;
+template <class T> constexpr bool is_described<T, std::void_t<decltype(Described<T>::members())>> = true;
+
+// Appends a value of each item of a list with `count` items: what `get` returns for the item. Values of one column come
+// together, also of members of classes.
+template <class T, class List, class Get>
+void append_each(Column &column, const List &list, std::size_t count, const Get &get) {
+  if constexpr (is_plain<T>) {
+    auto item = std::begin(list);
+    column.values<T>(count, [&] { return get(*item++); });
+  } else if constexpr (is_described<T>) {
+    Field<T>::append_each(column, list, count, get);
+  } else {
+    for (const auto &item : list)
+      Field<T>::append(column, get(item));
+  }
+}
+
 // Lists of one item type: vectors, sets, maps, collections of the user.
 template <class Item> struct ListOf {
   static void define(Definitions &all) { Field<Item>::define(all); }
@@ -140,8 +158,7 @@ template <class T, std::size_t N> struct FixedOf {
     Field<T>::shape(column.children.emplace_back());
   }
   template <class Array> static void append(Column &column, const Array &array) {
-    for (const auto &one : array)
-      Field<T>::append(column.children[0], one);
+    append_each<T>(column.children[0], array, N, [](const T &item) -> const T & { return item; });
     ++column.length;
   }
   static void none(Column &column) {
@@ -311,7 +328,8 @@ template <> struct Field<std::string> : detail::Base<std::string> {
   static std::string type() { return "std::string"; }
   static void shape(detail::Column &column) { column.kind = detail::Kind::bytes; }
   static void append(detail::Column &column, std::string_view text) {
-    column.data.insert(column.data.end(), text.begin(), text.end());
+    if (!text.empty())
+      std::memcpy(column.data.extend(text.size()), text.data(), text.size());
     column.end(text.size());
   }
   static void none(detail::Column &column) { column.end(0); }
@@ -331,14 +349,11 @@ template <class T> struct Field<std::vector<T>> : detail::ListOf<T> {
 
   static std::string type() { return "std::vector<" + Field<T>::type() + ">"; }
   static void append(detail::Column &column, const std::vector<T> &list) {
-    if constexpr (detail::is_plain<T>) {
-      detail::Column &items = column.children[0];
-      const auto *bytes = reinterpret_cast<const char *>(list.data());
-      items.data.insert(items.data.end(), bytes, bytes + list.size() * sizeof(T));
-      items.length += static_cast<int64_t>(list.size());
-      column.end(list.size());
-    } else {
+    if constexpr (std::is_same_v<T, bool>) {
       List::append(column, list);
+    } else {
+      detail::append_each<T>(column.children[0], list, list.size(), [](const T &item) -> const T & { return item; });
+      column.end(list.size());
     }
   }
   static void bind(detail::View &view) { List::bind(view, type()); }
@@ -591,6 +606,22 @@ template <class T> struct Field<T, typename detail::Exists<decltype(Described<T>
       Field<typename std::decay_t<decltype(member)>::type>::append(column.children[next++], object.*member.pointer);
     });
     ++column.length;
+  }
+  template <class List, class Get>
+  static void append_each(detail::Column &column, const List &list, std::size_t count, const Get &get) {
+    std::size_t next = 0;
+    each_base([&](auto *base) {
+      using Base = std::remove_pointer_t<decltype(base)>;
+      auto part = [&get](const auto &item) -> const Base & { return get(item); };
+      detail::append_each<Base>(column.children[next++], list, count, part);
+    });
+    each_member([&](const auto &member) {
+      using Type = typename std::decay_t<decltype(member)>::type;
+      const auto pointer = member.pointer;
+      auto part = [&get, pointer](const auto &item) -> const Type & { return get(item).*pointer; };
+      detail::append_each<Type>(column.children[next++], list, count, part);
+    });
+    column.length += static_cast<int64_t>(count);
   }
   static void none(detail::Column &column) {
     std::size_t next = 0;

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::client::Reply;
 use super::failure::{Again, Failure};
 use super::part::{WHOLE_BYTES, complete};
+use super::reply::Reply;
 use super::resource::Resource;
 use super::retry::{Patience, retried};
 use super::version::{Version, content_range, size_of_overrun};

@@ -4,8 +4,8 @@ use std::io;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use super::client::Reply;
 use super::failure::Failure;
+use super::reply::Reply;
 use super::resource::Resource;
 use super::version::{Version, content_range};
 use crate::Stop;

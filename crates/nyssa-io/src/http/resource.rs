@@ -8,9 +8,10 @@ use bytes::Bytes;
 use ureq::http::Method;
 use url::Url;
 
-use super::client::{Client, Reply, Request};
+use super::client::{Client, Request};
 use super::failure::{Again, Failure};
 use super::options::HttpOptions;
+use super::reply::Reply;
 use super::several::Several;
 use crate::Stop;
 

@@ -9,9 +9,10 @@ use std::sync::Arc;
 use ureq::http::Method;
 use url::Url;
 
-use super::client::{Client, Reply, Request};
+use super::client::{Client, Request};
 use super::failure::Failure;
 use super::options::HttpOptions;
+use super::reply::Reply;
 use super::resource::Address;
 use super::retry::{Patience, retried};
 use super::web::Web;

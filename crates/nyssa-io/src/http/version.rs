@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::client::Reply;
 use super::failure::Failure;
+use super::reply::Reply;
 
 /// The version of a resource, as the server states it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

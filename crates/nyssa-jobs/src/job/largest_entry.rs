@@ -114,7 +114,7 @@ pub(crate) fn part_of(schema: &Schema, cluster: &Cluster, columns: &[ColumnId]) 
 }
 
 /// Returns the decoded bytes of columns in a cluster.
-fn bytes_of(schema: &Schema, cluster: &Cluster, columns: &[ColumnId]) -> u64 {
+pub(crate) fn bytes_of(schema: &Schema, cluster: &Cluster, columns: &[ColumnId]) -> u64 {
     let bytes = columns.iter().filter_map(|&id| {
         let elements = cluster.columns.get(id.0 as usize)?.elements;
         Some(element(schema, id)?.bytes_of(elements))

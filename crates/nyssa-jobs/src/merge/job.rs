@@ -48,6 +48,26 @@ pub fn merge(
     options: &MergeOptions,
     context: &Context,
 ) -> Result<MergeReport> {
+    merge_good(inputs, output, options, context)?.map_err(|bad| nothing_left(&bad))
+}
+
+/// Returns the error for inputs that are all left out.
+pub(super) fn nothing_left(bad: &[BadInput]) -> Error {
+    let reasons: Vec<_> =
+        bad.iter().map(|input| format!("{}: {}", input.file, input.error)).collect();
+    Error::invalid_argument(format!(
+        "there is nothing to merge: all inputs are missing or damaged: {}",
+        reasons.join("; ")
+    ))
+}
+
+/// Merges as [`merge`]. Returns the inputs that are missing or damaged if there are no others.
+pub(super) fn merge_good(
+    inputs: &[String],
+    output: &Path,
+    options: &MergeOptions,
+    context: &Context,
+) -> Result<std::result::Result<MergeReport, Vec<BadInput>>> {
     let start = Instant::now();
     // All refusals happen before the output is created.
     options.validate()?;
@@ -64,6 +84,9 @@ pub fn merge(
     // What a tree holds is known only when its entries are cut. The output is then written once more.
     let mut stuck = Stuck::new();
     let mut report = loop {
+        if inputs.is_empty() && !bad.is_empty() {
+            return Ok(Err(bad));
+        }
         let before = if grows { Some(output) } else { None };
         let done = attempt(before, &inputs, output, (options, &stuck), start, context);
         let done = match done {
@@ -84,10 +107,8 @@ pub fn merge(
         }
     };
     report.written.notes.extend(given_twice(&inputs, &options.open));
-    let left_out = |item: &BadInput| format!("left out the input {}: {}", item.file, item.error);
-    report.written.notes.extend(bad.iter().map(left_out));
-    report.bad = bad;
-    Ok(report)
+    report.leave_out(bad);
+    Ok(Ok(report))
 }
 
 /// Merges the existing output `before`, if it grows, and the inputs. The trees in `stuck` keep their baskets.

@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Kind, Result};
 
-use super::job::merge;
+use super::job::{merge_good, nothing_left};
 use super::options::MergeOptions;
 use super::report::MergeReport;
 
 /// The placeholder in a pattern for the number of the output.
 const NUMBER: &str = "{number}";
 
-/// Merges each `condense` inputs into one output, like [`merge`]. `pattern` is the name of the outputs, in which
-/// `{number}` stands for 0, 1, 2 and so on.
+/// Merges each `condense` inputs into one output, like [`merge`](super::merge). `pattern` is the name of the outputs, in
+/// which `{number}` stands for 0, 1, 2 and so on. If all inputs of an output are missing or damaged and may be left out,
+/// the output is not made, and the last report says so.
 ///
 /// # Errors
 /// `InvalidArgument` for a pattern without `{number}`; `AlreadyExists` for an output that may not be replaced; the
@@ -31,6 +32,9 @@ pub fn merge_many(
             "condense makes one output of each N inputs, and the output is a pattern such as all_{{number}}.root, not {name}"
         )));
     }
+    if inputs.is_empty() {
+        return Err(Error::invalid_argument("there is nothing to merge: name at least one file"));
+    }
     let groups: Vec<_> = inputs.chunks(condense).collect();
     let output = |number: usize| PathBuf::from(name.replace(NUMBER, &number.to_string()));
     let outputs: Vec<_> = (0..groups.len()).map(output).collect();
@@ -39,6 +43,21 @@ pub fn merge_many(
         let message = format!("{} exists already", nyssa_io::shown(taken));
         return Err(Error::new(Kind::AlreadyExists, message));
     }
-    let each = groups.into_iter().zip(&outputs);
-    each.map(|(inputs, output)| merge(inputs, output, options, context)).collect()
+    let (mut reports, mut left_out) = (Vec::new(), Vec::new());
+    for (inputs, output) in groups.into_iter().zip(&outputs) {
+        match merge_good(inputs, output, options, context)? {
+            Ok(report) => reports.push(report),
+            Err(bad) => left_out.push((output, bad)),
+        }
+    }
+    let Some(last) = reports.last_mut() else {
+        let bad: Vec<_> = left_out.into_iter().flat_map(|(_, bad)| bad).collect();
+        return Err(nothing_left(&bad));
+    };
+    for (output, bad) in left_out {
+        last.leave_out(bad);
+        let output = nyssa_io::shown(output);
+        last.written.notes.push(format!("no output {output}: all of its inputs are left out"));
+    }
+    Ok(reports)
 }

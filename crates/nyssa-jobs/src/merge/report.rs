@@ -54,6 +54,15 @@ pub struct MergeReport {
     pub checksums_verified: bool,
 }
 
+impl MergeReport {
+    /// Adds inputs that were left out, with notes.
+    pub(super) fn leave_out(&mut self, bad: Vec<BadInput>) {
+        let note = |item: &BadInput| format!("left out the input {}: {}", item.file, item.error);
+        self.written.notes.extend(bad.iter().map(note));
+        self.bad.extend(bad);
+    }
+}
+
 /// One RNTuple of the output.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct MergedNTupleReport {

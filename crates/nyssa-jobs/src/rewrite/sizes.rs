@@ -3,9 +3,11 @@
 
 use std::ops::Range;
 
-use nyssa_rntuple::read::{Element, Reader};
+use nyssa_rntuple::read::Reader;
 use nyssa_rntuple::schema::{Cluster, ColumnId, FieldId, Schema};
 use nyssa_root::error::Result;
+
+use crate::job::largest_entry::bytes_of;
 
 /// The sizes of fields in each cluster, in bytes.
 pub(super) struct Sizes {
@@ -24,7 +26,7 @@ impl Sizes {
     /// Returns an error if a page list is damaged or cannot be read.
     pub(super) fn new(reader: &Reader, fields: &[FieldId]) -> Result<Self> {
         let schema = reader.schema();
-        let columns = fields.iter().map(|&field| columns(schema, field)).collect::<Vec<_>>();
+        let columns = fields.iter().map(|&field| schema.columns_below(field)).collect::<Vec<_>>();
         let mut sizes =
             Self { clusters: Vec::new(), decoded: Vec::new(), by_field: vec![0; fields.len()] };
         for cluster in reader.clusters_info()? {
@@ -68,30 +70,9 @@ impl Sizes {
     }
 }
 
-/// Returns the columns of a field and of its subfields, each once.
-fn columns(schema: &Schema, field: FieldId) -> Vec<ColumnId> {
-    let mut columns = Vec::new();
-    let mut open = vec![field];
-    while let Some(id) = open.pop() {
-        let field = schema.field(id);
-        columns.extend(&field.columns);
-        open.extend(&field.children);
-    }
-    columns.sort_unstable();
-    columns.dedup();
-    columns
-}
-
 /// Returns the decoded and stored bytes of columns in a cluster.
 fn bytes(schema: &Schema, cluster: &Cluster, columns: &[ColumnId]) -> (u64, u64) {
-    let mut sum = (0u64, 0u64);
-    for &id in columns {
-        let Some(range) = cluster.columns.get(id.0 as usize) else { continue };
-        let element = schema.column(id).column_type.map(Element::of_column);
-        let decoded = element.map_or(0, |element| element.bytes_of(range.elements));
-        sum.0 = sum.0.saturating_add(decoded);
-        let stored = range.pages.iter().map(|page| page.locator.size);
-        sum.1 = stored.fold(sum.1, u64::saturating_add);
-    }
-    sum
+    let ranges = columns.iter().filter_map(|id| cluster.columns.get(id.0 as usize));
+    let stored = ranges.flat_map(|range| &range.pages).map(|page| page.locator.size);
+    (bytes_of(schema, cluster, columns), stored.fold(0, u64::saturating_add))
 }

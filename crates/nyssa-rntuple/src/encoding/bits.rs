@@ -1,5 +1,7 @@
 //! Packs and unpacks bits, least significant bit first.
 
+use nyssa_root::arrow::SPREAD;
+
 /// Returns the size in bytes of `count` packed elements of `bits` bits.
 pub(super) fn packed_size(count: usize, bits: u16) -> usize {
     (count as u128 * u128::from(bits)).div_ceil(8).try_into().unwrap_or(usize::MAX)
@@ -55,21 +57,6 @@ pub(super) fn unpack_bools(packed: &[u8], out: &mut [u8]) {
         bytes.copy_from_slice(&SPREAD[usize::from(bits)][..bytes.len()]);
     }
 }
-
-/// The eight bits of every byte value, one byte for each bit.
-const SPREAD: [[u8; 8]; 256] = {
-    let mut table = [[0; 8]; 256];
-    let mut index = 0;
-    while index < 256 {
-        let mut bit = 0;
-        while bit < 8 {
-            table[index][bit] = (index >> bit & 1) as u8;
-            bit += 1;
-        }
-        index += 1;
-    }
-    table
-};
 
 /// Packs one bit for each byte. Every byte other than 0 is true.
 #[inline(always)]

@@ -25,8 +25,7 @@ impl FieldType {
             members.iter().map(|(name, member)| member.to_arrow(name)).collect::<Result<Vec<_>>>()
         };
         let data_type = match self {
-            Self::Leaf(leaf) => number(*leaf),
-            Self::Enum(_, leaf) => number(*leaf),
+            Self::Leaf(leaf) | Self::Enum(_, leaf) => number(*leaf),
             Self::String => return Ok(arrow::field(name, DataType::LargeBinary)),
             Self::Streamed(class) => return Ok(streamer_field(name, class)),
             Self::Cardinality32 => DataType::UInt32,
@@ -50,14 +49,13 @@ impl FieldType {
                     all.enumerate().map(|(tag, child)| (tag as i8, Arc::new(child))).collect();
                 DataType::Union(children, UnionMode::Dense)
             }
-            Self::Atomic(of) => of.to_arrow(name)?.data_type().clone(),
             // Arrow cannot distinguish a null inside a null, and unions have no nulls.
-            Self::Optional(of) | Self::UniquePtr(of) => match **of {
-                Self::Optional(_) | Self::UniquePtr(_) | Self::Variant(_) => {
-                    DataType::LargeList(item(of)?)
-                }
-                _ => of.to_arrow(name)?.data_type().clone(),
-            },
+            Self::Optional(of) | Self::UniquePtr(of) if self.hides_nulls() => {
+                DataType::LargeList(item(of)?)
+            }
+            Self::Atomic(of) | Self::Optional(of) | Self::UniquePtr(of) => {
+                of.to_arrow(name)?.data_type().clone()
+            }
         };
         let optional = matches!(self, Self::Optional(_) | Self::UniquePtr(_));
         let nullable = optional && !self.hides_nulls();

@@ -6,27 +6,23 @@ use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::rootfile::writer::RootFileWriter;
 use nyssa_root::rootfile::{name_of, split};
 
-use super::blob::write_blob;
 use super::classes;
 use super::extension::{self, Progress};
 use super::known_pages::KnownPages;
 use super::open_cluster::{AddedColumn, OpenCluster, complete};
 use super::{FinishedSet, RNTupleWriteOptions, SharedFile, WriteReport};
 use crate::choose::{not_written, set_requested_types};
-use crate::format::{
-    Anchor, ClusterGroup, EnvelopePosition, ExtraType, Footer, FormatVersion, Header, PageList,
-    SchemaDescription,
-};
+use crate::format::{Anchor, ClusterGroup, EnvelopePosition, ExtraType, FormatVersion, Header};
 use crate::heuristics::write;
 use crate::page::SealedColumn;
 use crate::schema::{
     Cluster, Column, ColumnId, ColumnRange, FieldId, PageInfo, Schema, SchemaBuilder, check_name,
 };
-use crate::schema::{EnvelopeLink, Locator};
 use crate::seal::SealSettings;
 
 mod cluster_target;
 mod defaults;
+mod envelopes;
 mod fill_fields;
 mod pages;
 mod represent;
@@ -398,23 +394,6 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes the page list of the clusters without a page list.
-    fn commit_group(&mut self) -> Result<()> {
-        let _stage = nyssa_observe::stage!("commit");
-        let clusters = std::mem::take(&mut self.clusters);
-        self.page_records = 0;
-        let Some(first) = clusters.first() else { return Ok(()) };
-        let min_entry = first.first_entry;
-        let entry_span = self.report.entries - min_entry;
-        let count = u32::try_from(clusters.len())
-            .map_err(|_| Error::limit("too many clusters in one cluster group"))?;
-        let header_checksum = self.header.as_ref().map_or(0, |(header, _)| header.checksum);
-        let bytes = PageList { header_checksum, clusters }.serialize()?;
-        let page_list = self.envelope(&bytes)?;
-        self.groups.push(ClusterGroup { min_entry, entry_span, clusters: count, page_list });
-        Ok(())
-    }
-
     /// Links a finished attribute set. Its entry ranges must lie inside this RNTuple when it is finished.
     ///
     /// # Errors
@@ -466,70 +445,6 @@ impl Writer {
         self.file.end(&self.path);
         Ok((offset, anchor.len()))
     }
-
-    /// Writes everything except the anchor, which is returned.
-    fn write_footer(&mut self) -> Result<Anchor> {
-        self.file.line().settle();
-        let _stage = nyssa_observe::stage!("commit");
-        if self.open.is_some() {
-            return Err(Error::invalid_argument("a cluster is still open: commit it first"));
-        }
-        for set in &self.attribute_sets {
-            set.check(self.report.entries)?;
-        }
-        self.write_header()?;
-        self.write_filled_page_lists()?;
-        self.commit_group()?;
-        let header = self.header.take();
-        let (header, header_position) =
-            header.ok_or_else(|| Error::invalid_argument("the RNTuple is finished"))?;
-        let sets = std::mem::take(&mut self.attribute_sets);
-        let mut extension = SchemaDescription::beyond(&header.records, &self.schema);
-        let resumed = self.resumed.take();
-        if let Some(resumed) = &resumed {
-            extension.extra_types.clone_from(&resumed.extra_types);
-        }
-        let footer = Footer {
-            header_checksum: header.checksum,
-            extension,
-            cluster_groups: std::mem::take(&mut self.groups),
-            attribute_sets: sets.into_iter().map(|set| set.link).collect(),
-            lists_attribute_sets: resumed.as_ref().is_some_and(|old| old.lists_attribute_sets),
-        };
-        let old = resumed.as_ref().map_or(FormatVersion::WRITTEN, |old| old.version);
-        let version = footer.version().max(old);
-        let footer = position(self.envelope(&footer.serialize()?)?);
-        let max_key_size = resumed.map_or(self.max_key_size, |old| old.max_key_size);
-        Ok(Anchor { version, header: header_position, footer, max_key_size })
-    }
-
-    /// Writes the header once. After that the schema can only grow.
-    fn write_header(&mut self) -> Result<()> {
-        if self.header.is_some() {
-            return Ok(());
-        }
-        let mut header = Header {
-            name: self.name.clone(),
-            description: self.options.description.clone(),
-            writer: self.options.writer.clone(),
-            records: SchemaDescription::of(&self.schema, self.extra_types.clone()),
-            ..Header::default()
-        };
-        let bytes = header.serialize()?;
-        let place = position(self.envelope(&bytes)?);
-        self.header = Some((header, place));
-        Ok(())
-    }
-
-    /// Compresses and stores an envelope.
-    fn envelope(&mut self, bytes: &[u8]) -> Result<EnvelopeLink> {
-        let mut stored = Vec::new();
-        self.compressor.compress(bytes, &mut stored)?;
-        let length = bytes.len() as u64;
-        let offset =
-            self.file.with(|file| write_blob(file, &[&stored], length, self.max_key_size))?;
-        Ok(EnvelopeLink { length, locator: Locator { offset, size: stored.len() as u64 } })
-    }
 }
 
 /// A column of one cluster whose pages are stored.
@@ -544,10 +459,6 @@ pub struct StoredColumn {
     pub compression: u32,
     /// The pages, in order.
     pub pages: Vec<PageInfo>,
-}
-
-fn position(link: EnvelopeLink) -> EnvelopePosition {
-    EnvelopePosition { seek: link.locator.offset, nbytes: link.locator.size, len: link.length }
 }
 
 /// Checks a schema for a header: it is valid and has no deferred columns.

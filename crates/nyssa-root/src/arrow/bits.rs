@@ -3,7 +3,7 @@
 use arrow_buffer::BooleanBuffer;
 
 /// `SPREAD[byte]` holds the eight bits of `byte` as eight bytes, lowest first.
-static SPREAD: [[u8; 8]; 256] = {
+pub static SPREAD: [[u8; 8]; 256] = {
     let mut table = [[0; 8]; 256];
     let mut byte = 0;
     while byte < 256 {

@@ -76,6 +76,14 @@ impl Offsets {
         }
     }
 
+    /// Returns the offsets with 64 bits.
+    pub fn wide(self) -> ScalarBuffer<i64> {
+        match self {
+            Self::Small(offsets) => offsets.iter().map(|&offset| offset.into()).collect(),
+            Self::Large(offsets) => offsets,
+        }
+    }
+
     /// Returns the number of offsets, which is one more than the number of lists.
     #[allow(clippy::len_without_is_empty, reason = "there is always a first offset")]
     pub fn len(&self) -> usize {

@@ -33,7 +33,7 @@ mod import;
 pub mod lists;
 mod number;
 
-pub use bits::bytes_of_bits;
+pub use bits::{SPREAD, bytes_of_bits};
 pub use brief::{brief, shortened};
 pub use children::{children, with_children};
 pub use cut::{Cutter, memory};

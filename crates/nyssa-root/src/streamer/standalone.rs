@@ -42,7 +42,7 @@ pub(super) fn standalone(
         None => references_in(bytes, origin, from_ref(&(0..bytes.len())), [])?,
     };
     references.extend(marks.into_iter().flat_map(|marks| &marks.references));
-    change(&references, bytes, (origin, header), &mut object)?;
+    change(&references, bytes, (origin, header), &mut object[header..])?;
     Ok(object)
 }
 
@@ -54,7 +54,7 @@ pub(super) fn moved(bytes: &[u8], from: usize, to: usize) -> Result<Vec<u8>> {
     let mut object = vec![0; to];
     object.extend_from_slice(bytes);
     let references = references_in(bytes, from, from_ref(&(0..bytes.len())), [])?;
-    change(&references, bytes, (from, to), &mut object)?;
+    change(&references, bytes, (from, to), &mut object[to..])?;
     Ok(object.split_off(to))
 }
 
@@ -65,14 +65,7 @@ pub(super) fn moved(bytes: &[u8], from: usize, to: usize) -> Result<Vec<u8>> {
 pub fn rebase(bytes: &mut [u8], from: usize, to: usize) -> Result<()> {
     let references = references_in(bytes, from, from_ref(&(0..bytes.len())), [])?;
     let mut changed = bytes.to_vec();
-    for at in references {
-        let tag = word(bytes, at).ok_or_else(|| doubtful(at))?;
-        let place = ((tag & !CLASS) as usize).checked_sub(from);
-        let place = place.and_then(|place| u32::try_from(place + to).ok());
-        let room = changed.get_mut(at..at + 4);
-        let (place, room) = place.zip(room).ok_or_else(|| doubtful(at))?;
-        room.copy_from_slice(&(place | tag & CLASS).to_be_bytes());
-    }
+    change(&references, bytes, (from, to), &mut changed)?;
     bytes.copy_from_slice(&changed);
     Ok(())
 }
@@ -97,7 +90,7 @@ pub(super) fn references_in(
     Ok(search.places)
 }
 
-/// Changes references for an object that is moved between two distances from the start of its buffer.
+/// Changes the references in `object`, a copy of `bytes` that is moved between two distances from the start of its buffer.
 fn change(
     references: &[usize],
     bytes: &[u8],
@@ -108,7 +101,7 @@ fn change(
         let tag = word(bytes, at).ok_or_else(|| doubtful(at))?;
         let place = ((tag & !CLASS) as usize).checked_sub(from);
         let place = place.and_then(|place| u32::try_from(place + to).ok());
-        let room = object.get_mut(to + at..to + at + 4);
+        let room = object.get_mut(at..at + 4);
         let (place, room) = place.zip(room).ok_or_else(|| doubtful(at))?;
         room.copy_from_slice(&(place | tag & CLASS).to_be_bytes());
     }

@@ -17,6 +17,7 @@ mod reader;
 mod renumbering;
 mod streamed;
 mod units;
+mod variable_data;
 mod verify;
 mod without;
 

@@ -24,7 +24,8 @@ use rayon::prelude::*;
 use super::Reader;
 use super::basket::{Contents, Opened, decompress, payload_size, unpack};
 use super::basket_header::Expected;
-use super::branch_read::{BranchRead, Decoded, Output, Target, VariableData};
+use super::branch_read::{BranchRead, Decoded, Output, Target};
+use super::variable_data::VariableData;
 use crate::heuristics::read;
 use crate::model::Basket;
 

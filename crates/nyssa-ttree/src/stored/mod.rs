@@ -5,6 +5,7 @@
 mod agree;
 mod beside;
 mod clusters;
+mod form;
 mod grown;
 mod index;
 mod parts;

@@ -10,13 +10,14 @@ use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 use nyssa_root::streamer::values::{EditedObject, ObjectId, Value, View};
 
+use super::form::{LeafForm, form};
 use super::{ClusterRuns, References};
 use crate::model::{Basket, Files, JoinedFiles, basket_table, first_entry, place_in_file};
 use crate::read::Renumbering;
 use crate::read::basket_header::GENERATE_OFFSETS;
 
 /// The properties of branches that are names of classes.
-const CLASS_NAMES: [&str; 2] = ["fClassName", "fClonesName"];
+pub(super) const CLASS_NAMES: [&str; 2] = ["fClassName", "fClonesName"];
 
 /// The classes of leaves of integers.
 const INTEGERS: [&str; 4] = ["TLeafB", "TLeafS", "TLeafI", "TLeafL"];
@@ -104,15 +105,6 @@ pub struct StoredLeaf {
     /// The length of the longest string with its end, for a leaf of strings.
     pub text: Option<i64>,
     pub(super) id: ObjectId,
-}
-
-/// The items of a leaf.
-struct LeafForm {
-    class: String,
-    /// The number of numbers of an item.
-    len: usize,
-    /// The size of a number in bytes.
-    size: usize,
 }
 
 impl StoredTree {
@@ -276,20 +268,8 @@ impl StoredBranch {
 
     /// Returns the leaf of a branch without a class that has one leaf.
     fn only_leaf(&self) -> Option<LeafForm> {
-        if self.leaves.len() != 1 || self.property("class") != Some("TBranch") {
-            return None;
-        }
-        let of_leaf = |end: &str| {
-            let mut form = self.form.iter();
-            form.find(|(name, _)| name.starts_with("leaf ") && name.ends_with(end))
-                .map(|(_, value)| value.clone())
-        };
-        let number = |end: &str| of_leaf(end)?.parse().ok();
-        Some(LeafForm {
-            class: of_leaf(": class")?,
-            len: number(": fLen")?,
-            size: number(": fLenType")?,
-        })
+        let is_plain = self.leaves.len() == 1 && self.property("class") == Some("TBranch");
+        if is_plain { LeafForm::of(&self.form) } else { None }
     }
 
     /// Returns a member of the branch that must be equal in trees that are joined, as text.
@@ -462,45 +442,6 @@ fn stored_leaf(view: View<'_>) -> Result<StoredLeaf> {
     let text = if view.class() == "TLeafC" { Some(view.i64("fLen")?) } else { None };
     let range = limit("fMinimum").zip(limit("fMaximum"));
     Ok(StoredLeaf { range, text, id: view.id() })
-}
-
-/// Returns the properties that must be equal in trees that are joined.
-fn form(view: View<'_>, leaves: &[View<'_>]) -> Result<Vec<(String, String)>> {
-    let mut form = vec![("class".to_owned(), view.class().to_owned())];
-    let offsets = view.i64("fEntryOffsetLen")? != 0;
-    form.push(("entry offsets".to_owned(), if offsets { "some" } else { "none" }.to_owned()));
-    let add = |form: &mut Vec<_>, owner: &str, view: View<'_>, names: &[&str]| {
-        for &name in names {
-            let value = match view.get(name) {
-                Some(Value::Text(text)) => text.to_string(),
-                Some(value) => value.as_i64().map_or_else(String::new, |value| value.to_string()),
-                None => continue,
-            };
-            form.push((format!("{owner}{name}"), value));
-        }
-    };
-    let element = [
-        CLASS_NAMES[0],
-        CLASS_NAMES[1],
-        "fClassVersion",
-        "fCheckSum",
-        "fID",
-        "fType",
-        "fStreamerType",
-    ];
-    add(&mut form, "", view, &element);
-    for leaf in leaves {
-        let (class, name) = (leaf.class(), leaf.str("fName")?);
-        let owner = format!("leaf {name}: ");
-        add(&mut form, &owner, *leaf, &["fTitle", "fIsUnsigned", "fLenType", "fID", "fType"]);
-        if class != "TLeafC" {
-            add(&mut form, &owner, *leaf, &["fLen"]);
-        }
-        let counter = leaf.view("fLeafCount")?.map_or(Ok(""), |counter| counter.str("fName"))?;
-        form.push((format!("{owner}class"), class.to_owned()));
-        form.push((format!("{owner}counter"), counter.to_owned()));
-    }
-    Ok(form)
 }
 
 fn bytes(view: View<'_>) -> Result<(i64, i64)> {

@@ -47,6 +47,7 @@ mod kept;
 mod kept_form;
 mod leaf_form;
 mod leaf_list;
+mod leaf_types;
 mod metadata;
 mod names;
 mod numbers;

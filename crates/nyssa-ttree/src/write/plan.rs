@@ -30,11 +30,13 @@ use super::form::{BranchForm, Content};
 use super::kept::KeptBranch;
 use super::leaf_form::LeafForm;
 use super::leaf_list::{LeafList, ListLeaf};
+use super::leaf_types::{
+    is_counting, is_text, leaf, no_leaf, no_vector, number, plain, refused, vector,
+};
 use super::names;
 use super::options::TreeWriteOptions;
 use super::shape::{ClassColumn, Plan, Shape};
 use super::unroll::{Unrolled, unroll};
-use super::vector::{Item, VectorForm};
 
 impl Plan {
     /// Makes the branches for `schema`.
@@ -518,84 +520,4 @@ fn list_names(name: &str, field: &Field, names: &mut Vec<String>) {
 
 fn join(outer: &str, inner: &str) -> String {
     format!("{outer}_{inner}")
-}
-
-/// Returns the type of the values of a dictionary, or the type itself.
-fn plain(data_type: &DataType) -> &DataType {
-    match data_type {
-        DataType::Dictionary(_, values) => values,
-        other => other,
-    }
-}
-
-/// Returns the type of numbers.
-fn number(data_type: &DataType) -> Option<Number> {
-    match plain(data_type) {
-        DataType::Float16 => Some(Number::Float32),
-        other => Number::of_data_type(other),
-    }
-}
-
-fn is_counting(number: Number) -> bool {
-    !number.is_float() && number != Number::Bool
-}
-
-/// Returns the type and the dimensions of numbers in fixed arrays; `None` for other types.
-fn leaf(data_type: &DataType) -> Result<Option<(Number, Vec<usize>)>> {
-    let mut dimensions = Vec::new();
-    let mut inner = data_type;
-    while let (DataType::FixedSizeList(_, size), Some(item)) = (inner, item_type(inner)) {
-        dimensions.push(usize::try_from(*size).unwrap_or(0));
-        inner = item;
-    }
-    let Some(number) = number(inner) else { return Ok(None) };
-    let elements = dimensions.iter().try_fold(1usize, |all, &size| all.checked_mul(size));
-    match elements.filter(|&elements| i32::try_from(elements.saturating_mul(8)).is_ok()) {
-        Some(0) => Err(Error::unsupported("a tree cannot hold fixed arrays of size 0")),
-        Some(_) => Ok(Some((number, dimensions))),
-        None => Err(Error::limit("fixed arrays of more than 2 GiB")),
-    }
-}
-
-/// Returns the form of lists of numbers, of strings or of such lists; `None` for other types.
-fn vector(data_type: &DataType) -> Option<VectorForm> {
-    let (DataType::List(item) | DataType::LargeList(item)) = plain(data_type) else { return None };
-    if let Some(number) = number(item.data_type()) {
-        return Some(VectorForm { depth: 1, item: Item::Number(number) });
-    }
-    if is_text(item) {
-        return Some(VectorForm { depth: 1, item: Item::Text });
-    }
-    let inner = vector(item.data_type())?;
-    Some(VectorForm { depth: inner.depth + 1, ..inner })
-}
-
-fn is_text(field: &Field) -> bool {
-    is_bytes(plain(field.data_type())) && !field.metadata().contains_key(STREAMER)
-}
-
-fn no_vector(data_type: &DataType) -> Error {
-    Error::unsupported(format!(
-        "a tree cannot hold values of type {} as std::vector: its items are numbers, strings or vectors of these",
-        brief(data_type)
-    ))
-}
-
-fn no_leaf(member: &Field) -> Error {
-    Error::unsupported(format!(
-        "the member {:?} cannot be in a leaf list: it has type {}, and leaves are numbers or fixed arrays of numbers",
-        member.name(),
-        brief(member.data_type())
-    ))
-}
-
-fn refused(data_type: &DataType, in_list: bool) -> Error {
-    let place = if in_list { "lists of values" } else { "values" };
-    let reason = match data_type {
-        DataType::Null => ": say the type, as there are no values to see it",
-        _ if in_list => ": lists have numbers, fixed arrays of numbers, or records of these",
-        _ => "",
-    };
-    let data_type = brief(data_type);
-    Error::unsupported(format!("a tree cannot hold {place} of type {data_type}{reason}"))
 }

@@ -179,7 +179,7 @@ void write_tree(const std::string &path) {
   auto tree = file.table_with("tree", "format=ttree; title=objects", nyssa::field<int>("n"),
                               nyssa::field<std::vector<event::Hit>>("hits"), nyssa::field<std::vector<float>>("numbers"));
   for (int i = 0; i < 4; ++i)
-    tree.fill(i, {event::hit(i), event::hit(i + 1)}, {i / 2.f});
+    tree.fill(i, {event::hit(i), event::hit(i + 1)}, {static_cast<float>(i) / 2});
   tree.commit();
   file.commit();
   int n = 0;

@@ -3,12 +3,16 @@
 //! Containers are equal if their lengths and items are equal. Their offsets may start at any number and may have
 //! different widths. Floats are compared as bits, so that the payload of a NaN counts.
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float16Type;
-use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BooleanArray, UnionArray};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BooleanArray, UInt8Array, UnionArray};
+use arrow_buffer::ScalarBuffer;
 use arrow_schema::{DataType, FieldRef, UnionFields};
 use arrow_select::filter::filter;
 use nyssa_data::view::evolve::{are_classes, child_of_class};
+use nyssa_root::arrow::lists::{self, byte_lists, is_bytes};
 use nyssa_root::arrow::{Number, with_integer_type, with_number};
 
 /// The relation of two types.
@@ -58,7 +62,7 @@ pub fn relation(a: &DataType, b: &DataType) -> Relation {
         },
         _ => match (list_item(a), list_item(b)) {
             (Some(a), Some(b)) => relation(a, b),
-            _ if is_text(a) && is_text(b) => Relation::Same,
+            _ if is_bytes(a) && is_bytes(b) => Relation::Same,
             _ if a == b => Relation::Same,
             _ => Relation::Different,
         },
@@ -83,11 +87,6 @@ fn list_item(data_type: &DataType) -> Option<&DataType> {
         DataType::List(item) | DataType::LargeList(item) => Some(item.data_type()),
         _ => None,
     }
-}
-
-pub(super) fn is_text(data_type: &DataType) -> bool {
-    use DataType::{Binary, LargeBinary, LargeUtf8, Utf8};
-    matches!(data_type, Binary | LargeBinary | Utf8 | LargeUtf8)
 }
 
 /// Returns whether all values are equal. The bytes of values that are null do not matter. It is false for types
@@ -166,48 +165,22 @@ fn alternative(union: &UnionArray, id: i8) -> Option<ArrayRef> {
     Some(union.child(id).slice(usize::try_from(first).ok()?, count))
 }
 
-/// The 64-bit offsets of a list or text array, and the items between the first and the last offset.
+/// The offsets of a list or text array, and the items between the first and the last offset.
 pub(in crate::compare) struct Lists {
-    pub offsets: Vec<i64>,
+    pub offsets: ScalarBuffer<i64>,
     pub items: ArrayRef,
 }
 
 pub(in crate::compare) fn lists(array: &dyn Array) -> Option<Lists> {
-    fn widen<'a>(offsets: impl Iterator<Item = &'a i32>) -> Vec<i64> {
-        offsets.map(|&offset| i64::from(offset)).collect()
-    }
-    fn text(values: &arrow_buffer::Buffer) -> ArrayRef {
-        std::sync::Arc::new(arrow_array::UInt8Array::new(values.clone().into(), None))
-    }
+    let array = array.slice(0, array.len());
     let (offsets, items) = match array.data_type() {
-        DataType::LargeList(_) => {
-            let list = array.as_list::<i64>();
-            (list.offsets().to_vec(), list.values().clone())
+        DataType::List(_) | DataType::LargeList(_) => lists::lists(&array)?.ok()?,
+        _ => {
+            let (offsets, bytes) = byte_lists(&array)?.ok()?;
+            (offsets, Arc::new(UInt8Array::new(bytes.into(), None)) as ArrayRef)
         }
-        DataType::List(_) => {
-            let list = array.as_list::<i32>();
-            (widen(list.offsets().iter()), list.values().clone())
-        }
-        DataType::LargeBinary => {
-            let list = array.as_binary::<i64>();
-            (list.offsets().to_vec(), text(list.values()))
-        }
-        DataType::Binary => {
-            let list = array.as_binary::<i32>();
-            (widen(list.offsets().iter()), text(list.values()))
-        }
-        DataType::LargeUtf8 => {
-            let list = array.as_string::<i64>();
-            (list.offsets().to_vec(), text(list.values()))
-        }
-        DataType::Utf8 => {
-            let list = array.as_string::<i32>();
-            (widen(list.offsets().iter()), text(list.values()))
-        }
-        _ => return None,
     };
-    let (first, last) = (*offsets.first()? as usize, *offsets.last()? as usize);
-    Some(Lists { items: items.slice(first, last - first), offsets })
+    Some(Lists { offsets: offsets.wide(), items })
 }
 
 /// Returns whether lists with these offsets have the same lengths.

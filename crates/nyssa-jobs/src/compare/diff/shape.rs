@@ -9,7 +9,9 @@ use arrow_array::{Array, ArrayRef, LargeListArray, UInt8Array};
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field};
 
-use super::compare::{Relation, is_text, lists, relation};
+use nyssa_root::arrow::lists::is_bytes;
+
+use super::compare::{Relation, lists, relation};
 
 /// The flat list of a type.
 struct Flat<'a> {
@@ -20,7 +22,7 @@ struct Flat<'a> {
 
 /// Returns whether columns of these types can be compared as flat lists.
 pub(super) fn alike(a: &DataType, b: &DataType) -> bool {
-    if is_text(a) != is_text(b) {
+    if is_bytes(a) != is_bytes(b) {
         return is_characters(a) || is_characters(b);
     }
     let (Some(a), Some(b)) = (flat(a), flat(b)) else { return false };
@@ -59,7 +61,7 @@ fn is_characters(data_type: &DataType) -> bool {
 pub(super) fn flattened(array: &ArrayRef, other: &DataType) -> ArrayRef {
     let list = match array.data_type() {
         DataType::FixedSizeList(..) => flattened_array(array),
-        own if is_text(own) || is_text(other) => characters(array),
+        own if is_bytes(own) || is_bytes(other) => characters(array),
         _ => None,
     };
     list.unwrap_or_else(|| Arc::clone(array))

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use nyssa_rntuple::read::Reader;
-use nyssa_rntuple::schema::{ColumnId, FieldId, Schema};
+use nyssa_rntuple::schema::ColumnId;
 use nyssa_root::error::Result;
 
 use super::map::Column;
@@ -36,23 +36,12 @@ pub(super) fn stored_bytes(
     };
     let mut all = HashSet::new();
     let each = columns.iter().map(|column| {
-        let own = column.ids.last().map(|&id| below(schema, id)).unwrap_or_default();
+        let own: HashSet<_> =
+            column.ids.last().into_iter().flat_map(|&id| schema.columns_below(id)).collect();
         all.extend(column.ids.iter().flat_map(|&id| schema.field(id).columns.iter().copied()));
         all.extend(&own);
         bytes(&own)
     });
     let each = each.collect();
     Ok((each, bytes(&all)))
-}
-
-/// Returns the columns of a field and of its subfields.
-fn below(schema: &Schema, field: FieldId) -> HashSet<ColumnId> {
-    let mut columns = HashSet::new();
-    let mut open = vec![field];
-    while let Some(id) = open.pop() {
-        let field = schema.field(id);
-        columns.extend(&field.columns);
-        open.extend(&field.children);
-    }
-    columns
 }

@@ -1,6 +1,8 @@
 //! Searches for the best options: first codecs and encodings, then the size of clusters, then the size of pages.
 
+mod curves;
 mod measuring;
+mod result;
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -9,25 +11,24 @@ use std::time::Instant;
 use nyssa_data::dataset::{Dataset, check_patterns};
 use nyssa_io::ScratchFolder;
 use nyssa_observe::resident_bytes;
-use nyssa_rntuple::choose::{StatedOptions, StorageChoices};
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::rootfile::RootFile;
 use nyssa_ttree::{Branch, Shape};
 
+use self::result::SearchResult;
 use super::baskets::baskets;
 use super::budget::Budget;
 use super::cached::with_cache;
-use super::candidate::{CLUSTERS, Candidate, PAGES, StreamerFields, thread_counts};
+use super::candidate::{Candidate, StreamerFields};
 use super::copies::Copies;
 use super::expect::{Expected, Overhead, expect};
 use super::growth::{fields_of, guess};
 use super::measured::Measured;
 use super::options::{Objective, TuneOptions};
-use super::reason::reasons;
-use super::report::{Curve, TriedCandidate, TuneReport, TunedSample};
+use super::report::{TuneReport, TunedSample};
 use super::sample::{Population, count};
-use super::score::{best, fewest_threads, pareto};
+use super::score::best;
 use super::trial::Subject;
 use super::tried::Tried;
 use crate::heuristics::tune;
@@ -143,19 +144,6 @@ struct Search<'a> {
     samples: Vec<TunedSample>,
     notes: Vec<String>,
     context: &'a Context,
-}
-
-/// The result of a search.
-struct SearchResult {
-    /// The trials of the second sample.
-    tried: Vec<Tried>,
-    /// The recommended options, on the second sample.
-    chosen: Tried,
-    /// The recommended options, on the last sample.
-    expected: Expected,
-    by_default: Expected,
-    profile: Option<PathBuf>,
-    curves: Vec<Curve>,
 }
 
 impl Search<'_> {
@@ -340,83 +328,6 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Tries other numbers of threads. Only the wall-clock times and the memory differ.
-    fn try_threads(&mut self, ranges: &[Range<u64>], chosen: &Tried) -> Result<Curve> {
-        let (most, mut points, candidate) = (self.context.threads(), Vec::new(), chosen.candidate);
-        for threads in thread_counts(most) {
-            let seconds = self.rate * candidate.price() * self.all.bytes_of(count(ranges));
-            // Fewer threads take more time.
-            let seconds = seconds * most as f64 / threads as f64;
-            if !self.budget.affords(seconds, tune::THREADS_TIME) {
-                self.notes
-                    .push(format!("threads: {threads} were not tried: the budget was used up"));
-                continue;
-            }
-            let context = self.subject.context.on_threads(threads)?;
-            let context = std::mem::replace(&mut self.subject.context, context);
-            let attempt = self.attempt_with(&candidate, ranges, chosen.profile.clone());
-            self.subject.context = context;
-            points.push((threads as u64, attempt?.expected));
-        }
-        self.sampled("threads", ranges, points.len());
-        if points.is_empty() {
-            points.push((most as u64, chosen.expected.clone()));
-        }
-        let expected: Vec<&Expected> = points.iter().map(|(_, expected)| expected).collect();
-        let best = fewest_threads(self.objective, &expected);
-        let value = best.and_then(|index| points.get(index)).map_or(0, |(threads, _)| *threads);
-        Ok(Curve::new("threads", value, points))
-    }
-
-    /// Tries other sizes of clusters, and then other sizes of pages with the best clusters. Returns both curves.
-    fn try_sizes(&mut self, ranges: &[Range<u64>], tried: &mut Vec<Tried>) -> Result<Vec<Curve>> {
-        let (mut trials, mut curves) = (0, Vec::new());
-        for is_page in [false, true] {
-            let best = self.best(tried)?;
-            let sizes: &[u64] = if is_page { &PAGES } else { &CLUSTERS };
-            for &size in sizes {
-                let mut candidate = best.candidate;
-                let (now, changes_nothing) = if is_page {
-                    let now = std::mem::replace(&mut candidate.page_size, size);
-                    (now, size.min(now) >= best.measured.largest_column)
-                } else {
-                    let now = std::mem::replace(&mut candidate.cluster_size, size);
-                    let parts = best.measured.parts.iter();
-                    let largest = parts.map(|(_, bytes)| *bytes).max().unwrap_or(0);
-                    (now, size.min(now) >= largest)
-                };
-                if size == now {
-                    continue;
-                }
-                if changes_nothing {
-                    let mut measured = best.measured.clone();
-                    measured.writer_memory = self.subject.writer_memory(&candidate, &measured)?;
-                    tried.push(self.tried(candidate, measured, best.profile.clone()));
-                } else if self.affords(&candidate, ranges) {
-                    tried.push(self.attempt(&candidate, ranges)?);
-                    trials += 1;
-                } else {
-                    self.notes.push(format!(
-                        "{}: {size} bytes were not tried: the budget was used up",
-                        if is_page { "page_size" } else { "cluster_size" }
-                    ));
-                }
-            }
-            let value = |item: &Candidate| if is_page { item.page_size } else { item.cluster_size };
-            let alike = |item: &Candidate| match is_page {
-                true => Candidate { page_size: item.page_size, ..best.candidate },
-                false => Candidate { cluster_size: item.cluster_size, ..best.candidate },
-            };
-            let points = tried.iter().filter(|item| item.candidate == alike(&item.candidate));
-            let points =
-                points.map(|point| (value(&point.candidate), point.expected.clone())).collect();
-            let option = if is_page { "page_size" } else { "cluster_size" };
-            curves.push(Curve::new(option, value(&self.best(tried)?.candidate), points));
-        }
-        self.sampled("sizes of clusters and pages", ranges, trials);
-        Ok(curves)
-    }
-
     /// Returns the entries of the last sample. `default` are the default options, if other options are recommended.
     fn last_ranges(
         &self,
@@ -481,49 +392,5 @@ impl Search<'_> {
         let by_default = last.last().map(|item| item.expected.clone()).unwrap_or_default();
         let curves = Vec::new();
         Ok(SearchResult { tried, chosen, expected, by_default, profile, curves })
-    }
-}
-
-impl SearchResult {
-    fn report(self, search: &Search<'_>) -> Result<TuneReport> {
-        let Self { tried, chosen, expected, by_default, profile, curves } = self;
-        let all: Vec<&Expected> = tried.iter().map(|item| &item.expected).collect();
-        let trials = tried.iter().zip(pareto(&all)).map(|(item, pareto)| TriedCandidate {
-            candidate: item.candidate,
-            expected: item.expected.clone(),
-            pareto,
-            recommended: item.candidate == chosen.candidate,
-        });
-        let mut trials: Vec<TriedCandidate> = trials.collect();
-        trials.sort_by_key(|trial| trial.expected.bytes);
-        let Candidate { compression, effort, encoding, cluster_size, page_size, streamer } =
-            chosen.candidate;
-        let stated = StatedOptions {
-            compression,
-            effort: Some(effort),
-            encoding: Some(encoding),
-            cluster_size: Some(cluster_size),
-            page_size: Some(page_size),
-            streamer: streamer.map(|fields| vec![fields.to_string()]),
-        };
-        let skipped = chosen.measured.skipped.iter().map(|item| {
-            format!("{} is left out of what is measured and expected: {}", item.branch, item.reason)
-        });
-        let notes = search.notes.iter().cloned().chain(skipped).collect();
-        let profile = profile.unwrap_or_else(|| search.subject.folder.file("none.toml"));
-        let choices = StorageChoices::open(&profile.display().to_string(), compression)?;
-        Ok(TuneReport {
-            objective: search.objective.to_string(),
-            recommended: chosen.candidate,
-            expected,
-            expected_by_default: by_default,
-            reasons: reasons(search.objective, &chosen, &tried),
-            trials,
-            curves,
-            samples: search.samples.clone(),
-            notes,
-            profile: choices.with_options(&stated)?,
-            ..TuneReport::default()
-        })
     }
 }

@@ -150,7 +150,7 @@ impl Decoder<'_> {
         let start = self.cursor.clone();
         let tag = self.cursor.be_u32()?;
         if tag == NEW_CLASS {
-            return self.name();
+            return Ok(self.cursor.class_name()?.into_owned());
         }
         let place = self.place(tag & !CLASS, &start).filter(|_| tag & CLASS != 0);
         let mut there = self.cursor.clone();
@@ -164,20 +164,7 @@ impl Decoder<'_> {
         if there.be_u32()? != NEW_CLASS {
             return Err(start.error(format!("class tag {tag:#x} refers to no class")));
         }
-        std::mem::swap(&mut self.cursor, &mut there);
-        let name = self.name();
-        self.cursor = there;
-        name
-    }
-
-    fn name(&mut self) -> Result<String> {
-        let rest = self.cursor.remaining();
-        let Some(len) = rest.iter().position(|&byte| byte == 0) else {
-            return Err(self.cursor.error("class name without an end"));
-        };
-        let name = String::from_utf8_lossy(self.cursor.bytes(len)?).into_owned();
-        self.cursor.skip(1)?;
-        Ok(name)
+        Ok(there.class_name()?.into_owned())
     }
 }
 

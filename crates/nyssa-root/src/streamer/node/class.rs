@@ -27,14 +27,16 @@ impl Class {
 
     /// Returns the version with this number, or the only version if the layout is fixed.
     pub(crate) fn version(&self, version: i32) -> Option<&Version> {
-        let exact = self.versions.iter().find(|known| known.version == version);
-        exact.or_else(|| self.versions.first().filter(|_| self.fixed))
+        self.find(|known| known.version == version)
     }
 
     /// Returns the version with this checksum.
     pub(crate) fn checksum(&self, checksum: u32) -> Option<&Version> {
-        let exact = self.versions.iter().find(|known| known.checksum == checksum);
-        exact.or_else(|| self.versions.first().filter(|_| self.fixed))
+        self.find(|known| known.checksum == checksum)
+    }
+
+    fn find(&self, is: impl Fn(&&Version) -> bool) -> Option<&Version> {
+        self.versions.iter().find(is).or_else(|| self.versions.first().filter(|_| self.fixed))
     }
 
     /// Finds the place of the members of each version in the shape. The first version gives the shape.

@@ -178,6 +178,17 @@ impl EditedObject {
         }
     }
 
+    /// Returns an array of objects (`TObjArray`) that is a member of `id`, and its items.
+    fn array(&self, id: ObjectId, member: &str) -> Result<(ObjectId, &[Value])> {
+        match self.object.view(id).get(member) {
+            Some(&Value::Object(array)) => match self.object.view(array).get(ITEMS) {
+                Some(Value::List(items)) => Ok((array, items)),
+                _ => Err(no_array(member)),
+            },
+            _ => Err(no_array(member)),
+        }
+    }
+
     /// Removes items of an array of objects (`TObjArray`) that is a member of `id`. A class or an object that is described
     /// in such an item is described where it is referred to next.
     ///
@@ -190,13 +201,8 @@ impl EditedObject {
         keeps: impl Fn(ObjectId) -> bool,
     ) -> Result<()> {
         let (edits, count) = {
-            let wrong = || Error::unsupported(format!("{member} is no array of objects"));
-            let Some(&Value::Object(array)) = self.object.view(id).get(member) else {
-                return Err(wrong());
-            };
-            let Some(Value::List(items)) = self.object.view(array).get(ITEMS) else {
-                return Err(wrong());
-            };
+            let wrong = || no_array(member);
+            let (array, items) = self.array(id, member)?;
             let place = |number| self.object.places.get(&(array.0, number)).cloned();
             let mut edits = Vec::new();
             for (number, item) in items.iter().enumerate() {
@@ -237,13 +243,8 @@ impl EditedObject {
     /// # Errors
     /// `Unsupported` if the member is no such array; `LimitExceeded` for more items than an array can have.
     pub fn add_items(&mut self, id: ObjectId, member: &str, items: Apart) -> Result<()> {
-        let wrong = || Error::unsupported(format!("{member} is no array of objects"));
-        let Some(&Value::Object(array)) = self.object.view(id).get(member) else {
-            return Err(wrong());
-        };
-        let Some(Value::List(before)) = self.object.view(array).get(ITEMS) else {
-            return Err(wrong());
-        };
+        let wrong = || no_array(member);
+        let (array, before) = self.array(id, member)?;
         let count = before.len() + items.count;
         let place = self.object.places.get(&(array.0, ARRAY_ITEMS - 1)).cloned();
         let place = place.ok_or_else(wrong)?;
@@ -334,4 +335,8 @@ impl EditedObject {
         Emitter::new((&payload, self.keylen), (&edits, additions), counts, references)
             .finish(keylen)
     }
+}
+
+fn no_array(member: &str) -> Error {
+    Error::unsupported(format!("{member} is no array of objects"))
 }

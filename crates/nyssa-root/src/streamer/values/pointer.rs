@@ -41,7 +41,7 @@ impl Reader<'_> {
             return self.reference(tag);
         }
         let class: Arc<str> = if tag == NEW_CLASS {
-            let name = self.class_name()?;
+            let name: Arc<str> = self.cursor.class_name()?.into();
             let own = self.next_tag(class_tag);
             self.tags.insert(own, Tag::Class(name.clone()));
             name
@@ -127,7 +127,7 @@ impl Reader<'_> {
         if self.cursor.be_u32()? != NEW_CLASS {
             return Err(self.cursor.error(format!("class tag {tag} refers to no class")));
         }
-        let name = self.class_name()?;
+        let name: Arc<str> = self.cursor.class_name()?.into();
         self.tags.insert(tag, Tag::Class(name.clone()));
         self.cursor.seek(back)?;
         Ok(name)
@@ -157,15 +157,5 @@ impl Reader<'_> {
         let number = self.count;
         self.count += 1;
         if self.positions { position } else { number }
-    }
-
-    fn class_name(&mut self) -> Result<Arc<str>> {
-        let rest = self.cursor.remaining();
-        let Some(len) = rest.iter().position(|&byte| byte == 0) else {
-            return Err(self.cursor.error("class name without an end"));
-        };
-        let name = String::from_utf8_lossy(self.cursor.bytes(len)?).into();
-        self.cursor.skip(1)?;
-        Ok(name)
     }
 }
