@@ -185,7 +185,7 @@ void nyssa_error_free(nyssa_error *error);
 // Closes a handle of any type: of a context, a dataset, a writer, a table or a fill context. Null and a handle that is
 // closed already are allowed. A writer that is not committed leaves no file, and a fill context that is not committed
 // makes its table fail if it has entries that are in no cluster. Calls that use the object in other threads end as if it
-// were open.
+// were open. In a fork of the process that opened it, a handle stays, so that its unfinished file does.
 void nyssa_close(const void *handle);
 
 // Makes a context with so many threads; 0 means the value of the environment variable `NYSSA_NUM_THREADS`, else all cores.

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <string>
@@ -22,7 +23,9 @@ inline double seconds_of(clockid_t clock) {
 class Stalls {
 public:
   double seconds() const {
-    return seconds_of(CLOCK_MONOTONIC) - wall_ - (seconds_of(CLOCK_THREAD_CPUTIME_ID) - cpu_) - (queued() - queued_);
+    const double ran = seconds_of(CLOCK_THREAD_CPUTIME_ID) - cpu_;
+    // The clocks differ by microseconds.
+    return std::max(0.0, seconds_of(CLOCK_MONOTONIC) - wall_ - ran - (queued() - queued_));
   }
 
 private:

@@ -32,8 +32,12 @@ void nyssa_kept(const char *path, int first, const char *alias) {
   tree->Branch("text", &text); tree->Branch("old", &old); tree->Branch("dot.ted", &x, "ted/F");
   tree->Branch("h16", &h16, "h16/f[0,0,12]"); tree->Branch("h32", &h32, "h32/d[0,20,12]");
   tree->Branch("d32", &d32, "d32/d"); tree->Branch("packed", pt, "packed[nJet]/f[0,100,10]");
+  Long_t g[2]; ULong_t u; struct { Long_t a; Int_t b; } longs;
+  tree->Branch("g", g, "g[2]/G"); tree->Branch("u", &u, "u/g");
+  tree->Branch("longs", &longs, "a/G:b/I");
   tree->SetAutoFlush(20);
   for (int i = first; i < first + 100; ++i) {
+    g[0] = -i; g[1] = 1L << 40; u = -1UL - i; longs = {-2 * i, i};
     run = 1 + i / 50; event = i * 7 % 101; n = i % 5; m = i % 3; x = i / 3.f; z = i;
     for (int k = 0; k < 8; ++k) pt[k] = (i + k) % 90;
     for (int k = 0; k < 24; ++k) q[k] = i - k;

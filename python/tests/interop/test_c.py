@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = programs.compile(SOURCES / "calls.c", "-std=c11", "-g")
     folder = tmp_path_factory.mktemp("calls")
     checker = ["valgrind", "--quiet", "--error-exitcode=9", "--leak-check=full"]
-    checker += ["--errors-for-leak-kinds=definite"]
+    checker += ["--errors-for-leak-kinds=definite", "--child-silent-after-fork=yes"]
     command = [*(checker if shutil.which("valgrind") else []), str(program), str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -47,6 +47,44 @@ std::string nyssa_clones_read(TString path) {
 """
 
 
+#: RNTuples with classes in columns. ROOT describes their members with the comments of the program.
+COLUMNS = r"""
+#include <ROOT/RNTupleModel.hxx>
+#include <ROOT/RNTupleWriter.hxx>
+#include <TFile.h>
+#include <TStreamerElement.h>
+#include <TStreamerInfo.h>
+#include <fstream>
+#ifndef NYSSA_COLUMNS
+#define NYSSA_COLUMNS
+struct NyssaFirst {
+   float x; ///< is in both files
+};
+struct NyssaSecond {
+   int y; ///< is in one of the files
+   int none; ///<! is not stored
+};
+void nyssa_columns(const char *path, bool both) {
+   auto model = ROOT::RNTupleModel::Create();
+   model->AddField(ROOT::RFieldBase::Create("a", "NyssaFirst").Unwrap());
+   if (both) model->AddField(ROOT::RFieldBase::Create("b", "NyssaSecond").Unwrap());
+   ROOT::RNTupleWriter::Recreate(std::move(model), "n", path)->Fill();
+}
+void nyssa_described(const char *path, const char *to) {
+   TFile f(path); std::ofstream out(to);
+   for (auto item : *f.GetStreamerInfoList()) {
+      auto info = dynamic_cast<TStreamerInfo *>(item);
+      if (!info || !TString(info->GetName()).BeginsWith("Nyssa")) continue;
+      out << info->GetName() << " " << info->GetCheckSum();
+      for (auto member : *info->GetElements())
+         out << " " << member->GetName() << ": " << member->GetTitle();
+      out << "\n";
+   }
+}
+#endif
+"""
+
+
 def _texts(arrays: Any) -> list[list[str]]:
     """Return the name of each `TNamed`, and the text of each `TObjString`."""
     lists = [entry["items"] for entry in arrays["a"].to_list()]
@@ -82,4 +120,21 @@ def test_arrays_of_objects_of_other_classes(clones: list[Path], tmp_path: Path, 
     )
     root.call("cpp", CLONES, check)
     found = nyssa.diff(f"{clones[0]}:t", f"{merged}:t")
-    assert found["entries"] == [20, 40], found
+    assert (found.entries_a, found.entries_b, found.different) == (20, 40, []), found
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_classes_of_columns(swapped: bool, tmp_path: Path, root: Root) -> None:
+    """The streamer infos of a class come from the file that has it."""
+    paths = [tmp_path / "one.root", tmp_path / "both.root"]
+    for path in paths:
+        both = "true" if path.stem == "both" else "false"
+        root.call("cpp", COLUMNS, f'nyssa_columns("{path}", {both})')
+    merged, text = tmp_path / "merged.root", tmp_path / "infos"
+    nyssa.merge(paths[::-1] if swapped else paths, merged, "union")
+    described = []
+    for path in (paths[1], merged):
+        root.call("cpp", COLUMNS, f'nyssa_described("{path}", "{text}")')
+        described.append(sorted(text.read_text().splitlines()))
+    assert described[1] == described[0]
+    assert [" y: is in one of the files" in line for line in described[1]] == [False, True]

@@ -38,7 +38,7 @@ impl Workers {
             context.check()?;
             run(task, scratch)
         };
-        if !self.pooled || tasks.len() < 2 {
+        if self.scratches.len() < 2 || tasks.len() < 2 {
             let Some(scratch) = self.scratches.first_mut() else { return Ok(Vec::new()) };
             return tasks.iter().map(|task| run(task, scratch)).collect();
         }

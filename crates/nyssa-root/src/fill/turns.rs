@@ -1,7 +1,8 @@
 //! Takes the clusters of all contexts, and gives them to the writer in their order.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use super::Order;
 use super::queue::{Buffers, Queue, Queued};
@@ -37,6 +38,8 @@ pub struct Turns<W: TurnsWriter> {
     order: Order,
     max_contexts: usize,
     state: Mutex<SharedWriter<W>>,
+    /// Whether rows were added.
+    begun: AtomicBool,
 }
 
 struct SharedWriter<W: TurnsWriter> {
@@ -49,8 +52,6 @@ struct SharedWriter<W: TurnsWriter> {
     turn: usize,
     /// The clusters that wait for their turn.
     queue: Queue,
-    /// Whether rows were added.
-    begun: bool,
 }
 
 /// The state of one context, as the writer knows it.
@@ -69,9 +70,8 @@ impl<W: TurnsWriter> Turns<W> {
             contexts: Vec::new(),
             turn: 0,
             queue: Queue::new(memory),
-            begun: false,
         };
-        Self { order, max_contexts, state: Mutex::new(state) }
+        Self { order, max_contexts, state: Mutex::new(state), begun: AtomicBool::new(false) }
     }
 
     /// Returns the order of the clusters.
@@ -94,7 +94,7 @@ impl<W: TurnsWriter> Turns<W> {
                 W::OBJECT
             )));
         }
-        if self.order == Order::RoundRobin && state.begun {
+        if self.order == Order::RoundRobin && self.begun.load(Ordering::Relaxed) {
             return Err(Error::invalid_argument(
                 "in a fixed order all fill contexts have to be made before rows are added",
             ));
@@ -118,9 +118,13 @@ impl<W: TurnsWriter> Turns<W> {
     /// # Errors
     /// The reason of an earlier error; `InvalidArgument` after the end.
     pub fn begin_rows(&self) -> Result<()> {
-        let mut state = self.state();
-        state.begun = true;
-        state.check()
+        self.begun.store(true, Ordering::Relaxed);
+        match self.state.try_lock() {
+            Ok(state) => state.check(),
+            Err(TryLockError::Poisoned(state)) => state.into_inner().check(),
+            // Another context writes a cluster. Rows do not wait for that: if it fails, the next call says so.
+            Err(TryLockError::WouldBlock) => Ok(()),
+        }
     }
 
     /// Stops all contexts with an error.
@@ -268,4 +272,61 @@ impl<W: TurnsWriter> SharedWriter<W> {
 
 fn ended<W: TurnsWriter>() -> Error {
     Error::invalid_argument(format!("the {} is complete: it takes no more entries", W::OBJECT))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, Sender, channel};
+    use std::time::Duration;
+
+    use super::*;
+
+    struct Cluster;
+
+    impl Buffers for Cluster {
+        fn bytes(&self) -> u64 {
+            0
+        }
+
+        fn buffers(&mut self) -> impl Iterator<Item = &mut Vec<u8>> {
+            std::iter::empty()
+        }
+    }
+
+    /// Says when it writes a cluster, and then waits until it may end.
+    struct SlowWriter {
+        writes: Sender<()>,
+        may_end: Receiver<()>,
+    }
+
+    impl TurnsWriter for SlowWriter {
+        type Cluster = Cluster;
+
+        const OBJECT: &'static str = "table";
+
+        fn commit(&mut self, _: Cluster) -> Result<()> {
+            self.writes.send(()).unwrap();
+            // Without an end it fails in time, so that no test waits for ever.
+            let _ = self.may_end.recv_timeout(Duration::from_secs(10));
+            Err(Error::invalid_argument("the disk is full"))
+        }
+    }
+
+    #[test]
+    fn rows_do_not_wait_for_the_cluster_of_another_context() {
+        let (writes, written) = channel();
+        let (end, may_end) = channel();
+        let options = TurnsOptions { order: Order::Completion, max_contexts: 1, memory: 0 };
+        let turns = Arc::new(Turns::new(SlowWriter { writes, may_end }, options));
+        let mut place = turns.place().unwrap();
+        std::thread::scope(|scope| {
+            let commit = scope.spawn(move || place.commit(Cluster));
+            written.recv().unwrap();
+            turns.begin_rows().unwrap();
+            end.send(()).unwrap();
+            assert!(commit.join().unwrap().is_err());
+        });
+        let error = turns.begin_rows().unwrap_err();
+        assert!(error.to_string().contains("disk"), "{error}");
+    }
 }

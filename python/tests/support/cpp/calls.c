@@ -1,11 +1,15 @@
 // Calls every function of nyssa.h, rightly and wrongly: FOLDER
 
+#define _POSIX_C_SOURCE 200809L
+
 #include <nyssa.h>
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static nyssa_error *error = NULL;
 
@@ -101,6 +105,21 @@ static void write_ntuple(const char *path) {
   FAILS(NYSSA_LIMIT_EXCEEDED, "memory", nyssa_writer_table(file, "Events", NULL, fields, "memory=1MiB; compression=zstd:5", &table, &error));
   OK(nyssa_writer_table(file, "Events", NULL, fields, NULL, &table, &error));
   WRONG("already", nyssa_writer_table(file, "Events", NULL, fields, NULL, &table, &error));
+  // A fork can do nothing with the file, which stays.
+  int ends[2];
+  char done = 0;
+  EXPECT(pipe(ends) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    WRONG("fork", nyssa_table_flush(table, &error));
+    nyssa_close(file);
+    done = 1;
+    _exit(write(ends[1], &done, 1) == 1 ? 0 : 1);
+  }
+  close(ends[1]);
+  // A memory checker changes the status of the fork, whose threads are gone.
+  EXPECT(read(ends[0], &done, 1) == 1 && done && waitpid(child, NULL, 0) == child);
+  close(ends[0]);
   WRONG("nyssa_update", nyssa_writer_append(file, "Events", NULL, &table, &error));
   OK(nyssa_table_schema(table, &schema, &error));
   array = rows(0, 2);

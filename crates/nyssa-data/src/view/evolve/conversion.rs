@@ -32,13 +32,16 @@ pub(super) enum Step {
     FixedToList(i32, Box<Conversion>),
     /// Nullable values that become lists of 0 or 1 items.
     NullableToList(Box<Conversion>),
-    /// A union of classes. For each class of the source it has the type id, and the type id in the target with the
-    /// conversion, or the reason why its objects cannot be converted.
-    Classes(Vec<(i8, std::result::Result<(i8, Conversion), String>)>),
+    /// A union of classes.
+    Classes(Vec<ClassStep>),
     /// A record. For each member of the target it has the index of its source and the conversion, or `None` if
     /// it is missing.
     Record(Vec<Option<(usize, Conversion)>>),
 }
+
+/// The objects of a class: their type id in the source, and their type id in the target with the conversion, or the reason
+/// why they cannot be converted.
+pub(super) type ClassStep = (i8, std::result::Result<(i8, Conversion), String>);
 
 impl Conversion {
     pub(super) fn new(to: &Field, step: Step, refuses_nulls: bool) -> Self {
@@ -111,11 +114,7 @@ impl Conversion {
 }
 
 /// Converts a union to one with the classes of `wanted`.
-fn objects(
-    union: &UnionArray,
-    wanted: &UnionFields,
-    classes: &[(i8, std::result::Result<(i8, Conversion), String>)],
-) -> Result<ArrayRef> {
+fn objects(union: &UnionArray, wanted: &UnionFields, classes: &[ClassStep]) -> Result<ArrayRef> {
     let new = |id: &i8| match classes.iter().find(|(from, _)| from == id) {
         Some((_, Ok((to, _)))) => Ok(*to),
         Some((_, Err(reason))) => Err(Error::unsupported(reason.clone())),

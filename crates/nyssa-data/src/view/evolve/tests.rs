@@ -280,7 +280,7 @@ fn pointers(classes: &[(&str, DataType)]) -> Field {
 #[test]
 fn pointers_lead_to_the_classes_of_all_files() {
     let (a, b) = (("A", record(&[("x", DataType::Int32)])), ("B", DataType::Int32));
-    let (first, second) = (pointers(&[a.clone(), b.clone()]), pointers(&[b.clone()]));
+    let (first, second) = (pointers(&[a.clone(), b.clone()]), pointers(std::slice::from_ref(&b)));
     let third = pointers(&[("C", DataType::Int64), ("A", DataType::Int8)]);
     assert_eq!(common(&second, &first, false), Some(pointers(&[b.clone(), a.clone()])));
     assert_eq!(with_classes(&second, &first), pointers(&[b.clone(), a]));
