@@ -19,6 +19,7 @@
 #include <nyssa/dataset.hpp>
 #include <nyssa/error.hpp>
 #include <nyssa/jobs.hpp>
+#include <nyssa/standard_types.hpp>
 #include <nyssa/types.hpp>
 #include <nyssa/writer.hpp>
 

@@ -3,7 +3,7 @@
 #ifndef NYSSA_DATASET_HPP
 #define NYSSA_DATASET_HPP
 
-#include <nyssa/types.hpp>
+#include <nyssa/standard_types.hpp>
 
 namespace nyssa {
 

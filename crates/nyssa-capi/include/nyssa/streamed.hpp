@@ -8,7 +8,7 @@
 #ifndef NYSSA_STREAMED_HPP
 #define NYSSA_STREAMED_HPP
 
-#include <nyssa/types.hpp>
+#include <nyssa/standard_types.hpp>
 
 namespace nyssa {
 
