@@ -319,8 +319,8 @@ pub unsafe extern "C" fn nyssa_table_fill_attributes(
     unsafe { call::run(error, fill) }
 }
 
-/// Gives the number of entries of a table, and the time in seconds in which calls waited for other threads, without
-/// the waiting of fill contexts that are open.
+/// Gives the number of entries of a table, and the time in seconds in which `nyssa_table_fill` waited for other threads.
+/// It is 0 once there are fill contexts, which tell their own time.
 ///
 /// # Safety
 /// `entries` and `stalled` are null, or places for numbers; `error` is null, or a place for a pointer.

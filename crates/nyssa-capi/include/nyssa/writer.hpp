@@ -226,7 +226,7 @@ public:
     filler_.reset();
     return wider;
   }
-  // The number of entries, and the seconds in which calls waited for other threads.
+  // The number of entries, and the seconds in which fills waited for other threads, until there are fill contexts.
   std::pair<uint64_t, double> stats() {
     filler_->hand_over();
     std::pair<uint64_t, double> stats;
