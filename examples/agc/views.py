@@ -19,7 +19,8 @@ from agc.samples import Sample, read_samples
 def run(program: Path, samples: list[Sample], workers: int) -> dict[str, Any]:
     """Return the histograms, and the wall time and the CPU time in seconds."""
     lines = (
-        " ".join([one.process, one.variation, repr(one.weight), *one.files]) for one in samples
+        " ".join([sample.process, sample.variation, repr(sample.weight), *sample.files])
+        for sample in samples
     )
     command = [str(program), "/dev/stdin", str(workers)]
     done = subprocess.run(

@@ -234,12 +234,12 @@ Histograms analyse(const std::vector<Sample> &all, std::size_t threads) {
       files.emplace_back(&sample, &file);
   std::atomic<std::size_t> next{0};
   auto work = [&] {
-    const nyssa::Context one(1);
+    const nyssa::Context single(1);
     Histograms found;
     for (std::size_t at = next++; at < files.size(); at = next++) {
       Analysis analysis(*files[at].first);
-      const nyssa::Dataset dataset(*files[at].second, "", &one);
-      for (const nyssa::Batch &batch : dataset.batches(Events::columns(), "", &one)) {
+      const nyssa::Dataset dataset(*files[at].second, "", &single);
+      for (const nyssa::Batch &batch : dataset.batches(Events::columns(), "", &single)) {
         const Events events(batch);
         for (std::size_t event = 0; event < batch.size(); ++event)
           analysis.run(events, event);

@@ -25,15 +25,15 @@ inline std::vector<std::string> parameter_names(std::string_view text) {
   std::string last;
   bool ended = false;
   int depth = 0;
-  for (const char one : text.substr(1)) {
-    depth += (one == '<' || one == '(' || one == '{') - (one == '>' || one == ')' || one == '}');
-    if (depth < 0 || (depth == 0 && one == ',')) {
+  for (const char letter : text.substr(1)) {
+    depth += (letter == '<' || letter == '(' || letter == '{') - (letter == '>' || letter == ')' || letter == '}');
+    if (depth < 0 || (depth == 0 && letter == ',')) {
       if (!last.empty())
         names.push_back(std::exchange(last, {}));
-    } else if (std::isalnum(static_cast<unsigned char>(one)) || one == '_') {
+    } else if (std::isalnum(static_cast<unsigned char>(letter)) || letter == '_') {
       if (std::exchange(ended, false))
         last.clear();
-      last += one;
+      last += letter;
     } else {
       ended = true;
     }

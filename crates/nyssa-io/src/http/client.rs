@@ -19,7 +19,7 @@ use super::failure::Failure;
 use super::forwarded::Forwarding;
 use super::options::HttpOptions;
 use super::proxy;
-use super::reply::{Reply, retry_after};
+use super::reply::{Correction, Reply, retry_after};
 use super::turns::{Turn, Turns};
 use crate::Stop;
 use crate::for_people::shown;
@@ -40,14 +40,6 @@ pub(crate) struct Request {
     pub stop: Stop,
     /// The header of answers that want another request.
     pub correction: Option<Correction>,
-}
-
-/// A header by which a server says how it wants a request. An answer with it is not followed as a redirect.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Correction {
-    pub header: &'static str,
-    /// Returns advice for the user, from the value of the header.
-    pub advice: fn(&str) -> String,
 }
 
 impl Request {

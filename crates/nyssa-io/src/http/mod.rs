@@ -28,11 +28,11 @@ mod upload;
 mod version;
 mod web;
 
-pub(crate) use client::{Client, Correction, Request};
+pub(crate) use client::{Client, Request};
 pub(crate) use failure::Failure;
 pub use options::HttpOptions;
 pub(crate) use protocol::Http;
-pub(crate) use reply::{Reply, element, gist};
+pub(crate) use reply::{Correction, Reply, element, gist};
 pub(crate) use resource::Address;
 pub(crate) use retry::{Patience, retried};
 pub(crate) use several::Several;

@@ -8,7 +8,6 @@ use ureq::BodyReader;
 use ureq::http::HeaderMap;
 use url::Url;
 
-use super::client::Correction;
 use super::failure::Failure;
 use super::turns::Turn;
 
@@ -16,6 +15,14 @@ use super::turns::Turn;
 const SAID_BYTES: u64 = 8 << 10;
 /// The largest number of characters of it that messages show.
 const SAID_LETTERS: usize = 200;
+
+/// A header by which a server says how it wants a request. An answer with it is not followed as a redirect.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Correction {
+    pub header: &'static str,
+    /// Returns advice for the user, from the value of the header.
+    pub advice: fn(&str) -> String,
+}
 
 /// An answer whose body is still to be read.
 pub(crate) struct Reply {

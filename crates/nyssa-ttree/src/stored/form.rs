@@ -3,7 +3,8 @@
 use nyssa_root::error::Result;
 use nyssa_root::streamer::values::{Value, View};
 
-use super::tree::CLASS_NAMES;
+/// The properties of branches that are names of classes.
+pub(super) const CLASS_NAMES: [&str; 2] = ["fClassName", "fClonesName"];
 
 /// The items of a leaf.
 pub(super) struct LeafForm {

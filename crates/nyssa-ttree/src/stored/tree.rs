@@ -10,14 +10,11 @@ use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 use nyssa_root::streamer::values::{EditedObject, ObjectId, Value, View};
 
-use super::form::{LeafForm, form};
+use super::form::{CLASS_NAMES, LeafForm, form};
 use super::{ClusterRuns, References};
 use crate::model::{Basket, Files, JoinedFiles, basket_table, first_entry, place_in_file};
 use crate::read::Renumbering;
 use crate::read::basket_header::GENERATE_OFFSETS;
-
-/// The properties of branches that are names of classes.
-pub(super) const CLASS_NAMES: [&str; 2] = ["fClassName", "fClonesName"];
 
 /// The classes of leaves of integers.
 const INTEGERS: [&str; 4] = ["TLeafB", "TLeafS", "TLeafI", "TLeafL"];

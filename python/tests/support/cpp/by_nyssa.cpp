@@ -66,7 +66,7 @@ template <> struct nyssa::DescribedCollection<user_collection::Hits> {
   static constexpr const char *name = "user_collection::Hits";
   using item = float;
   static void clear(user_collection::Hits &hits) { hits.items.clear(); }
-  static void add(user_collection::Hits &hits, float one) { hits.items.push_back(one); }
+  static void add(user_collection::Hits &hits, float item) { hits.items.push_back(item); }
 };
 
 // A collection of the user's own.
@@ -257,6 +257,7 @@ void use(const std::string &folder) {
   EXPECT(nyssa::list(folder + "/tree.root").find("TTree") != std::string::npos);
   nyssa::Context stopped(1, [](uint64_t, uint64_t) { return false; });
   refused([&] { nyssa::verify(merged, &stopped); }, NYSSA_CANCELLED, "");
+  refused([&] { nyssa::Dataset(merged).batches({"n"}, "entries=5", &stopped).next(); }, NYSSA_CANCELLED, "");
   const nyssa::Context failing(1, [](uint64_t, uint64_t) -> bool { throw std::domain_error("no more"); });
   std::string thrown;
   try {

@@ -229,9 +229,8 @@ fn pointer(declarations: &mut Declarations<'_>, text: &str, pointee: &str) -> Re
     if let Kind::Container(_) | Kind::Text = kind {
         // Streamer infos leave `const` out, and checksums count it.
         let counted = counted.or_else(|| (!mark.is_empty()).then(|| named(&object.type_name)));
-        let enum_code = object.enum_code;
         let stored = Stored::new(format!("{}*", object.type_name), layout, kind);
-        return Ok(Stored { counted, enum_code, ..stored });
+        return Ok(Stored { counted, ..stored });
     }
     Ok(Stored { counted, ..Stored::new(named(&object.type_name), layout, kind) })
 }
