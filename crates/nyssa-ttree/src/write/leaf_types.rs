@@ -86,3 +86,23 @@ pub(super) fn refused(data_type: &DataType, in_list: bool) -> Error {
     let data_type = brief(data_type);
     Error::unsupported(format!("a tree cannot hold {place} of type {data_type}{reason}"))
 }
+
+/// Collects the names of the lists in a column.
+pub(super) fn list_names(name: &str, field: &Field, names: &mut Vec<String>) {
+    match field.data_type() {
+        DataType::List(item) | DataType::LargeList(item)
+            if vector(item.data_type()).is_none() && !is_text(item) =>
+        {
+            names.push(name.to_owned());
+        }
+        DataType::Struct(members) => {
+            members.iter().for_each(|member| list_names(&join(name, member.name()), member, names))
+        }
+        _ => {}
+    }
+}
+
+/// Returns the name of the branch of a member.
+pub(super) fn join(outer: &str, inner: &str) -> String {
+    format!("{outer}_{inner}")
+}

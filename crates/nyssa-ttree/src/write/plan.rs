@@ -31,7 +31,8 @@ use super::kept::KeptBranch;
 use super::leaf_form::LeafForm;
 use super::leaf_list::{LeafList, ListLeaf};
 use super::leaf_types::{
-    is_counting, is_text, leaf, no_leaf, no_vector, number, plain, refused, vector,
+    is_counting, is_text, join, leaf, list_names, no_leaf, no_vector, number, plain, refused,
+    vector,
 };
 use super::names;
 use super::options::TreeWriteOptions;
@@ -501,23 +502,4 @@ fn taken(name: &str) -> Error {
     Error::invalid_argument(format!(
         "the tree already has a branch {name:?}: give the new branch another name"
     ))
-}
-
-/// Collects the names of the lists in a column.
-fn list_names(name: &str, field: &Field, names: &mut Vec<String>) {
-    match field.data_type() {
-        DataType::List(item) | DataType::LargeList(item)
-            if vector(item.data_type()).is_none() && !is_text(item) =>
-        {
-            names.push(name.to_owned());
-        }
-        DataType::Struct(members) => {
-            members.iter().for_each(|member| list_names(&join(name, member.name()), member, names))
-        }
-        _ => {}
-    }
-}
-
-fn join(outer: &str, inner: &str) -> String {
-    format!("{outer}_{inner}")
 }
