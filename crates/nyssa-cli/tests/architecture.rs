@@ -17,12 +17,11 @@ const FORMATS: [&str; 7] = [
 ];
 
 /// The files that use one of these modules: to open the data that an argument names, and to print values.
-const USES: [(&str, &str); 9] = [
+const USES: [(&str, &str); 8] = [
     ("cmd/cat.rs", "arrow_array"),
     ("cmd/cat.rs", "rootfile"),
     ("cmd/cat.rs", "streamer"),
     ("cmd/columns.rs", "nyssa_rntuple"),
-    ("cmd/ls.rs", "rootfile"),
     ("data.rs", "rootfile"),
     ("json_value.rs", "arrow_array"),
     ("json_value.rs", "arrow_schema"),
