@@ -146,7 +146,7 @@ impl Filled {
 /// The schema of rows.
 pub(crate) struct Rows {
     order: InOrder,
-    /// The fields as Arrow. Those of some RNTuples that exist have no Arrow type.
+    /// The fields as Arrow, unless a field of an existing RNTuple has no Arrow type.
     fields: Result<Vec<FieldRef>>,
 }
 

@@ -9,7 +9,7 @@ use nyssa_root::{Error, Result};
 
 /// What C opens and closes.
 pub(crate) trait Handled: Any + Send + Sync {
-    /// The word for it in messages.
+    /// The word for the type in messages.
     const WHAT: &'static str;
     /// The type that C knows.
     type Opaque;
@@ -18,7 +18,7 @@ pub(crate) trait Handled: Any + Send + Sync {
 /// An open object.
 struct Open {
     object: Arc<dyn Any + Send + Sync>,
-    /// The word for it.
+    /// The word for its type in messages.
     what: &'static str,
     /// The process that opened it, whose threads and unfinished files forks do not have.
     process: u32,

@@ -35,7 +35,7 @@ private:
 
 namespace detail {
 
-// Numbers that grow in number. The memory of large ones grows without a copy.
+// An array of numbers that can grow. Large arrays grow without a copy.
 template <class T> class Buffer {
 public:
   Buffer() = default;
@@ -178,7 +178,7 @@ inline ArrowArray Column::take() {
   }
   std::swap(column.length, length);
   std::swap(column.nulls, nulls);
-  // The next values are about as many.
+  // The next batch has about as many values.
   auto give = [](auto &given, auto &next) {
     given.swap(next);
     next.reserve(given.size() + given.size() / 8);

@@ -2,7 +2,7 @@
 //
 //     auto events = file.table("Events", nyssa::streamed("jet", "cms::Jet", "infos.root"));
 //     TBufferFile buffer(TBuffer::kWrite);
-//     TClass::GetClass("cms::Jet")->Streamer(jet, buffer);
+//     TClass::GetClass("cms::Jet")->Streamer(&jet, buffer);
 //     events.fill(nyssa::Streamed{{buffer.Buffer(), static_cast<std::size_t>(buffer.Length())}});
 
 #ifndef NYSSA_STREAMED_HPP

@@ -199,7 +199,7 @@ private:
   detail::Filling<nyssa_fill_context, Ts...> filler_;
 };
 
-// An RNTuple that is being written, with a value for each field in each entry.
+// An RNTuple or a TTree that is being written, with a value for each field in each entry.
 template <class... Ts> class Table {
 public:
   Table(detail::Handle<nyssa_table> &&handle, std::shared_ptr<detail::Waiting> waiting)
@@ -217,7 +217,7 @@ public:
     filler_->hand_over();
     return FillContext<Ts...>(get(), filler_->waiting());
   }
-  // Adds fields. Later entries have them, and earlier ones zeros. This table is of no use then.
+  // Adds fields. Later entries have them, and earlier entries have zeros. Use the table that is returned; this one is empty then.
   template <class... More> Table<Ts..., More...> with(const NamedField<More> &...fields) {
     filler_->hand_over();
     const std::string late = detail::definitions(fields...);

@@ -27,7 +27,7 @@ pub fn child_of_class<'u>(children: &'u UnionFields, name: &str) -> Option<(i8, 
     children.iter().find(|(_, child)| child.name() == name)
 }
 
-/// Returns the classes of both unions, those of `own` first. `join` makes the field of a class of both. Returns `None` if
+/// Returns the classes of both unions, first the classes of `own`. `join` makes the field of a class of both. Returns `None` if
 /// there are too many classes for one union.
 pub(super) fn joined(
     own: &UnionFields,

@@ -3,8 +3,8 @@
 //! Objects are written in the version that gives the shape. Containers of objects are written member by member
 //! if ROOT does so too. If several pointers share an object, it is written once for each pointer.
 //!
-//! Some values are not in arrays. ROOT's values for new objects are written for them: items of lists have no option, and the
-//! process of a referenced object is the first process of the file, unless the caller knows it.
+//! Arrays do not hold the options of items of lists, and the processes of referenced objects. As for new objects in ROOT, the
+//! options are empty, and the process is the first process of the file, unless the caller states another.
 
 mod class;
 mod collection;
