@@ -10,6 +10,7 @@
 #include <new>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace nyssa {
@@ -226,6 +227,19 @@ inline ArrowArray Column::take() {
   return array;
 }
 
+// The type that a format of the Arrow C data interface says, for people.
+inline std::string type_of_format(std::string_view format) {
+  constexpr std::pair<std::string_view, const char *> types[] = {
+      {"b", "bool"},   {"c", "int8"},    {"C", "uint8"},   {"s", "int16"},   {"S", "uint16"}, {"i", "int32"},  {"I", "uint32"},
+      {"l", "int64"},  {"L", "uint64"},  {"e", "float16"}, {"f", "float32"}, {"g", "float64"}, {"u", "texts"}, {"U", "texts"},
+      {"z", "bytes"},  {"Z", "bytes"},   {"+l", "lists"},  {"+L", "lists"},  {"+w", "arrays"}, {"+s", "records"},
+      {"+u", "variants"}};
+  for (const auto &[start, type] : types)
+    if (format.substr(0, start[0] == '+' ? 2 : format.size()) == start)
+      return type;
+  return "Arrow's " + std::string(format);
+}
+
 // A view of an array that was read. Its children are in the order in which objects read them. For rows that are to be
 // written, there is only a schema.
 struct View {
@@ -241,7 +255,7 @@ struct View {
   std::string_view format() const { return schema->format; }
 
   [[noreturn]] void refuse(const std::string &type) const {
-    throw Error(NYSSA_INVALID_ARGUMENT, "column " + path + " holds Arrow's " + std::string(format()) + ", which is no " + type);
+    throw Error(NYSSA_INVALID_ARGUMENT, "column " + path + " holds " + type_of_format(format()) + ", and not " + type);
   }
 
   template <class T> const T *buffer(int index) const {

@@ -188,7 +188,7 @@ private:
   detail::View find(const std::string &name) const {
     detail::View column = detail::View(array(), schema()).find(name);
     if (!column.schema)
-      throw Error(NYSSA_NOT_FOUND, "the batch has no column " + name);
+      throw Error(NYSSA_NOT_FOUND, "the batch has no column " + name + ": name it when you begin to read");
     return column;
   }
 

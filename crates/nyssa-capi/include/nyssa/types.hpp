@@ -313,7 +313,8 @@ template <class T> struct Field<T, typename detail::Exists<decltype(Described<T>
     auto find = [&view](const std::string &name) {
       detail::View found = view.find(name);
       if (!found.schema)
-        throw Error(NYSSA_NOT_FOUND, "column " + view.path + " has no member " + name + " of class " + type());
+        throw Error(NYSSA_NOT_FOUND, "column " + view.path + " has no member " + name + " of class " + type() +
+                                         ": describe the class without it, or make it by NYSSA_READ_RULE");
       return found;
     };
     each_base([&](auto *base) {

@@ -168,7 +168,7 @@ void read(const std::string &path) {
   EXPECT(parts.lists<double>("jets.eta")[2].size() == 2 && parts.lists<double>("jets.eta")[2][1] == -3);
   EXPECT(parts.values<bool>("jet.ok").size() == 50 && !parts.values<bool>("jet.ok")[2] && parts.values<bool>("jet.ok")[3]);
   EXPECT(parts.lists<bool>("jets.ok")[5].size() == 2 && parts.lists<bool>("jets.ok")[5][0] && !parts.lists<bool>("jets.ok")[5][1]);
-  refused([&] { parts.values<int>("jet.pt"); }, NYSSA_INVALID_ARGUMENT, "which is no int");
+  refused([&] { parts.values<int>("jet.pt"); }, NYSSA_INVALID_ARGUMENT, "holds float32, and not int");
   refused([&] { parts.values<float>("jet.p"); }, NYSSA_NOT_FOUND, "no column jet.p");
   refused([&] { events.read({"jut"}); }, NYSSA_NOT_FOUND, "jut");
 }
