@@ -641,7 +641,7 @@ def test_campaigns_have_the_flags_of_the_job(job: str, capfd: pytest.CaptureFixt
     assert len(flags) > 12
     for direction in ([], ["--to", "ttree"]) if job == "convert" else ([],):
         assert _core.run_cli(["nyssa", job, *direction, "--help"]) == 0
-    words = set(re.findall(r"--[\w-]+", capfd.readouterr().out))
+    words = set(re.findall(r"(?<![\w-])--?\w[\w-]*", capfd.readouterr().out))
     assert flags - words == set()
 
 

@@ -77,6 +77,20 @@ def test_fields_are_those_of_a_conversion(tree: str, streamed: Any, tmp_path: Pa
     assert nyssa.diff(direct, split).equal
 
 
+def _entries(path: Path, tree: str) -> list[Any]:
+    """Return the objects of all entries, without base classes that have no members."""
+
+    def members(value: Any) -> Any:
+        if isinstance(value, list):
+            return [members(item) for item in value]
+        if isinstance(value, dict):
+            return {name: members(member) for name, member in value.items() if member != {}}
+        return value
+
+    entries = nyssa.open(f"{path}:{tree}").arrays().to_list()
+    return members([list(entry.values()) for entry in entries])
+
+
 def test_all_classes_of_a_file(tmp_path: Path) -> None:
     """Objects have the values of the tree, or their field is refused by name."""
     source, output = tmp_path / "streamed.root", tmp_path / "split.root"
@@ -91,7 +105,9 @@ def test_all_classes_of_a_file(tmp_path: Path) -> None:
             except nyssa.UnsupportedError as error:
                 assert f"objects of class {one.typename} can only be streamed" in str(error)
                 continue
-            assert nyssa.diff(f"{FILE}:{tree}", f"{output}:{tree}").equal, tree
+            # Split branches have no base class without members, as in `Derived`.
+            is_equal = nyssa.diff(f"{FILE}:{tree}", f"{output}:{tree}").equal
+            assert is_equal or _entries(FILE, tree) == _entries(output, tree), tree
             split.add(tree)
     assert {"Deep", "Stl", "Enums", "map_string", "TLorentzVector"} <= split
 

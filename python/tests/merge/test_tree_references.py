@@ -243,7 +243,12 @@ def test_files_of_hadd(files: list[Path], reader: Root, tmp_path: Path, compress
     path, output = tmp_path / "hadd.root", tmp_path / "out.root"
     reader.call("hadd", str(path), [str(one) for one in files], compression)
     all_entries = [one for first in (0, 50, 100) for one in expected(first)]
-    assert (found(reader, path) == all_entries) == (compression == 505)
+    try:
+        is_right = found(reader, path) == all_entries
+    except RuntimeError:
+        # The wrong objects may be of another class.
+        is_right = False
+    assert is_right == (compression == 505)
     assert not nyssa.verify(path).problems
     for options in ({}, {"basket_size": 700}, {"compression": "zstd"}):
         nyssa.rewrite(path, output, force=True, verify=True, **options)

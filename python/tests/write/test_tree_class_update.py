@@ -255,7 +255,7 @@ def test_what_is_refused(tmp_path: Path, root: Root) -> None:
     with nyssa.update(path) as file:
         tree = file["T"]
         with pytest.raises(
-            errors.UnsupportedError, match=r"refers to objects .*object T, field ref"
+            errors.UnsupportedError, match=r"refers to objects, .*object T, field ref"
         ):
             tree.extend({"x": [2]})
         with pytest.raises(errors.UnsupportedError, match=r"field ref"):

@@ -143,10 +143,12 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Returns whether the bytes at `at` may be a byte count.
+    /// Returns whether the bytes at `at` may be the byte count of an object. It counts the reference to the class, too, so
+    /// that a float of 2 (`0x40000000`) is none.
     fn is_count(&self, at: usize) -> bool {
+        let room = 4..=self.bytes.len() - at - 4;
         word(self.bytes, at).is_some_and(|count| {
-            count & BYTE_COUNT != 0 && (count & !BYTE_COUNT) as usize <= self.bytes.len() - at - 4
+            count & BYTE_COUNT != 0 && room.contains(&((count & !BYTE_COUNT) as usize))
         })
     }
 }
@@ -188,6 +190,14 @@ mod tests {
     fn class_references_count_from_the_object() {
         assert_eq!(moved(&two(100)).unwrap(), two(0));
         assert_eq!(standalone(&two(0), 0, None, None).unwrap(), two(0));
+    }
+
+    #[test]
+    fn a_number_after_a_float_of_two_is_no_reference() {
+        let number = CLASS | (4 + 2 + 100);
+        let object = [&two(100)[..], &2_f32.to_be_bytes(), &number.to_be_bytes()].concat();
+        assert!(moved(&object).is_err());
+        assert!(rebase(&mut object.clone(), 100, 70).is_err());
     }
 
     #[test]

@@ -301,6 +301,8 @@ static void read_back(const char *ntuple, const char *tree) {
   FAILS(NYSSA_NOT_FOUND, "luns", nyssa_dataset_attribute_set(opened, "luns", &set, &error));
   OK(nyssa_io_stats(opened, &json, &error));
   nyssa_text_free(json);
+  WRONG("but there are 6", nyssa_dataset_stream(opened, columns, 2, 0, 7, NULL, NULL, &stream, &error));
+  WRONG("3..1", nyssa_dataset_stream(opened, columns, 2, 3, 1, NULL, NULL, &stream, &error));
   OK(nyssa_dataset_stream(opened, columns, 2, 0, 6, "entries=4", NULL, &stream, &error));
   EXPECT(!stream.get_schema(&stream, &schema));
   EXPECT(!stream.get_next(&stream, &array) && array.length == 4);

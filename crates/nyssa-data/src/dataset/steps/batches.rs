@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{FieldRef, Schema, SchemaRef};
 
 use super::{Finish, InputPart, Parts, StepSize, Steps};
-use crate::dataset::{AnyDataset, LeftOut, fields};
+use crate::dataset::{AnyDataset, LeftOut, check_entries, fields};
 use nyssa_root::Context;
 use nyssa_root::error::Result;
 use nyssa_root::guard::to_usize;
@@ -27,7 +27,7 @@ impl Batches {
     /// makes them.
     ///
     /// # Errors
-    /// `NotFound` and `Unsupported` for columns.
+    /// `NotFound` and `Unsupported` for columns; `InvalidArgument` for a range beyond the entries.
     pub fn new(
         dataset: &AnyDataset,
         names: Vec<String>,
@@ -36,6 +36,7 @@ impl Batches {
         (show, make): (fn(&Schema) -> Schema, MakeBatch),
         context: Context,
     ) -> Result<Self> {
+        check_entries(&entries, dataset.num_entries())?;
         let schema = Schema::new(fields(dataset.as_ref(), &names)?);
         let shown = Arc::new(show(&schema));
         let part = InputPart {
