@@ -176,7 +176,7 @@ bench-agc: build readers $(VENV)/.installed-test $(VENV)/.installed-root $(VENV)
 	PYTHONPATH=$(CURDIR)/python $(BIN)/python benchmarks/agc.py --rounds $(ROUNDS) --coffea $(VENV)-coffea/bin/python
 
 bench-framework: $(VENV)/.installed-test $(VENV)/.installed-root
-	cargo rustc --quiet --release --package nyssa-capi --crate-type cdylib
+	cargo rustc --quiet --release --package nyssa-capi --crate-type cdylib -- -C strip=debuginfo
 	cargo build --quiet --release --package nyssa --example sum
 	crates/nyssa-capi/install build/framework/prefix $(TARGET)/release/libnyssa_capi.so
 	$(BIN)/python benchmarks/framework.py --prefix build/framework/prefix --sum $(TARGET)/release/examples/sum --rounds $(ROUNDS)
