@@ -101,21 +101,8 @@ impl Filled {
     /// The error of earlier rows.
     pub fn stats(&mut self) -> Result<(u64, f64)> {
         let (entries, stalled) = match self {
-            Self::NTuple(table) => {
-                let entries = match table.rows.parallel() {
-                    Some(parallel) => parallel.entries(),
-                    None => table.rows.writer()?.entries(),
-                };
-                (entries, table.rows.stalled())
-            }
-            Self::Tree(filled) => {
-                let rows = &mut filled.tree.rows;
-                let entries = match rows.parallel() {
-                    Some(parallel) => parallel.entries(),
-                    None => rows.writer()?.entries(),
-                };
-                (entries, rows.stalled())
-            }
+            Self::NTuple(table) => (table.rows.entries()?, table.rows.stalled()),
+            Self::Tree(filled) => (filled.tree.rows.entries()?, filled.tree.rows.stalled()),
         };
         Ok((entries, stalled.as_secs_f64()))
     }

@@ -84,6 +84,8 @@ pub trait Writer: Sized {
     /// The kind of the written object, for messages.
     const OBJECT: &'static str;
 
+    /// Returns the number of entries.
+    fn entries(&self) -> u64;
     /// Returns the time that calls waited for other threads.
     fn stalled(&self) -> Duration;
     /// Lets fill contexts give the entries from now on.
@@ -104,6 +106,8 @@ pub trait Parallel {
     /// The value that the caller needs after all entries are written.
     type Written;
 
+    /// Returns the number of entries.
+    fn entries(&self) -> u64;
     /// Makes a fill context.
     ///
     /// # Errors
@@ -124,6 +128,10 @@ macro_rules! writers {
             type Written = $written;
             const OBJECT: &'static str = $object;
 
+            fn entries(&self) -> u64 {
+                self.entries()
+            }
+
             fn stalled(&self) -> Duration {
                 self.stalled()
             }
@@ -139,6 +147,10 @@ macro_rules! writers {
 
         impl Parallel for $parallel {
             type Written = $written;
+
+            fn entries(&self) -> u64 {
+                self.entries()
+            }
 
             fn context(&self) -> Result<Box<dyn Fill>> {
                 Ok(Box::new(self.context()?))
@@ -182,6 +194,18 @@ impl<W: Writer> Rows<W> {
                  it has to come before the first of them",
                 W::OBJECT
             ))),
+            Self::Failed(error) => Err(error.later(W::OBJECT)),
+        }
+    }
+
+    /// Returns the number of entries.
+    ///
+    /// # Errors
+    /// `InvalidArgument` after an error.
+    pub fn entries(&self) -> Result<u64> {
+        match self {
+            Self::One(writer) => Ok(writer.entries()),
+            Self::Parallel(writer, _) => Ok(writer.entries()),
             Self::Failed(error) => Err(error.later(W::OBJECT)),
         }
     }
