@@ -16,7 +16,7 @@ DATA := $(wildcard $(or $(NYSSA_TEST_DATA),../shared/data))
 XROOTD := $(shell command -v xrootd)
 PYTEST := $(BIN)/python -m pytest -q -rs -n auto --maxprocesses 8 --dist loadfile --randomly-seed $(SEED)
 
-.PHONY: help build demo demo-cpp readers install test test-rust test-python test-data test-xrootd test-xrootd-client test-dask test-coffea agc lint format fuzz bench bench-remote bench-cache bench-cold bench-agc bench-framework bench-storage bench-studies atlas-bench clean
+.PHONY: help build demo demo-cpp sanitizers readers install test test-rust test-python test-data test-xrootd test-xrootd-client test-dask test-coffea agc lint format fuzz bench bench-remote bench-cache bench-cold bench-agc bench-framework bench-storage bench-studies atlas-bench clean
 
 help:
 	@echo "make demo [INPUT=file.root]   build, convert a TTree, verify, read back, plot"
@@ -26,6 +26,7 @@ help:
 	@echo "make lint                     rustfmt, clippy, ruff, mypy"
 	@echo "make install [PREFIX=/usr/local]  the library for C and C++, with pkg-config and CMake files"
 	@echo "make demo-cpp                 build and run the examples in C++"
+	@echo "make sanitizers               programs with the C and C++ interface under ThreadSanitizer, AddressSanitizer, UBSan"
 	@echo "make fuzz [SECONDS=20]        every parser against damaged input, guided by coverage"
 	@echo "make bench [ENTRIES=300000]   nyssa against ROOT and uproot, in one run"
 	@echo "make bench-remote [ROUNDS=3]  the same over XRootD, with latency (needs the program xrootd)"
@@ -79,6 +80,11 @@ demo-cpp:
 	build/cpp/write build/cpp/events.root
 	build/cpp/read build/cpp/events.root
 	build/cpp/framework/framework nyssa build/cpp/framework.root 2 10000
+
+# Needs clang, and the nightly toolchain with rust-src.
+sanitizers:
+	crates/nyssa-capi/sanitize thread build/thread
+	crates/nyssa-capi/sanitize address build/address
 
 # The programs that benchmarks in C++ run.
 readers:
