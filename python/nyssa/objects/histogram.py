@@ -15,6 +15,7 @@ from nyssa.errors import ArgumentError, FormatError, UnsupportedError
 from nyssa.objects.axis import Axis
 from nyssa.objects.buffer import filled
 from nyssa.objects.object import Object, checked
+from nyssa.objects.picture import page
 
 if TYPE_CHECKING:
     import boost_histogram
@@ -175,6 +176,10 @@ class Histogram(Object):
     def _to_boost_histogram_(self) -> boost_histogram.Histogram[Any]:
         """Return what ``boost_histogram.Histogram(this)`` and ``hist.Hist(this)`` take."""
         return self.to_boost()
+
+    def _repr_html_(self) -> str:
+        """Return name, title, axes, entries and a picture, for notebooks."""
+        return page(self)
 
     def _cells(self, cells: npt.NDArray[Any], flow: bool) -> npt.NDArray[Any]:
         """Return numbers of all bins, x running fastest, with a dimension for each axis."""
