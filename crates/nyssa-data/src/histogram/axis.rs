@@ -164,7 +164,7 @@ impl Axis {
                 let width = transform.of(*high) - min;
                 let place = |value: f64| {
                     let z = (transform.of(value) - min) / width;
-                    if z >= 0.0 && z < 1.0 {
+                    if (0.0..1.0).contains(&z) {
                         // The product may be rounded up to the number of bins.
                         (z * count) as usize + 1
                     } else if z < 0.0 {

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use nyssa_root::error::{Error, Result};
 
-use super::Statistics;
 use super::axis::{Axis, check_categories};
+use super::statistics::Statistics;
 
 /// The number of bins that a histogram may have.
 const MAX_BINS: usize = 1 << 30;

@@ -5,9 +5,10 @@ use arrow_select::filter::filter;
 use nyssa_root::error::{Error, Result};
 
 use super::axis::{Axis, Places, numbers};
+use super::contents::Histogram;
 use super::prepared::{Group, Prepared, PreparedPlan, of};
+use super::statistics::Statistics;
 use super::values::Values;
-use super::{Histogram, Statistics};
 
 /// The bin of values that are missing.
 const MISSING: usize = usize::MAX;

@@ -32,30 +32,13 @@ use rayon::prelude::*;
 
 pub use axis::{Axis, MAX_CATEGORIES, Transform};
 pub use contents::Histogram;
-pub use prepared::{Aliases, types};
+pub use prepared::{Aliases, HistogramPlan, types};
 pub use statistics::Statistics;
 
 use crate::dataset::steps::{Finish, InputPart, Parts, StepSize, Steps};
 use crate::dataset::{AnyDataset, LeftOut};
 use crate::heuristics::histogram;
 use prepared::Prepared;
-
-/// A histogram that is requested.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct HistogramPlan {
-    /// A column or an expression for each axis.
-    pub expressions: Vec<String>,
-    /// The axes.
-    pub axes: Vec<Axis>,
-    /// The expression of the weights. Without it each value counts 1.
-    pub weight: Option<String>,
-    /// The expression that selects entries.
-    pub cut: Option<String>,
-    /// Whether the squares of the weights are summed up, too.
-    pub squares: bool,
-    /// Whether the values of each axis are summed up.
-    pub statistics: bool,
-}
 
 /// The columns of some entries, and the number of these entries.
 type Columns = (Vec<ArrayRef>, usize);

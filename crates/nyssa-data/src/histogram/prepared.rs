@@ -7,11 +7,28 @@ use arrow_schema::{DataType, Field};
 use nyssa_root::error::{Error, Result};
 
 use super::axis::Axis;
+use super::contents::Histogram;
 use super::values::{check_weight, leaf_type};
-use super::{Histogram, HistogramPlan};
 use crate::cut::{Cut, Formula};
 use crate::dataset::{Dataset, fields};
 use crate::view::{Computed, Query};
+
+/// A histogram that is requested.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HistogramPlan {
+    /// A column or an expression for each axis.
+    pub expressions: Vec<String>,
+    /// The axes.
+    pub axes: Vec<Axis>,
+    /// The expression of the weights. Without it each value counts 1.
+    pub weight: Option<String>,
+    /// The expression that selects entries.
+    pub cut: Option<String>,
+    /// Whether the squares of the weights are summed up, too.
+    pub squares: bool,
+    /// Whether the values of each axis are summed up.
+    pub statistics: bool,
+}
 
 /// Names and formulas of aliases.
 pub type Aliases = Vec<(String, String)>;
@@ -56,7 +73,7 @@ pub(super) struct Prepared {
 /// Returns the type of the innermost values of each expression.
 ///
 /// # Errors
-/// As for [`fill`](super::fill).
+/// As for [`fill`](super::fill()).
 pub fn types(
     dataset: &dyn Dataset,
     expressions: &[String],
