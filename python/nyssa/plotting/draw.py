@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from typing_extensions import Unpack
 
 from nyssa import _core
@@ -97,7 +98,7 @@ def draw(
     two = len(expressions) == 2
     each_bins = bins if two and isinstance(bins, tuple) and len(bins) == 2 else (bins, bins)
     each_range = range if two and range is not None else (range, range)
-    if two and len(each_range) != 2:
+    if two and (not isinstance(each_range, (list, tuple, np.ndarray)) or len(each_range) != 2):
         raise ArgumentError("two dimensions have two ranges: ((low, high), (low, high))")
     given = [*(aliases or {}).items()]
     kinds = _core.kinds(dataset._core, expressions, given)

@@ -75,7 +75,7 @@ def histograms(
     """Fill histograms of expressions with all entries of many files, on all cores.
 
     All histograms are filled in one pass, which reads each column once. In memory are the
-    histograms and two steps of entries, at most about 256 MB, whatever the files have.
+    histograms and steps of entries, which take about 128 MB, however large the files are.
 
     >>> import hist, nyssa
     >>> pt = hist.axis.Regular(50, 0, 200, name="pt")
