@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from nyssa.show.table import Table, count, html, ratio, size, text
 
-__all__ = ["ShownReport", "ShownReports", "shown", "table_of_files"]
+__all__ = ["ShownDigests", "ShownReport", "ShownReports", "shown", "table_of_files"]
 
 _T = TypeVar("_T")
 #: The number of notes and names that are shown; the others are counted.
@@ -17,13 +17,11 @@ _ROWS = 20
 
 
 # Reports are JSON, which has no narrower type than `Any`.
-class ShownReport(dict[str, Any]):
-    """The report of a job: a dict, which is shown as a table."""
+class _Shown(dict[str, Any]):
+    """A report that is a dict, and is shown as a table."""
 
     def _parts(self) -> Iterator[str | Table]:
-        yield _table([self])
-        yield from _remarks(self)
-        yield f"a dict of {len(self)} items, which dict(report) shows"
+        raise NotImplementedError
 
     def __repr__(self) -> str:
         """Return the table as text; ``dict(report)`` shows all items."""
@@ -40,6 +38,32 @@ class ShownReport(dict[str, Any]):
     def __reduce__(self) -> tuple[Any, ...]:
         """Return how pickle makes it again."""
         return type(self), (dict(self),)
+
+
+class ShownReport(_Shown):
+    """The report of a job with an output."""
+
+    def _parts(self) -> Iterator[str | Table]:
+        yield _table([self])
+        yield from _remarks(self)
+        yield f"a dict of {len(self)} items, which dict(report) shows"
+
+
+class ShownDigests(_Shown):
+    """The digests of a dataset."""
+
+    def _parts(self) -> Iterator[str | Table]:
+        digests = self["digests"]
+        yield f"{self['object']} of {self['file']}, {count(self['entries'])} entries"
+        rows = [[item["name"], item["type_name"], item["digest"]] for item in digests[:_ROWS]]
+        yield Table(["column", "C++ type", "digest"], rows)
+        yield from _more(len(digests) - _ROWS, "digests")
+        without = [
+            f"without digest: {item['name']} ({item['reason']})" for item in self["undigested"]
+        ]
+        yield from without[:_LINES]
+        yield from _more(len(without) - _LINES, "columns without digest")
+        yield f"{self['hash']}; a dict of {len(self)} items, which dict(report) shows"
 
 
 class ShownReports(list[ShownReport]):
@@ -64,7 +88,9 @@ class ShownReports(list[ShownReport]):
 def shown(report: _T) -> _T:
     """Return a report, or a list of reports, as an object that is shown as a table."""
     made: Any = report
-    if isinstance(report, dict):
+    if isinstance(report, dict) and "digests" in report:
+        made = ShownDigests(report)
+    elif isinstance(report, dict):
         made = ShownReport(report)
     elif isinstance(report, list):
         made = ShownReports(map(ShownReport, report))

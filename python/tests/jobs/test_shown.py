@@ -38,6 +38,9 @@ def test_reports(tmp_path: Path) -> None:
     check(nyssa.rewrite(made, tmp_path / "new.root"), "new.root", "list of 1 dict")
     merged = nyssa.merge([made, made], tmp_path / "merged.root")
     check(merged, "merged.root", "500", "note: ")
+    digests = nyssa.digest(made)
+    check(digests, "nMuon", digests["digests"][0]["digest"], "dict of 7 items")
+    assert nyssa.digest(made, compare=digests)["equal"]
     many = nyssa.convert([str(TREE)], tmp_path / "many", "Events")
     for shown in (repr(many), many._repr_html_()):
         assert "1 converted, 0 found, 0 failed" in shown
