@@ -170,7 +170,8 @@ class Histogram(Object):
 
     def to_hist(self) -> hist.Hist[Any]:
         """Return a ``hist.Hist``; see `to_boost`. `ImportError` when hist is not installed."""
-        histogram: hist.Hist[Any] = optional("hist").Hist(self.to_boost())
+        boost = self.to_boost()  # First, so that an error names the library that hist needs.
+        histogram: hist.Hist[Any] = optional("hist").Hist(boost)
         return histogram
 
     def _to_boost_histogram_(self) -> boost_histogram.Histogram[Any]:
