@@ -8,10 +8,10 @@
 ...     file["Events"] = {"x": [1.0, 2.0], "jets": [[1.5], []]}
 
 `open` gives a `File`, `TTree` or `RNTuple`; `chain` makes one dataset of many files, `iterate` and
-`concatenate` read them; `recreate` writes RNTuples and TTrees, `update` adds to them; `convert`
-turns a TTree into an RNTuple; `merge` makes one RNTuple of many; `verify`, `diff`, `inspect`,
-`tune` and `study` return reports. Errors are in `nyssa.errors`; each derives from the builtin error
-that a user would catch.
+`concatenate` read them; `draw` shows an expression, and `histograms` fills `hist` with expressions;
+`recreate` writes RNTuples and TTrees, `update` adds to them; `convert` turns a TTree into an
+RNTuple; `merge` makes one RNTuple of many; `verify`, `diff`, `inspect`, `tune` and `study` return
+reports. Errors are in `nyssa.errors`; each derives from the builtin error that a user would catch.
 
 Public are the names that this package exports (``nyssa.__all__``), and the names of the modules
 `nyssa.campaign` (jobs for whole datasets), `nyssa.coffea` (NanoEvents and processors of coffea),
@@ -56,6 +56,9 @@ if TYPE_CHECKING:
     from nyssa.observe.profile import Profile, profile
     from nyssa.observe.trace import trace_summary
     from nyssa.observe.trace_plot import plot_trace
+    from nyssa.plotting.draw import draw
+    from nyssa.plotting.drawing import Drawing, DrawnAxis
+    from nyssa.plotting.histograms import histograms
     from nyssa.read.chain import Chain, chain
     from nyssa.read.column import Column
     from nyssa.read.dataset import Dataset
@@ -92,6 +95,9 @@ _NAMES = {
     "observe.profile": "Profile profile",
     "observe.trace": "trace_summary",
     "observe.trace_plot": "plot_trace",
+    "plotting.draw": "draw",
+    "plotting.drawing": "Drawing DrawnAxis",
+    "plotting.histograms": "histograms",
     "read.chain": "Chain chain",
     "read.column": "Column",
     "read.dataset": "Dataset",
@@ -125,6 +131,8 @@ __all__ = [
     "Column",
     "Dataset",
     "Directory",
+    "Drawing",
+    "DrawnAxis",
     "Field",
     "File",
     "FillContext",
@@ -159,9 +167,11 @@ __all__ = [
     "dask_write",
     "diff",
     "digest",
+    "draw",
     "errors",
     "estimate_write_memory",
     "graph",
+    "histograms",
     "inspect",
     "io_stats",
     "iterate",
@@ -191,8 +201,9 @@ def __getattr__(name: str) -> object:
         return import_module(f"{__name__}.{name}")
     home = _HOMES.get(name)
     if home is None:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
+        from nyssa.arguments.hints import no_attribute
+
+        raise no_attribute(__name__, name, __all__)
     value = getattr(import_module(f"{__name__}.{home}"), name)
     globals()[name] = value
     return value

@@ -10,7 +10,7 @@ import threading
 from nyssa import _core
 
 #: The commands that are written in Python.
-_IN_PYTHON = ("campaign", "study")
+_IN_PYTHON = ("campaign", "draw", "study")
 #: The options of all commands that these have, too.
 _FLAGS = ("--json", "-q", "--quiet")
 
@@ -36,6 +36,10 @@ def main() -> int:
 
 def _run(command: str, flags: list[str], arguments: list[str]) -> int:
     """Run a command that is written in Python."""
+    if command == "draw":
+        from nyssa.plotting.cli import main as draw
+
+        return draw([*arguments, *flags])
     if command == "study":
         from nyssa.studies.cli import main as study
 

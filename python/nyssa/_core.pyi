@@ -10,6 +10,7 @@ from nyssa.files.bridge import Output, Ranges
 from nyssa.jobs.convert import Conversion
 from nyssa.jobs.job import Keywords
 from nyssa.jobs.tune import TuneOptions
+from nyssa.plotting.axes import FillPlan
 from nyssa.read.chain import ChainOptions
 from nyssa.read.rules import CoreRule
 
@@ -397,6 +398,25 @@ class Recording:
 
     def finish(self) -> None: ...
 
+def fill_histograms(
+    dataset: Dataset,
+    plans: Sequence[FillPlan],
+    aliases: Sequence[tuple[str, str]],
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> list[
+    tuple[
+        Buffer,
+        Buffer | None,
+        int,
+        int,
+        list[str],
+        list[tuple[float, float, int, float, float, float]],
+    ]
+]: ...
+def kinds(
+    dataset: Dataset, expressions: Sequence[str], aliases: Sequence[tuple[str, str]]
+) -> list[str]: ...
 def record(path: str) -> Recording: ...
 def trace_summary(path: str) -> tuple[str, str]: ...
 def io_stats() -> str: ...

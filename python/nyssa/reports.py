@@ -4,7 +4,7 @@ The reports of `nyssa.verify`, `nyssa.diff`, `nyssa.inspect`, `nyssa.tune`, `nys
 `nyssa.io_stats` and `nyssa.trace_summary` are dataclasses. They print as tables, and
 `Report.to_dict` gives what the command line prints with ``--json``. The reports of `nyssa.digest`,
 `nyssa.monitor`, `nyssa.convert`, `nyssa.rewrite` and `nyssa.merge` are dicts, which can be saved as
-JSON.
+JSON. All but that of `monitor` print as tables; ``dict(report)`` shows all.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ mod fill;
 mod form;
 mod from_arrow;
 mod from_buffers;
+mod histogram;
 mod job;
 mod keywords;
 mod layout;
@@ -79,6 +80,8 @@ mod _core {
     };
     #[pymodule_export]
     use crate::fill::{FillContext, column_precision, estimate_write_memory};
+    #[pymodule_export]
+    use crate::histogram::{fill_histograms, kinds};
     #[pymodule_export]
     use crate::merge::merge;
     #[pymodule_export]

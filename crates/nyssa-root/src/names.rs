@@ -1,6 +1,6 @@
 //! Finds names that are similar to a name, to suggest what the user may have meant.
 
-use strsim::levenshtein;
+use strsim::osa_distance;
 
 /// The maximum number of suggestions.
 const MAX_SUGGESTIONS: usize = 3;
@@ -16,7 +16,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
             let other = candidate.to_lowercase();
             let contains = lower.len() > 1 && other.contains(&lower)
                 || other.len() > 2 && lower.contains(&other);
-            let distance = levenshtein(start(&lower), start(&other));
+            let distance = osa_distance(start(&lower), start(&other));
             let close = distance <= (lower.chars().count() / 4).max(1);
             (close || contains).then_some((distance, candidate))
         })
@@ -40,6 +40,8 @@ mod tests {
         let names = ["Jet_pt", "Jet_eta", "Muon_pt", "run"];
         assert_eq!(nearest("jet_pt", names), ["Jet_pt"]);
         assert_eq!(nearest("Jet_p", names), ["Jet_pt"]);
+        // Two letters that are swapped are one error.
+        assert_eq!(nearest("rnu", names), ["run"]);
         assert_eq!(nearest("_pt", names), ["Jet_pt", "Muon_pt"]);
         assert!(nearest("luminosityBlock", names).is_empty());
     }

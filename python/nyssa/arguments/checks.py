@@ -103,8 +103,15 @@ def _unknown(function: str, known: frozenset[str], given: Iterable[str]) -> Type
     return TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
 
 
-def _wrong(name: str, expected: str, given: Any) -> ArgumentError:
-    return ArgumentError(f"{name} is {expected}, not {_shown(given)}")
+def _wrong(name: str, expected: str, given: Any, hint: str = "") -> ArgumentError:
+    return ArgumentError(f"{name} is {expected}, not {_shown(given)}{hint}")
+
+
+#: What to write instead of a cut that is an array or a function.
+_CUT = (
+    '; write the condition as text, such as cut="nMuon >= 2 && any(Muon_pt > 20)", or read without '
+    "a cut and select with the array: arrays[mask]"
+)
 
 
 def _shown(given: Any) -> str:
@@ -120,7 +127,8 @@ def _flag(name: str, given: Any) -> None:
 
 def _text(name: str, given: Any) -> None:
     if not isinstance(given, str):
-        raise _wrong(name, "a str", given)
+        is_mask = hasattr(given, "__array__") or isinstance(given, (list, tuple)) or callable(given)
+        raise _wrong(name, "a str", given, _CUT if name == "cut" and is_mask else "")
     check_text(given)
 
 
@@ -131,6 +139,7 @@ def check_location(name: str, given: Any) -> None:
         # `open` and others have raised this class of error before.
         raise TypeError(
             f"a file is named by a str or an os.PathLike, not by {type(path).__name__} ({name})"
+            + _name_of(path)
         )
     try:
         path.encode()
@@ -140,6 +149,14 @@ def check_location(name: str, given: Any) -> None:
         ) from error
     if "\0" in path:
         raise ArgumentError(f"the name {path!a} has a zero byte, which no file can have")
+
+
+def _name_of(given: Any) -> str:
+    """Return what to write instead of an open file or dataset."""
+    file, inner = getattr(given, "file_path", None), getattr(given, "object_path", None)
+    if not isinstance(file, str):
+        return ""
+    return f"; give its name, {f'{file}:{inner}' if inner else file!r}"
 
 
 def _output(name: str, given: Any) -> None:
@@ -230,6 +247,11 @@ def _text_mapping(name: str, given: Any) -> None:
     _mapping(name, given)
     for key, value in given.items():
         _text(f"{name}[{key!a}]", value)
+
+
+def _text_or_mapping(name: str, given: Any) -> None:
+    check = _text_mapping if isinstance(given, Mapping) else _text
+    check(name, given)
 
 
 def _texts_or_mapping(name: str, given: Any) -> None:
@@ -333,8 +355,10 @@ _CHECKS = _with_none(
         "Iterable[int]": _numbers,
         "int | Iterable[int]": _whole_or_numbers,
         "Mapping[str, str]": _text_mapping,
+        "str | Mapping[str, str]": _text_or_mapping,
         "Missing": _text,
         "Mapping[str, object]": _mapping,
+        "Mapping[str, Planned]": _mapping,
         "Mapping[str, Iterable[Any]]": _mapping,
         "Mapping[str, object] | Sequence[Mapping[str, object]]": _mapping_or_several,
         "Mapping[str, Mapping[str, object]]": _mappings,

@@ -16,6 +16,7 @@ from nyssa.arguments.checks import checked
 from nyssa.arguments.sizes import AutoFlush, Size, threads_of
 from nyssa.jobs import job
 from nyssa.jobs.reports import ConvertedFiles, ConvertReport
+from nyssa.jobs.shown import shown
 from nyssa.read.chain import expand
 
 __all__ = ["convert"]
@@ -210,7 +211,7 @@ def convert(
         done = job.run(lambda show: _core.convert_many(*many, show), progress, "converted")
         return ConvertedFiles(done["files"], done["total"])
     reports = _converted(os.fspath(input), target, chosen, workers, progress)
-    return reports[0] if len(reports) == 1 else reports
+    return shown(reports[0] if len(reports) == 1 else reports)
 
 
 @checked

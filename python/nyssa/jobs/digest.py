@@ -13,6 +13,7 @@ from nyssa.arguments.names import NameFilter, nothing_matches
 from nyssa.arguments.sizes import entry_range
 from nyssa.jobs import job
 from nyssa.jobs.check_reports import DigestComparison, DigestReport
+from nyssa.jobs.shown import shown
 from nyssa.read.dataset import Dataset
 from nyssa.read.file import open as open_file
 from nyssa.read.file import open_dataset, split
@@ -111,7 +112,7 @@ def digest(
             progress,
             "hashed",
         )
-        return result
+        return shown(result) if report is None else result
 
     datasets = _datasets(source)
     names = [

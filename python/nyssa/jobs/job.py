@@ -34,6 +34,7 @@ def made_as(identity: bytes | None) -> Iterator[None]:
 
 
 _Job = TypeVar("_Job", bound=Callable[..., Any])
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -163,17 +164,22 @@ def _parameters() -> Iterable[tuple[str, str]]:
 
 
 def run(job: Callable[[Progress | None], str], progress: Progress | bool, done: str) -> Any:
-    """Run `job` with a function for progress, and return its report.
+    """Run `job` with a function for progress, and return its report; see `reporting`."""
+    return json.loads(reporting(job, progress, done))
+
+
+def reporting(job: Callable[[Progress | None], _T], progress: Progress | bool, done: str) -> _T:
+    """Run `job` with a function for progress, and return its result.
 
     If `progress` is `True`, a line on stderr says how much is `done` ("converted").
     """
     if progress is not True:
-        return json.loads(job(progress or None))
+        return job(progress or None)
 
     def line(now: int, total: int) -> None:
         sys.stderr.write(f"\r{done} {100 * now / max(total, 1):5.1f} %")
         sys.stderr.flush()
 
-    text = job(line)
+    result = job(line)
     sys.stderr.write("\n")
-    return json.loads(text)
+    return result

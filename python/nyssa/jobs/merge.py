@@ -14,6 +14,7 @@ from nyssa.arguments.sizes import AutoFlush, Size, threads_of
 from nyssa.errors import ArgumentError
 from nyssa.jobs import job
 from nyssa.jobs.reports import MergeReport
+from nyssa.jobs.shown import shown
 
 __all__ = ["merge"]
 
@@ -198,4 +199,4 @@ def merge(
     report: MergeReport | list[MergeReport] = job.run(
         lambda show: _core.merge(*both, mode, condense, chosen, workers, show), progress, "merged"
     )
-    return report
+    return shown(report)

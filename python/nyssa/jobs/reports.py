@@ -3,10 +3,13 @@
 Sizes are in bytes, times in seconds.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from typing_extensions import NotRequired, TypedDict
+
+from nyssa.jobs.shown import table_of_files
+from nyssa.show.table import Table, html, text
 
 __all__ = [
     "BadInput",
@@ -292,3 +295,14 @@ class ConvertedFiles(list[ConvertedFile]):
     def __init__(self, files: Iterable[ConvertedFile], total: ConvertedTotal) -> None:
         super().__init__(files)
         self.total = total
+
+    def _parts(self) -> Iterator[str | Table]:
+        return table_of_files(self, self.total)
+
+    def __repr__(self) -> str:
+        """Return a table of the files, and the sums."""
+        return text(self._parts())
+
+    def _repr_html_(self) -> str:
+        """Return the table as HTML, for notebooks."""
+        return html(self._parts())

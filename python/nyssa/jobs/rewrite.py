@@ -16,6 +16,7 @@ from nyssa.arguments.sizes import AutoFlush, Size, threads_of
 from nyssa.arrays import to_numpy
 from nyssa.jobs import job
 from nyssa.jobs.reports import RewriteReport
+from nyssa.jobs.shown import shown
 from nyssa.read.file import open_dataset
 from nyssa.read.rules import ReadRules
 
@@ -150,7 +151,7 @@ def rewrite(
         progress,
         "rewritten",
     )
-    return reports
+    return shown(reports)
 
 
 def check_format(options: Mapping[str, Any], format: str) -> None:

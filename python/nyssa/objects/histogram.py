@@ -15,6 +15,7 @@ from nyssa.errors import ArgumentError, FormatError, UnsupportedError
 from nyssa.objects.axis import Axis
 from nyssa.objects.buffer import filled
 from nyssa.objects.object import Object, checked
+from nyssa.objects.picture import page
 
 if TYPE_CHECKING:
     import boost_histogram
@@ -169,12 +170,17 @@ class Histogram(Object):
 
     def to_hist(self) -> hist.Hist[Any]:
         """Return a ``hist.Hist``; see `to_boost`. `ImportError` when hist is not installed."""
-        histogram: hist.Hist[Any] = optional("hist").Hist(self.to_boost())
+        boost = self.to_boost()  # First, so that an error names the library that hist needs.
+        histogram: hist.Hist[Any] = optional("hist").Hist(boost)
         return histogram
 
     def _to_boost_histogram_(self) -> boost_histogram.Histogram[Any]:
         """Return what ``boost_histogram.Histogram(this)`` and ``hist.Hist(this)`` take."""
         return self.to_boost()
+
+    def _repr_html_(self) -> str:
+        """Return name, title, axes, entries and a picture, for notebooks."""
+        return page(self)
 
     def _cells(self, cells: npt.NDArray[Any], flow: bool) -> npt.NDArray[Any]:
         """Return numbers of all bins, x running fastest, with a dimension for each axis."""

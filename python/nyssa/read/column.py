@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from operator import getitem
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from typing_extensions import Unpack
 
 from nyssa import _core
 from nyssa.arguments.checks import checked
+from nyssa.arguments.hints import Hinting
 from nyssa.arguments.options import (
     ArrowName,
     AwkwardName,
@@ -39,13 +40,18 @@ if TYPE_CHECKING:
 __all__ = ["Column"]
 
 
-class Column(NDArrayOperatorsMixin):
+class Column(Hinting, NDArrayOperatorsMixin):
     """A column of a `Dataset`: a branch, a field, or a part of one of these.
 
     `array` reads it. NumPy, Arrow, pandas, polars and plotting libraries accept a column directly
     (``np.asarray(column)``). ``column[:10]`` is an awkward array, ``column[5]`` a value, and
     arithmetic returns awkward arrays. Each of these operations reads the data again.
     """
+
+    _hints: ClassVar[Mapping[str, str]] = {
+        "arrays": "array() reads one column; tree.arrays([...]) reads several",
+        "pandas": 'array(library="pd") reads a Series',
+    }
 
     def __init__(self, dataset: Columns[Column], item: Item) -> None:
         self._dataset = dataset

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from typing_extensions import Unpack
 
@@ -48,6 +48,19 @@ _C = TypeVar("_C")
 
 class Columns(Choosable[_C]):
     """A mapping from names to columns. `nyssa.Dataset` derives from it."""
+
+    _hints: ClassVar[Mapping[str, str]] = {
+        "array": 'one column is read by tree["x"].array(), several by tree.arrays(["x", "y"])',
+        "pandas": 'a DataFrame is read by tree.arrays(library="pd")',
+        "draw": 'nyssa.draw(tree, "x") draws an expression',
+        "Draw": 'nyssa.draw(tree, "x") draws an expression',
+        "GetEntries": "num_entries is the number of entries",
+        "numentries": "num_entries is the number of entries",
+    }
+
+    def _hint_of(self, name: str) -> str | None:
+        is_column = name in self.__dict__.get("_items", ())
+        return f"the column is tree[{name!r}]" if is_column else super()._hint_of(name)
 
     def __init__(self, core: _core.Dataset, recipe: Recipe) -> None:
         self._core = core

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast, overload
 
-from typing_extensions import Unpack
+from typing_extensions import TypedDict, Unpack
 
 from nyssa import _core
 from nyssa.arguments.checks import check_location, checked
 from nyssa.arguments.keywords import shows_keywords
 from nyssa.arguments.names import NameFilter, is_text, matcher, not_found
 from nyssa.arguments.options import KeyFilters, SupportsRead
-from nyssa.errors import ArgumentError
+from nyssa.errors import ArgumentError, FileMissingError
 from nyssa.files.bridge import Ranges, ranges_of
 from nyssa.files.cache import Cache, CacheAs, CacheFolder, choose
 from nyssa.files.reopen import Recipe, absolute_file
@@ -30,6 +31,7 @@ from nyssa.show.table import Table, html
 
 if TYPE_CHECKING:
     from nyssa import objects
+    from nyssa.read.opened import Opened
 
 __all__ = ["Directory", "File", "open"]
 
@@ -57,6 +59,17 @@ class Directory(Choosable[Any]):
     An object that is neither a dataset nor a directory, such as a
     histogram, is an `nyssa.objects.Object`. An object is read when it is requested.
     """
+
+    def _hint_of(self, name: str) -> str | None:
+        if name == "Get":
+            return 'an object is read by its path, as in file["hists/mass"]'
+        name = "arrays" if name == "array" else name
+        if name not in ("arrays", "iterate", "num_entries", "show"):
+            return None
+        first = next(iter(self.datasets()), None)
+        if first is None:
+            return "that is of a TTree or RNTuple, which is not here; keys() lists the objects"
+        return f"that is of a TTree or RNTuple: file[{first!r}].{name}"
 
     def __init__(
         self,
@@ -230,7 +243,7 @@ class Directory(Choosable[Any]):
         return _core.printable(f"<{type(self).__name__} {self._path or '/'} of {self.file_path}>")
 
 
-class File(Closable, Directory):
+class File(Directory, Closable):
     """An open ROOT file; see `open`."""
 
     def __init__(self, core: _core.File, location: str | Ranges, how: How = (None, None)) -> None:
@@ -260,7 +273,30 @@ class File(Closable, Directory):
         return _core.printable(f"<File {self.file_path}>")
 
 
-# The type of the result depends on the path, hence `Any`. A caller that knows it needs no cast.
+class OpenOptions(TypedDict, total=False):
+    """The options of `open`; see there."""
+
+    streamer: Literal["decoded", "raw"]
+    cache: Cache
+    cache_as: CacheAs | None
+    cache_size: int | str | None
+    cache_max_age: float | str | None
+    allow_other_files: bool | None
+
+
+@overload
+def open(path: str, **options: Unpack[OpenOptions]) -> Opened: ...
+
+
+@overload
+def open(path: os.PathLike[str] | SupportsRead, **options: Unpack[OpenOptions]) -> File: ...
+
+
+# The name of the object decides the type, hence `Any`.
+@overload
+def open(path: Mapping[str, str], **options: Unpack[OpenOptions]) -> Any: ...
+
+
 @checked
 def open(
     path: str | os.PathLike[str] | SupportsRead | Mapping[str, str],
@@ -386,4 +422,14 @@ def split(path: str | os.PathLike[str]) -> tuple[str, str | None]:
     if not isinstance(name, str):
         raise TypeError(f"a file is named by a str or an os.PathLike, not by {type(name).__name__}")
     check_location("path", name)
-    return (name, None) if isinstance(path, os.PathLike) else _core.split_path(name)
+    if not isinstance(path, os.PathLike):
+        return _core.split_path(name)
+    file, inner = _core.split_path(name)
+    if inner and not os.path.exists(name) and os.path.exists(file):
+        missing = FileMissingError(
+            f"there is no file {name}: a pathlib.Path names a whole file. Name the object by a "
+            f"str, {name!r}, or by a dict, {{{file!r}: {inner!r}}}"
+        )
+        missing.errno = errno.ENOENT
+        raise missing
+    return name, None

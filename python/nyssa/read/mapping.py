@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 from typing_extensions import Self
 
+from nyssa.arguments.hints import Hinting
+
 __all__ = ["Choosable", "Closable"]
 
 Value = TypeVar("Value", covariant=True)
@@ -30,7 +32,7 @@ class Closable:
 
 
 # Each class has filters of its own, which its `keys` states: `Any` here.
-class Choosable(Mapping[str, Value]):
+class Choosable(Hinting, Mapping[str, Value]):
     """A mapping whose `keys`, `values` and `items` take filters.
 
     `iterkeys`, `itervalues` and `iteritems` are iterators over the same, as in uproot. Two of them

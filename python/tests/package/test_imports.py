@@ -81,7 +81,12 @@ TREE = f"{TESTDATA / 'ttree/events-zstd.root'}:Events"
     ("code", "imported"),
     [
         ("nyssa", set()),
-        ("nyssa.open(TREE).keys()", {"numpy"}),
+        ("nyssa.open(TREE).keys(); nyssa.open(TREE)['MET'].typename", {"numpy"}),
+        (
+            "file = nyssa.open(TREE.rpartition(':')[0]); file._repr_html_(); file['Events'].show()",
+            {"numpy"},
+        ),
+        ("drawing = nyssa.draw(TREE, 'MET'); str(drawing); drawing._repr_html_()", {"numpy"}),
         ("nyssa.open(NTUPLE).arrays(library='np')", {"numpy"}),
         ("next(nyssa.iterate(NTUPLE, library='np'))", {"numpy"}),
         ("nyssa.chain(TREE).arrays(library='np', how=dict)", {"numpy"}),

@@ -68,3 +68,17 @@ def test_examples_of_writing(folder: Path) -> None:
     run("docs/writing.md", nyssa=nyssa, Thread=Thread, halves=halves, **new)
     assert nyssa.open(folder / "out.root")["Events"].num_entries == 5
     assert nyssa.open("out.root:More")["y"].array().to_list() == [1, 2, 3]
+
+
+def test_examples_of_drawings(folder: Path) -> None:
+    events = {
+        "run": np.arange(9, dtype=np.int32),
+        "nMuon": np.arange(9) % 4,
+        "Muon_pt": lists([0, 1, 2, 3, 0, 1, 2, 3, 0]),
+        "Muon_eta": lists([0, 1, 2, 3, 0, 1, 2, 3, 0]),
+    }
+    for name in ("nanoaod", "run1/a", "run2/a"):
+        with nyssa.recreate(folder / f"{name}.root") as file:
+            file["Events"] = events
+    run("docs/draw.md", nyssa=nyssa)
+    assert (folder / "muons.svg").read_text().startswith("<svg")

@@ -101,6 +101,10 @@ def cases(folder: Path) -> Iterator[tuple[str, Case]]:
     yield "uproot.concatenate", (nyssa.uproot.concatenate, nyssa.uproot.concatenate, files)
     yield "uproot.iterate", (drained(nyssa.uproot.iterate), nyssa.uproot.iterate, files)
     sides = dict.fromkeys(("left", "right"), f"{tree}:Events")
+    drawn = {"files": f"{tree}:Events", "expression": "x"}
+    yield "draw", (nyssa.draw, nyssa.draw, drawn)
+    plans = {"files": f"{tree}:Events", "plans": {"h": ("x", (5, 0, 100))}}
+    yield "histograms", (nyssa.histograms, nyssa.histograms, plans)
     yield "join", (nyssa.join, nyssa.join, {**sides, "prefix": "n_"})
     for job, given in (
         (nyssa.convert, {"input": tree}),

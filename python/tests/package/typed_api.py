@@ -6,6 +6,7 @@ from typing import Any
 
 import awkward as ak
 import boost_histogram
+import hist
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import assert_type
@@ -25,6 +26,31 @@ def arrays(tree: nyssa.TTree, column: nyssa.Column, name: str) -> None:
     assert_type(column.array(entry_start=3), ak.Array)
     tree.arrays(library="np", lazy=True)  # type: ignore[call-overload]
     tree.arrays(entry_stopp=5)  # type: ignore[call-overload]
+
+
+def opened(path: Path) -> None:
+    """Editors follow what `open` returns: a file, or something with the methods of all objects."""
+    assert_type(nyssa.open(path), nyssa.File)
+    assert_type(nyssa.open(path, streamer="raw").datasets(), list[str])
+    assert_type(nyssa.open("a.root:Events").num_entries, int)
+    assert_type(nyssa.open("a.root:Events")["x"], Any)
+    assert_type(nyssa.open("a.root:h").to_hist(), Any)
+    tree: nyssa.TTree = nyssa.open("a.root:Events")
+    file: nyssa.File = nyssa.open("a.root")
+    with nyssa.open("a.root:Events") as events:
+        assert_type(events.readable, list[str])
+    nyssa.open("a.root", streamer="both")  # type: ignore[call-overload]
+    nyssa.open(5)  # type: ignore[call-overload]
+    tree.array("x")  # type: ignore[attr-defined]
+    file.arrays()  # type: ignore[attr-defined]
+
+
+def drawings() -> None:
+    assert_type(nyssa.draw("a.root", "x", bins=[1, 2], schema="union"), nyssa.Drawing)
+    plans = {"x": ("x", (5, 0, 1))}
+    assert_type(nyssa.histograms("a.root", plans)["x"], hist.Hist[Any])
+    assert_type(nyssa.histograms("a.root", plans, cut={"a": "y"})["a"]["x"], hist.Hist[Any])
+    nyssa.histograms("a.root", plans, weights="w")  # type: ignore[call-overload]
 
 
 def steps(tree: nyssa.TTree) -> None:

@@ -43,6 +43,7 @@ from support.root_objects import (  # noqa: F401 (called by name)
     as_json,
     drawn_objects,
     efficiency,
+    filled,
     functions,
     hadd,
     histograms,

@@ -24,6 +24,14 @@ pub(crate) fn campaign(args: &InPython) -> Result<u8> {
     elsewhere(&format!("campaign{job}"), "nyssa[dask]")
 }
 
+/// Returns the error that says where `nyssa draw` is.
+///
+/// # Errors
+/// Always an error of wrong usage.
+pub(crate) fn draw(_: &InPython) -> Result<u8> {
+    elsewhere("draw", "nyssa")
+}
+
 /// Returns the error that says where `nyssa study` is.
 ///
 /// # Errors

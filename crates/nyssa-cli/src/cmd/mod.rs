@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Ls(ls::Ls),
     Schema(schema::Schema),
     Cat(cat::Cat),
+    /// Draw a histogram of an expression, for a first look (with the Python package)
+    Draw(in_python::InPython),
     Inspect(inspect::Inspect),
     Tune(tune::Tune),
     Convert(Box<convert::Convert>),
@@ -57,6 +59,7 @@ pub(crate) fn run(command: &Command, app: &mut App<'_>, run: &profile::Runner<'_
         Command::Ls(args) => ls::run(args, app),
         Command::Schema(args) => schema::run(args, app),
         Command::Cat(args) => cat::run(args, app),
+        Command::Draw(args) => in_python::draw(args),
         Command::Inspect(args) => inspect::run(args, app),
         Command::Tune(args) => tune::run(args, app),
         Command::Convert(args) => convert::run(args, app),

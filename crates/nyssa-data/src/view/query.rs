@@ -54,6 +54,21 @@ impl Query {
         self.cut.is_none() && self.formulas.is_empty()
     }
 
+    /// Returns the expressions.
+    pub(crate) fn formulas(&self) -> &[Formula] {
+        &self.formulas
+    }
+
+    /// Returns the cut, if it can be evaluated on the columns of this dataset.
+    ///
+    /// # Errors
+    /// As for [`Cut::check`].
+    pub(crate) fn checked_cut(&self, dataset: &dyn Dataset) -> Result<Option<Cut>> {
+        let Some(cut) = &self.cut else { return Ok(None) };
+        cut.check(&named_columns(dataset, cut.fields()))?;
+        Ok(Some(cut.clone()))
+    }
+
     /// Returns the names of the columns that the expressions and the cut need.
     pub fn fields(&self) -> Vec<String> {
         let cut = self.cut.iter().flat_map(Cut::fields);
