@@ -31,7 +31,11 @@ pub(crate) fn merge<'py>(
         options.open = options.open.with_stop(context.stop());
         let output = Path::new(&output);
         match condense {
-            Some(condense) => json(&merge_many(&inputs, output, condense, &options, context)?),
+            Some(condense) => {
+                let mut reports = Vec::new();
+                merge_many(&inputs, output, condense, (&options, context), &mut reports)?;
+                json(&reports)
+            }
             None => json(&core_merge(&inputs, output, &options, context)?),
         }
     })

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from nyssa import _core
 from nyssa.campaign.journal import Journal, Record, journal_to_read, open_to_read
+from nyssa.campaign.report import BadData, bad_data, lines_of_bad
 from nyssa.campaign.task import adler32
 from nyssa.campaign.workers import connect
 from nyssa.errors import ChecksumError, FormatError, NyssaError
@@ -49,6 +50,8 @@ class CampaignCheck(Report):
     """Outputs that failed, or that an earlier check found damaged."""
     remaining: int
     """The number of outputs that the last run did not come to."""
+    bad: list[BadData]
+    """What is missing or damaged in the inputs of the outputs, and was left out."""
 
     @property
     def sound(self) -> bool:
@@ -64,6 +67,7 @@ class CampaignCheck(Report):
             yield f"{count(self.remaining)} outputs were not made: the campaign was stopped"
         for name in self.unknown:
             yield f"not in the journal: {name}"
+        yield from lines_of_bad(self.bad)
         yield (
             f"{count(self.checked)} outputs of {size(self.bytes)} checked, "
             f"{count(len(self.problems))} with problems"
@@ -134,7 +138,15 @@ def verify(
     folder = _core.absolute(destination)
     unknown = _unknown(Path(folder), known) if "://" not in folder else []
     bytes_ = sum(record.output_bytes for record in records)
-    return CampaignCheck(len(records), bytes_, problems, unknown, missing, remaining)
+    return CampaignCheck(
+        checked=len(records),
+        bytes=bytes_,
+        problems=problems,
+        unknown=unknown,
+        missing=missing,
+        remaining=remaining,
+        bad=bad_data(records),
+    )
 
 
 def _check(record: Record, *, quick: bool = False) -> OutputProblem | None:

@@ -73,7 +73,7 @@ def _estimate(options: argparse.Namespace) -> int:
 def _status(options: argparse.Namespace) -> int:
     status = campaign.status(options.output, journal=options.journal)
     print_report(status, as_json=options.json)
-    return FINE if status.is_complete else PROBLEM
+    return FINE if status.is_complete and not status.bad else PROBLEM
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -86,7 +86,7 @@ def _verify(options: argparse.Namespace) -> int:
         cluster=options.cluster,
     )
     print_report(report, as_json=options.json)
-    return FINE if report.sound else PROBLEM
+    return FINE if report.sound and not report.bad else PROBLEM
 
 
 def _do(options: argparse.Namespace) -> int:
@@ -116,7 +116,7 @@ def _do(options: argparse.Namespace) -> int:
             client, retries=options.retries, quiet=options.quiet, plot=options.plot
         )
     print_report(report, as_json=options.json)
-    return PROBLEM if report.failed else FINE
+    return PROBLEM if report.failed or report.bad else FINE
 
 
 def _show_plan(planned: campaign.Campaign, options: argparse.Namespace) -> int:
@@ -231,12 +231,12 @@ _ESTIMATE = (
 
 _STATUS = (
     "Say how far a campaign is, from its journal; it may run at the same time. The exit code is 1 "
-    "if outputs are missing, failed or damaged."
+    "if outputs are missing, failed or damaged, or lack data of their inputs."
 )
 _VERIFY = (
     "Check the outputs of a campaign: their sizes and checksums against the journal, and the files "
     "themselves. Run again, the campaign makes those with problems anew. The exit code is 1 if "
-    "there are problems."
+    "there are problems, or if outputs lack data of their inputs."
 )
 
 

@@ -72,6 +72,8 @@ class Record:
     """The checksum of the output as Rucio shows it; `None` for outputs that are URLs."""
     notes: list[str] = field(default_factory=list)
     """What was left out of the output or changed, and why."""
+    bad: list[str] = field(default_factory=list)
+    """What of the inputs is missing or damaged and was left out, and why; also in `notes`."""
 
     @classmethod
     def of(cls, task: Task, job: str, state: str) -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,6 +67,14 @@ class CampaignNote:
 
 
 @dataclass(frozen=True)
+class BadData:
+    """What of the inputs of an output is missing or damaged, and was left out."""
+
+    output: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Straggler:
     """A task that was much slower than the others."""
 
@@ -97,6 +105,9 @@ class CampaignReport(Report):
     stragglers: list[Straggler]
     failed: list[FailedTask]
     notes: list[CampaignNote]
+    bad: list[BadData]
+    """What is missing or damaged in the inputs, and was left out: of all outputs of the campaign,
+    also of those that were complete before this run."""
 
     def _parts(self) -> Iterator[str | Table]:
         yield table_of_datasets(self.datasets)
@@ -125,6 +136,7 @@ class CampaignReport(Report):
             yield f"{note.text} ({count(note.outputs)} outputs)"
         for failed in self.failed:
             yield f"failed: {failed.output} ({', '.join(failed.inputs)}): {failed.error}"
+        yield from lines_of_bad(self.bad)
         yield (
             f"{count(self.done)} made, {count(self.found)} complete before, "
             f"{count(len(self.failed))} failed in {self.seconds:.1f} s "
@@ -163,11 +175,18 @@ def summary(records: Iterable[Record], made: set[str], seconds: float) -> Campai
         stragglers=list(_stragglers(worked)),
         failed=failed_tasks(item for item in everything if not item.is_complete),
         notes=_notes(worked),
+        bad=bad_data(complete),
     )
 
 
 def _notes(records: Iterable[Record]) -> list[CampaignNote]:
-    counted = Counter(note for record in records for note in record.notes)
+    """Return the notes, except those on data that are reported as missing or damaged."""
+    counted = Counter(
+        note
+        for record in records
+        for note in record.notes
+        if not any(note.endswith(text) for text in record.bad)
+    )
     return [CampaignNote(*item) for item in counted.items()]
 
 
@@ -176,6 +195,20 @@ def _by(records: Iterable[Record], key: Callable[[Record], str]) -> list[tuple[s
     for record in records:
         groups.setdefault(key(record), []).append(record)
     return sorted(groups.items())
+
+
+def bad_data(records: Iterable[Record]) -> list[BadData]:
+    """Return what is missing or damaged in the inputs of outputs, and was left out."""
+    return [BadData(record.output, text) for record in records for text in record.bad]
+
+
+def lines_of_bad(bad: Sequence[BadData]) -> Iterator[str]:
+    """Say what was left out of which output, and of how many."""
+    for item in bad:
+        yield f"left out of {item.output}: {item.text}"
+    if bad:
+        outputs = len({item.output for item in bad})
+        yield f"{count(outputs)} outputs lack data that are missing or damaged in their inputs"
 
 
 def failed_tasks(records: Iterable[Record]) -> list[FailedTask]:

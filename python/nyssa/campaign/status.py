@@ -10,10 +10,13 @@ from pathlib import Path
 
 from nyssa.campaign.journal import is_used, read_of
 from nyssa.campaign.report import (
+    BadData,
     DatasetTotals,
     FailedTask,
+    bad_data,
     dataset_totals,
     failed_tasks,
+    lines_of_bad,
     table_of_datasets,
 )
 from nyssa.show.report import Report
@@ -67,6 +70,8 @@ class CampaignStatus(Report):
 
     The next run makes them again.
     """
+    bad: list[BadData]
+    """What is missing or damaged in the inputs of complete outputs, and was left out."""
     last_run: LastRun | None
 
     @property
@@ -80,6 +85,7 @@ class CampaignStatus(Report):
         for what, tasks in (("failed", self.failed), ("damaged", self.damaged)):
             for task in tasks:
                 yield f"{what}: {task.output} ({', '.join(task.inputs)}): {task.error}"
+        yield from lines_of_bad(self.bad)
         if self.last_run is not None:
             yield from _lines(self.last_run, self.running)
         yield (
@@ -151,5 +157,6 @@ def status(destination: str, *, journal: str | Path | None = None) -> CampaignSt
         datasets=dataset_totals(complete),
         failed=failed_tasks(record for record in records if record.state == "failed"),
         damaged=failed_tasks(record for record in records if record.state == "damaged"),
+        bad=bad_data(complete),
         last_run=last,
     )

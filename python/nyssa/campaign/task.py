@@ -88,6 +88,11 @@ class Job:
         """Whether the outputs are compared with the inputs before they appear."""
         return bool(self.options.get("verify"))
 
+    @property
+    def may_leave_out(self) -> bool:
+        """Whether an output may lack what is missing or damaged in its inputs."""
+        return any(self.options.get(name) for name in ("skip_bad", "skip_unreadable"))
+
     @cached_property
     def key(self) -> str:
         """Return the job and its options as text. A task is done again if it changes.
@@ -201,9 +206,12 @@ def _make(task: Task, job: Job, record: Record) -> None:
             record.verified = job.verifies
         except OutputExistsError:
             # A worker that the scheduler had lost made it in the meantime.
-            _look_at_found(task, job, record)
+            job = _look_at_found(task, job, record)
             if record.state != "found":
-                raise
+                if not job.may_leave_out:
+                    raise
+                record.entries, record.bad = 0, []
+                _run(task, job, record, identity)
     record.output_bytes = _core.size(task.output) or 0
     record.adler32 = adler32(task.output)
 
@@ -219,6 +227,10 @@ def _look_at_found(task: Task, job: Job, record: Record) -> Job:
     if verified or identity == identity_of(task, job.key, verified=False):
         if job.verifies and not verified:
             record.notes = ["made again: the output that was there was not verified"]
+        elif job.may_leave_out:
+            record.notes = [
+                "made again: nothing says what was left out of the output that was there"
+            ]
         elif not verify(task.output, threads=1).problems:
             record.state, record.entries = "found", _entries(task.output)
             record.verified = verified
@@ -311,7 +323,7 @@ def _run_job(
     """Convert or rewrite one input, and return the reports on its datasets."""
     make = convert_every if job.name == "convert" else rewrite
     reports = make(url, output, **options)
-    _add(record, reports)
+    _add(record, reports, url)
     return reports
 
 
@@ -333,14 +345,21 @@ def _merge(
     _add(record, [report])
 
 
-def _add(record: Record, reports: Sequence[Mapping[str, Any]]) -> None:
-    """Add the entries and notes of reports to a record; each note once."""
+def _add(record: Record, reports: Sequence[Mapping[str, Any]], url: str = "") -> None:
+    """Add the entries and notes of reports to a record; each note once.
+
+    `url` is the input, if a job has one input for each report.
+    """
+    where = f"{_core.shown(url)}: " if len(record.inputs) > 1 else ""
     record.entries += sum(report["entries"] for report in reports)
     for report in reports:
         of = f"{report['ntuple']}: " if len(reports) > 1 else ""
         notes = [f"{of}left out {it['branch']}: {it['reason']}" for it in report.get("skipped", ())]
         notes += [f"left out {it}" for it in report.get("left_out", ())]
         notes += [f"{of}{note}" for note in report["notes"]]
+        skipped = [item for item in report.get("skipped", ()) if item["unreadable"]]
+        record.bad += [f"{where}{of}{it['branch']}: {it['reason']}" for it in skipped]
+        record.bad += [f"{it['file']}: {it['error']}" for it in report.get("bad", ())]
         record.notes += [note for note in notes if note not in record.notes]
 
 

@@ -265,6 +265,8 @@ class ConvertedFile(TypedDict):
     """The job, with the options that are not the defaults."""
     skipped: list[list[str]]
     """The branches that were left out, each with the reason."""
+    bad: list[str]
+    """What of the input is missing or damaged and was left out, with the reasons."""
     left_out: list[str]
     """The other objects of the input that are not in the output, with the reasons."""
     notes: list[str]

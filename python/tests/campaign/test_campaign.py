@@ -571,6 +571,33 @@ def test_trees_are_merged_on_several_levels(tmp_path: Path, client: object) -> N
     [record] = lines(tmp_path / "good" / campaign.JOURNAL)
     assert record["entries"] == 1
     assert f"left out the input {bad}: " in str(record["notes"])
+    # A script sees it by the exit code, also when the output is complete already.
+    assert [item["output"] for item in report.to_dict()["bad"]] == [record["output"]]
+    assert record["bad"][0].startswith(f"{bad}: ")
+    again = campaign.merge(
+        [bad, inputs[0]], f"{tmp_path}/good", client=client, condense=2, skip_bad=True
+    )
+    assert (again.done, again.found, len(again.bad)) == (0, 1, 1)
+    state = campaign.status(f"{tmp_path}/good")
+    assert (state.is_complete, len(state.bad)) == (True, 1)
+    assert "1 outputs lack data" in str(state)
+    check = campaign.verify(f"{tmp_path}/good", client=client)
+    assert (check.sound, len(check.bad)) == (True, 1)
+    # An output that is not in the journal may lack inputs: it is made again.
+    (tmp_path / "good" / campaign.JOURNAL).unlink()
+    again = campaign.merge(
+        [bad, inputs[0]], f"{tmp_path}/good", client=client, condense=2, skip_bad=True
+    )
+    assert (again.done, len(again.bad)) == (1, 1)
+    for job in (["status"], ["verify", "--quick", "--workers", "1"]):
+        ran = subprocess.run(
+            [sys.executable, "-m", "nyssa", "campaign", job[0], f"{tmp_path}/good", *job[1:]],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ran.returncode == 1, ran.stderr
+        assert bad in ran.stdout
 
 
 def test_outputs_of_inputs_with_several_trees(tmp_path: Path, client: object) -> None:

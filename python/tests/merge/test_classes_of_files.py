@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import nyssa
+from nyssa import errors
 from support.root import Root
 
 #: An array of objects of some class. Its items have the type of a pointer to `TObject`.
@@ -138,3 +139,61 @@ def test_classes_of_columns(swapped: bool, tmp_path: Path, root: Root) -> None:
         described.append(sorted(text.read_text().splitlines()))
     assert described[1] == described[0]
     assert [" y: is in one of the files" in line for line in described[1]] == [False, True]
+
+
+#: Members of a class without ``ClassDef`` in two programs: its objects state a checksum.
+_LAYOUTS = [{"x": "int", "v": "std::vector<short>"}, {"x": "double", "v": "std::vector<float>"}]
+
+
+def _write_layouts(folder: Path) -> list[Path]:
+    """Write two files that describe one version of a class with other numbers."""
+    paths = [folder / f"layout{number}.root" for number in range(2)]
+    for path, members, first in zip(paths, _LAYOUTS, (0, 10), strict=True):
+        classes = {"NyHit": members, "NyOwner": {"hit": "NyHit*", "after": "int"}}
+        rows = [
+            {"hit": None if i % 4 == 3 else {"x": i, "v": [i, i + 1]}, "after": i}
+            for i in range(first, first + 4)
+        ]
+        with nyssa.recreate(path) as file:
+            for name, level in (("whole", 0), ("split", 99)):
+                tree = file.mktree(name, {"o.": "NyOwner"}, classes=classes, split_level=level)
+                tree.extend({"o.": rows})
+    return paths
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_two_layouts_of_one_version(swapped: bool, tmp_path: Path, root: Root) -> None:
+    """What ``hadd`` makes of such files is read as ROOT reads it, by the checksums of objects."""
+    paths, merged = _write_layouts(tmp_path), str(tmp_path / "hadd.root")
+    paths = paths[::-1] if swapped else paths
+    assert root.call("hadd", merged, [str(path) for path in paths], 505)
+    numbers = [*range(4), *range(10, 14)]
+    numbers = numbers[4:] + numbers[:4] if swapped else numbers
+    expected = [None if i % 4 == 3 else {"x": i, "v": [i, i + 1]} for i in numbers]
+    for name in ("whole", "split"):
+        owners = nyssa.open(f"{merged}:{name}")["o."].array()
+        assert owners["hit"].to_list() == expected
+        assert owners["after"].to_list() == numbers
+        assert str(owners["hit"]["x"].type) == "8 * ?float64"
+    assert nyssa.verify(merged).problems == []
+    chain = nyssa.chain([f"{path}:split" for path in paths], schema="union").arrays()
+    assert chain["o."]["hit"].to_list() == expected
+    # A merge does not know which objects state a checksum. The inputs are read as a chain.
+    with pytest.raises(errors.UnsupportedError, match=r"version 1 of class NyHit.*nyssa\.chain"):
+        nyssa.merge(paths, tmp_path / "merged.root")
+
+
+def test_two_layouts_behind_a_pointer_to_a_base_class(tmp_path: Path) -> None:
+    """Objects of a derived class may be behind a pointer to its base class."""
+    paths = [tmp_path / f"{number}.root" for number in range(2)]
+    for path, number in zip(paths, ("int", "double"), strict=True):
+        classes = {
+            "NyBase": {"a": "int"},
+            "NyDerived": {":bases": ["NyBase"], "x": number},
+            "NyOwner": {"base": "NyBase*"},
+        }
+        with nyssa.recreate(path) as file:
+            tree = file.mktree("t", {"o.": "NyOwner"}, classes=classes, split_level=0)
+            tree.extend({"o.": [{"base": {"a": 1, "x": 2}}]})
+    with pytest.raises(errors.UnsupportedError, match="version 1 of class NyDerived"):
+        nyssa.merge(paths, tmp_path / "merged.root")

@@ -232,3 +232,29 @@ def test_one_output_of_each_n_inputs(paths: list[str], tmp_path: Path) -> None:
     )
     assert (code, len(json.loads(said)["reports"])) == (0, 2)
     shutil.rmtree(tmp_path, ignore_errors=True)
+
+
+def test_outputs_before_a_failure_stay(paths: list[str], tmp_path: Path) -> None:
+    """The error names the outputs that were made, and JSON has their reports."""
+    pattern, bad = str(tmp_path / "part_{number}.root"), str(tmp_path / "bad.root")
+    Path(bad).write_bytes(b"this is no ROOT file" * 10)
+    made = [str(tmp_path / f"part_{number}.root") for number in range(2)]
+    inputs = [*paths[:2], bad, *paths[2:]]
+    message = rf"the 2 outputs before it are complete and stay: {made[0]}, {made[1]}"
+    with pytest.raises(errors.FormatError, match=message):
+        nyssa.merge(inputs, pattern, condense=1)
+    assert [Path(path).exists() for path in made] == [True, True]
+    code, said, complained = command(*inputs, "-o", pattern, "--condense", 1, "--force", "--json")
+    document = json.loads(said)
+    assert (code, document["error"]["exit_code"]) == (1, 1)
+    assert [one["output"] for one in document["reports"]] == made
+    assert made[1] in document["error"]["message"]
+    assert made[1] in complained
+    # The number of an output says which inputs it has.
+    code, said, _ = command(*inputs, "-o", pattern, "--condense", 1, "--force", "--json", "-k")
+    reports = json.loads(said)["reports"]
+    names = [str(tmp_path / f"part_{number}.root") for number in (0, 1, 3, 4)]
+    assert (code, [one["output"] for one in reports]) == (1, names)
+    # The first output fails: there are no others.
+    code, said, _ = command(bad, *paths, "-o", pattern, "--condense", 1, "--force", "--json")
+    assert (code, list(json.loads(said))) == (1, ["version", "error"])

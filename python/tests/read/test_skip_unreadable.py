@@ -195,6 +195,16 @@ def test_a_conversion_loses_only_the_member(root: Root, damaged: Path, tmp_path:
     entries = root.call("entries", str(output), "t")
     assert [[one["fX"] for one in entry["points"]] for entry in entries] == X
     assert [entry["one"]["fMarkerSize"] for entry in entries] == [-i for i in range(40)]
+    # A script sees it by the exit code, also when the output is done already.
+    line = [sys.executable, "-m", "nyssa", "convert", f"{damaged}:t", "--into", str(tmp_path / "o")]
+    for _ in range(2):
+        done = subprocess.run(
+            [*line, "--skip-unreadable", "--skip-done", "--json"], capture_output=True, text=True
+        )
+        assert done.returncode == 1, done.stderr
+        (one,) = json.loads(done.stdout)["files"]
+        assert sorted(text.partition(":")[0] for text in one["bad"]) == sorted([*DAMAGED, "late"])
+    assert one["state"] == "found"
 
 
 def test_bits_without_bytes(data: Path) -> None:

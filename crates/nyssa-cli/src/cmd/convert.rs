@@ -261,9 +261,8 @@ fn many(args: &Convert, options: &impl Direction, folder: &Path, app: &mut App<'
             app.complain(&format!("{}: {}", file.input, reason(file)));
         }
     }
-    let unreadable =
-        options.input().skip_unreadable && done.iter().any(|file| !file.skipped.is_empty());
-    Ok(if failed.is_empty() && !unreadable { FINE } else { PROBLEM })
+    let is_whole = done.iter().all(|file| file.bad.is_empty());
+    Ok(if failed.is_empty() && is_whole { FINE } else { PROBLEM })
 }
 
 /// Says how many files were converted, kept and bad, and how fast it went.

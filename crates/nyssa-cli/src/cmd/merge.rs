@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::cmd::job_report;
 use crate::data::{check_output, files};
 use crate::exit_code::{FINE, PROBLEM};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::output::{Columns, printable};
 use crate::units::{count, counted, size};
 
@@ -44,7 +44,8 @@ pub(crate) struct Merge {
     /// File to write
     #[arg(long, short)]
     output: PathBuf,
-    /// Make one output of each N inputs; {number} in the name of the output stands for 0, 1, 2, ...
+    /// Make one output of each N inputs; {number} in the name of the output stands for 0, 1, 2, ... With -k, the number of an
+    /// output whose inputs are all bad is not used
     #[arg(long, value_name = "N")]
     condense: Option<usize>,
     #[command(flatten)]
@@ -57,17 +58,18 @@ pub(crate) fn run(args: &Merge, app: &mut App<'_>) -> Result<u8> {
     let inputs = files(&args.inputs)?;
     let (bar, context) = app.progress(&context, "merging");
     let (output, options) = (&args.output, &args.options);
-    let reports = match args.condense {
-        Some(condense) => merge::merge_many(&inputs, output, condense, options, &context),
-        None => merge::merge(&inputs, output, options, &context).map(|report| vec![report]),
+    let mut reports = Vec::new();
+    let done = match args.condense {
+        Some(condense) => {
+            merge::merge_many(&inputs, output, condense, (options, &context), &mut reports)
+        }
+        None => merge::merge(&inputs, output, options, &context).map(|it| reports.push(it)),
     };
     drop(bar);
-    let reports = reports?;
-    if app.json {
-        match (args.condense, &reports[..]) {
-            (None, [report]) => app.print_json(report)?,
-            _ => app.print_json(&serde_json::json!({ "reports": reports }))?,
-        }
+    let failure = done.err().map(Failure::from);
+    // The outputs that were made before the failure stay.
+    if app.json && !reports.is_empty() {
+        print_documents(&reports, args.condense.is_some(), failure.as_ref(), app)?;
     } else if !app.quiet {
         reports.iter().try_for_each(|report| print(report, app))?;
     } else {
@@ -75,7 +77,25 @@ pub(crate) fn run(args: &Merge, app: &mut App<'_>) -> Result<u8> {
             app.complain(&format!("left out the input {}: {}", bad.file, bad.error));
         }
     }
-    Ok(if reports.iter().all(|report| report.bad.is_empty()) { FINE } else { PROBLEM })
+    let is_whole = reports.iter().all(|report| report.bad.is_empty());
+    failure.map_or(Ok(if is_whole { FINE } else { PROBLEM }), Err)
+}
+
+/// Prints the reports as one JSON document, with the reason why there are no more.
+fn print_documents(
+    reports: &[MergeReport],
+    condensed: bool,
+    failure: Option<&Failure>,
+    app: &mut App<'_>,
+) -> Result<()> {
+    match (reports, failure) {
+        (reports, Some(failure)) => {
+            let error = failure.report(app.exit_code(failure));
+            app.print_json(&serde_json::json!({ "reports": reports, "error": error }))
+        }
+        ([report], None) if !condensed => app.print_json(report),
+        (reports, None) => app.print_json(&serde_json::json!({ "reports": reports })),
+    }
 }
 
 fn print(report: &MergeReport, app: &mut App<'_>) -> Result<()> {

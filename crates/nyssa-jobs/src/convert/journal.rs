@@ -42,6 +42,9 @@ pub(super) struct Known {
     pub entries: u64,
     #[serde(default)]
     pub output_bytes: u64,
+    /// What of the input is missing or damaged and was left out.
+    #[serde(default)]
+    pub bad: Vec<String>,
     #[serde(flatten)]
     pub checks: Checks,
     /// The input as the user named it, in the lines of conversions. Their outputs are named as the user named them.

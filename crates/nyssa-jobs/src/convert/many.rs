@@ -106,6 +106,7 @@ pub fn convert_many<D: Direction>(
             seconds: 0.0,
             job: job.clone(),
             skipped: Vec::new(),
+            bad: Vec::new(),
             left_out: Vec::new(),
             notes: Vec::new(),
         };
@@ -136,6 +137,9 @@ pub fn convert_many<D: Direction>(
     Ok(files)
 }
 
+/// The reason why an output without a line in the journal is made again if data may be left out.
+const UNKNOWN: &str = "made again: nothing says what was left out of the output that was there";
+
 /// Returns whether the disk of the outputs is full. Then no other file can be converted.
 fn is_disk_full(error: &Error) -> bool {
     let kind = error.system().map(|error| error.source.kind());
@@ -161,6 +165,7 @@ fn convert_one_file<D: Direction>(
     if many.skip_done && nyssa_io::exists(output) {
         let known = journal.last(file);
         if let Some(checks) = done(file, output, known, (&input, tree), &options, context)? {
+            file.bad = known.map_or(Vec::new(), |known| known.bad.clone());
             file.state = FileState::Found;
             return Ok(checks);
         }
@@ -173,7 +178,9 @@ fn convert_one_file<D: Direction>(
     file.entries = reports.iter().map(|report| report.written.entries).sum();
     file.output_bytes = reports.first().map_or(0, |report| report.written.output_bytes);
     let skipped = reports.iter().flat_map(|report: &ConvertReport| &report.skipped);
-    file.skipped = skipped.map(|item| (item.branch.clone(), item.reason.clone())).collect();
+    file.skipped = skipped.clone().map(|item| (item.branch.clone(), item.reason.clone())).collect();
+    let bad = skipped.filter(|item| item.unreadable);
+    file.bad = bad.map(|item| format!("{}: {}", item.branch, item.reason)).collect();
     file.left_out = reports.first().map_or(Vec::new(), |report| report.reencoded.left_out.clone());
     file.notes.extend(notes(&reports));
     let verified = reports.iter().all(|report| report.written.verified);
@@ -222,6 +229,10 @@ fn done<D: Direction>(
         }
         file.entries = written;
         let known = known.filter(|line| identity == Some(line.identity()));
+        if known.is_none() && options.input().skip_unreadable {
+            file.notes.push(UNKNOWN.to_owned());
+            return Ok(None);
+        }
         let is_unchanged =
             |line: &Known| (line.output_bytes, line.entries) == (file.output_bytes, written);
         let is_sound = known.is_some_and(is_unchanged)

@@ -45,6 +45,8 @@ pub struct ConvertedFile {
     pub job: String,
     /// The branches or fields that were left out, with the reasons.
     pub skipped: Vec<(String, String)>,
+    /// What of the input is missing or damaged and was left out, with the reasons.
+    pub bad: Vec<String>,
     /// The other objects of the input that are not in the output, with the reasons.
     pub left_out: Vec<String>,
     /// Remarks for people: the parts that were left out or changed, and the reasons.

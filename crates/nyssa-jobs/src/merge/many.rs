@@ -8,24 +8,26 @@ use nyssa_root::error::{Error, Kind, Result};
 use super::job::{merge_good, nothing_left};
 use super::options::MergeOptions;
 use super::report::MergeReport;
+use super::unify::listed;
 
 /// The placeholder in a pattern for the number of the output.
 const NUMBER: &str = "{number}";
 
 /// Merges each `condense` inputs into one output, like [`merge`](super::merge). `pattern` is the name of the outputs, in
-/// which `{number}` stands for 0, 1, 2 and so on. If all inputs of an output are missing or damaged and may be left out,
-/// the output is not made, and the last report says so.
+/// which `{number}` stands for 0, 1, 2 and so on: output `n` has the inputs from `n * condense` on. If all inputs of an
+/// output are missing or damaged and may be left out, the output is not made: its number is not used, and the last report
+/// says so. The reports on the outputs are added to `reports`, also if a later merge fails.
 ///
 /// # Errors
 /// `InvalidArgument` for a pattern without `{number}`; `AlreadyExists` for an output that may not be replaced; the
-/// error of the first merge that fails. Earlier outputs stay.
+/// error of the first merge that fails. The outputs before it stay, and the message names them.
 pub fn merge_many(
     inputs: &[String],
     pattern: &Path,
     condense: usize,
-    options: &MergeOptions,
-    context: &Context,
-) -> Result<Vec<MergeReport>> {
+    (options, context): (&MergeOptions, &Context),
+    reports: &mut Vec<MergeReport>,
+) -> Result<()> {
     let name = pattern.to_string_lossy();
     if !name.contains(NUMBER) || condense == 0 {
         return Err(Error::invalid_argument(format!(
@@ -43,21 +45,34 @@ pub fn merge_many(
         let message = format!("{} exists already", nyssa_io::shown(taken));
         return Err(Error::new(Kind::AlreadyExists, message));
     }
-    let (mut reports, mut left_out) = (Vec::new(), Vec::new());
-    for (inputs, output) in groups.into_iter().zip(&outputs) {
+    let mut left_out = Vec::new();
+    let done = groups.into_iter().zip(&outputs).try_for_each(|(inputs, output)| {
         match merge_good(inputs, output, options, context)? {
             Ok(report) => reports.push(report),
             Err(bad) => left_out.push((output, bad)),
         }
+        Ok(())
+    });
+    if let Some(last) = reports.last_mut() {
+        for (output, bad) in left_out {
+            last.leave_out(bad);
+            let output = nyssa_io::shown(output);
+            last.written.notes.push(format!("no output {output}: all of its inputs are left out"));
+        }
+        return done.map_err(|error: Error| error.map_message(|it| with_outputs(it, reports)));
     }
-    let Some(last) = reports.last_mut() else {
-        let bad: Vec<_> = left_out.into_iter().flat_map(|(_, bad)| bad).collect();
-        return Err(nothing_left(&bad));
-    };
-    for (output, bad) in left_out {
-        last.leave_out(bad);
-        let output = nyssa_io::shown(output);
-        last.written.notes.push(format!("no output {output}: all of its inputs are left out"));
+    done?;
+    let bad: Vec<_> = left_out.into_iter().flat_map(|(_, bad)| bad).collect();
+    Err(nothing_left(&bad))
+}
+
+/// Returns the message of an error with the outputs that were made before.
+fn with_outputs(message: &str, made: &[MergeReport]) -> String {
+    let outputs = listed(made.iter().map(|report| &*report.written.output));
+    match made.len() {
+        1 => format!("{message}; the output before it is complete and stays: {outputs}"),
+        count => {
+            format!("{message}; the {count} outputs before it are complete and stay: {outputs}")
+        }
     }
-    Ok(reports)
 }

@@ -53,7 +53,11 @@ impl Check<'_> {
             return self.key(file, &objects, &file.find(path)?);
         }
         self.report.unchecked.extend(file.not_closed().map(str::to_owned));
-        self.report.record(None, file.streamer_infos().map(drop))?;
+        let infos = file.streamer_infos();
+        if let Ok(infos) = &infos {
+            self.report.described_twice(&infos.described_twice());
+        }
+        self.report.record(None, infos.map(drop))?;
         for wrong in file.check_container()? {
             self.report.damage(None, wrong)?;
         }

@@ -99,6 +99,17 @@ impl VerifyReport {
         self.datasets.push(DatasetReport { path, cycle: key.cycle, class, check });
     }
 
+    /// Adds a note for each version of a class that the file describes several times, with other members.
+    pub(super) fn described_twice(&mut self, classes: &BTreeSet<(&str, i32)>) {
+        self.notes.extend(classes.iter().map(|(class, version)| {
+            printable(&format!(
+                "version {version} of class {class} is described several times, with other members, as after a merge of \
+                 files of different programs: objects that state this version are read by the first description, and \
+                 those that state a checksum by their own"
+            ))
+        }));
+    }
+
     /// Adds an object that was decoded, or the reasons why it was not, or not completely, decoded.
     pub(super) fn object(&mut self, key: &KeyEntry, result: Result<ObjectGraph>) -> Result<()> {
         let reasons = result.as_ref().map_or(BTreeSet::new(), |graph| {

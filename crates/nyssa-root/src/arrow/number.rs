@@ -188,13 +188,17 @@ pub trait Native: Copy {
     fn to_i64(self) -> Option<i64>;
     /// Makes an array of these numbers.
     fn array(values: Vec<Self>) -> ArrayRef;
+    /// Returns the value as an integer and as a float. A float is no integer.
+    fn wide(self) -> (i128, f64);
+    /// Returns the number with this value, given as an integer and as a float. The value must fit.
+    fn narrow(value: (i128, f64)) -> Self;
 }
 
 /// The number of values that [`Native::put_all_be`] takes at once.
 const PIECE: usize = 1024;
 
 macro_rules! native {
-    ($($type:ty: $arrow:ident, $value:ident => $count:expr;)*) => {$(
+    ($($type:ty: $arrow:ident, $value:ident => $count:expr, $integer:expr, $part:tt;)*) => {$(
         impl Native for $type {
             #[inline]
             fn read_be(bytes: &[u8]) -> impl Iterator<Item = Self> {
@@ -225,21 +229,28 @@ macro_rules! native {
                 let values = ScalarBuffer::from(values);
                 Arc::new(PrimitiveArray::<types::$arrow>::new(values, None))
             }
+            fn wide(self) -> (i128, f64) {
+                let $value = self;
+                ($integer, self as f64)
+            }
+            fn narrow(value: (i128, f64)) -> Self {
+                value.$part as Self
+            }
         }
     )*};
 }
 
 native! {
-    i8: Int8Type, value => Some(value.into());
-    u8: UInt8Type, value => Some(value.into());
-    i16: Int16Type, value => Some(value.into());
-    u16: UInt16Type, value => Some(value.into());
-    i32: Int32Type, value => Some(value.into());
-    u32: UInt32Type, value => Some(value.into());
-    i64: Int64Type, value => Some(value);
-    u64: UInt64Type, value => value.try_into().ok();
-    f32: Float32Type, _value => None;
-    f64: Float64Type, _value => None;
+    i8: Int8Type, value => Some(value.into()), value.into(), 0;
+    u8: UInt8Type, value => Some(value.into()), value.into(), 0;
+    i16: Int16Type, value => Some(value.into()), value.into(), 0;
+    u16: UInt16Type, value => Some(value.into()), value.into(), 0;
+    i32: Int32Type, value => Some(value.into()), value.into(), 0;
+    u32: UInt32Type, value => Some(value.into()), value.into(), 0;
+    i64: Int64Type, value => Some(value), value.into(), 0;
+    u64: UInt64Type, value => value.try_into().ok(), value.into(), 0;
+    f32: Float32Type, _value => None, 0, 1;
+    f64: Float64Type, _value => None, 0, 1;
 }
 
 impl Number {
@@ -320,6 +331,11 @@ impl Number {
             }
         };
         -(1 << digits)..=1 << digits
+    }
+
+    /// Returns the narrowest type that holds the values of both types, if there is one.
+    pub fn common(self, other: Self) -> Option<Self> {
+        Self::ALL.into_iter().find(|number| self.fits(*number) && other.fits(*number))
     }
 
     /// Returns whether every value of this type is also a value of `to`.

@@ -65,7 +65,8 @@ impl SharedFile {
             let clashes = file.clashes(infos)?;
             Ok(types.find_map(|of| clashes.reason_against(of)))
         })?;
-        reason.map_or(Ok(()), |reason| Err(Error::unsupported(reason)))
+        let advice = "a chain of the files (nyssa.chain, schema=\"union\") reads each by its own description";
+        reason.map_or(Ok(()), |reason| Err(Error::unsupported(format!("{reason}; {advice}"))))
     }
 
     /// Creates a directory, and its parents.

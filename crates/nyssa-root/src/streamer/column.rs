@@ -68,6 +68,17 @@ impl Numbers {
             bits => bits.append(false));
     }
 
+    /// Appends numbers of a type whose values fit.
+    fn append(&mut self, others: &Self) {
+        let bit = |set: bool| (i128::from(set), f64::from(u8::from(set)));
+        let wide: Vec<(i128, f64)> = each_number!(Self, others,
+            values => values.iter().map(|value| Native::wide(*value)).collect(),
+            bits => (0..bits.len()).map(|at| bit(bits.get_bit(at))).collect());
+        let wide = wide.into_iter();
+        each_number!(Self, self, values => wide.for_each(|value| values.push(Native::narrow(value))),
+            bits => wide.for_each(|value| bits.append(value.0 != 0)));
+    }
+
     /// Returns the number at `row` as a count.
     fn count(&self, row: usize) -> Option<i64> {
         each_number!(Self, self, values => values.get(row)?.to_i64(), _bits => None)
@@ -174,6 +185,27 @@ impl ColumnBuilder {
             offsets.push(data.len() as i64);
             valid.append(true);
         }
+    }
+
+    /// Appends the values of a column with the same lists, whose numbers fit.
+    ///
+    /// # Errors
+    /// An error for a column of another shape.
+    pub(super) fn append(&mut self, others: &Self) -> Result<()> {
+        match (self, others) {
+            (Self::Number(own), Self::Number(others)) => own.append(others),
+            (Self::List { offsets, item }, Self::List { offsets: more, item: others }) => {
+                let start = item.len() as i64;
+                offsets.extend(more.iter().skip(1).map(|end| start + end));
+                item.append(others)?;
+            }
+            (Self::Fixed { len, item, .. }, Self::Fixed { len: more, item: others, .. }) => {
+                *len += more;
+                item.append(others)?;
+            }
+            _ => return Err(mismatch()),
+        }
+        Ok(())
     }
 
     /// Reserves memory for `more` times as many values as there are, but at most `limit` bytes in each buffer.

@@ -51,6 +51,19 @@ impl Shape {
         }
     }
 
+    /// Returns the shape that holds the values of both shapes, if they differ only in their numbers.
+    pub(super) fn common(&self, other: &Self) -> Option<Self> {
+        match (self, other) {
+            (own, other) if own == other => Some(own.clone()),
+            (Self::Number(own), Self::Number(other)) => own.common(*other).map(Self::Number),
+            (Self::List(own), Self::List(other)) => Some(Self::List(Box::new(own.common(other)?))),
+            (Self::Fixed(own, item), Self::Fixed(size, other)) if own == size => {
+                Some(Self::Fixed(*own, Box::new(item.common(other)?)))
+            }
+            _ => None,
+        }
+    }
+
     /// Appends how each number is quantized, in the order of the Arrow type. Strings and bytes count as numbers.
     pub(super) fn quantizations(&self, all: &mut Vec<Option<Quantization>>) {
         match self {

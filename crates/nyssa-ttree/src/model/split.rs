@@ -23,6 +23,9 @@ use super::{Branch, ClassName, CountSource, Split, SplitMember};
 /// The largest depth of nested objects. A file with deeper objects is damaged.
 const MAX_DEPTH: usize = 60;
 
+/// A base class whose streamer writes nothing (`TQObject::Streamer`). Objects have no member for it.
+const NOTHING: &str = "TQObject";
+
 /// The member that a sub-branch holds.
 pub(super) struct Child {
     /// The class of the member.
@@ -111,8 +114,11 @@ impl Assembly<'_> {
                 members.push((name, member));
             } else if depth < MAX_DEPTH && (base || is_object(element)) {
                 let prefix = if base { prefix.to_owned() } else { format!("{path}.") };
-                let inside = self.object(class_of(self.layouts, element), &prefix, depth + 1);
-                if !inside.members.is_empty() {
+                let class = class_of(self.layouts, element);
+                let is_empty = has_no_members(self.layouts, &class, 0);
+                let inside = self.object(class, &prefix, depth + 1);
+                // A class without members has no sub-branches. Of other classes, none were stored.
+                if is_empty || !inside.members.is_empty() {
                     members.push((name, SplitMember::Inside(inside)));
                 }
             }
@@ -213,6 +219,17 @@ pub(super) fn class_of(layouts: &Layouts<'_>, element: &Element) -> ClassName {
         _ => element.type_name.trim_end_matches(['*', ' ']),
     };
     newest(layouts, name)
+}
+
+/// Returns whether the file describes a class that has no members, not even in its base classes.
+fn has_no_members(layouts: &Layouts<'_>, class: &ClassName, depth: usize) -> bool {
+    let is_empty = |element: &Element| {
+        element.class == "TStreamerBase"
+            && depth < MAX_DEPTH
+            && has_no_members(layouts, &class_of(layouts, element), depth + 1)
+    };
+    let info = info(layouts, class).filter(|info| info.name != NOTHING);
+    info.is_some_and(|info| info.elements.iter().all(is_empty))
 }
 
 /// Returns a class in its newest version.

@@ -50,12 +50,6 @@ fn common_type(a: &DataType, b: &DataType, shared_only: bool) -> Option<DataType
             let pairs = a.iter().zip(b.iter()).map(|((id, a), (_, b))| Some((id, item(a, b)?)));
             DataType::Union(pairs.collect::<Option<_>>()?, *mode)
         }
-        (a, b) => number(Number::of_data_type(a)?, Number::of_data_type(b)?)?,
+        (a, b) => Number::of_data_type(a)?.common(Number::of_data_type(b)?)?.data_type(),
     })
-}
-
-/// Returns the narrowest type of numbers that can hold the values of both types.
-fn number(a: Number, b: Number) -> Option<DataType> {
-    let holds = |number: &Number| a.fits(*number) && b.fits(*number);
-    Number::ALL.into_iter().find(holds).map(Number::data_type)
 }

@@ -151,6 +151,7 @@ impl Compiler<'_> {
                 base: false,
                 base_version: 0,
                 target: None,
+                widened: None,
             });
         }
         let missing = Vec::new();

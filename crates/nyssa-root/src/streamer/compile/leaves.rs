@@ -40,6 +40,7 @@ impl Compiler<'_> {
                 base: false,
                 base_version: 0,
                 target: None,
+                widened: None,
             }
         };
         let steps = leaves.iter().map(step).collect();

@@ -358,7 +358,7 @@ impl<'a> Compiler<'a> {
                 node => node.in_field(&place)?,
             };
             let base_version = element.base_version;
-            steps.push(Step { place, name, node, base, base_version, target: None });
+            steps.push(Step { place, name, node, base, base_version, target: None, widened: None });
         }
         if self.links && info.name == "RooRealVar" {
             let node = self.class(SHARED_PROPERTIES)?;

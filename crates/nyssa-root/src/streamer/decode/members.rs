@@ -62,6 +62,9 @@ impl Decoder<'_> {
         let first = *len;
         let count = rows.count();
         for step in &version.steps {
+            let own = step.widened.as_ref().map(|_| ColumnBuilder::new(&step.node.shape()));
+            let place = step.target.and_then(|target| members.get_mut(target));
+            let wide = place.zip(own).map(|(place, own)| std::mem::replace(place, own));
             let read = match (&step.node, step.target) {
                 (Node::Counted(counted), Some(target)) => {
                     self.counted(counted, members, target, first..first + count)
@@ -74,6 +77,11 @@ impl Decoder<'_> {
                 (_, None) => self.member(step, &mut ColumnBuilder::new(&step.node.shape()), rows),
             };
             read.in_field(&step.place)?;
+            let place = step.target.and_then(|target| members.get_mut(target));
+            if let Some((place, wide)) = place.zip(wide) {
+                let own = std::mem::replace(place, wide);
+                place.append(&own)?;
+            }
         }
         for &missing in &version.missing {
             if let Some(member) = members.get_mut(missing) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::REFERS;
+use super::{REFERS, WIDENED};
 use crate::streamer::basic::Basic;
 use crate::streamer::node::{Class, Collection, Node, PointerForm, Step};
 
@@ -131,7 +131,8 @@ pub(in crate::streamer) fn not_in_baskets(node: &Node, process: Option<u16>) -> 
     let class = |class: &Class| {
         let mut steps = class.steps().iter();
         steps.find_map(|step| {
-            let reason = not_in_baskets(&step.node)?;
+            let widened = step.widened.as_ref().map(|_| WIDENED.to_owned());
+            let reason = widened.or_else(|| not_in_baskets(&step.node))?;
             // The innermost member says enough.
             Some(if reason.contains("::") { reason } else { format!("{}: {reason}", step.place) })
         })

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::source::Source;
-use super::{Encoder, innermost, misfit, span};
+use super::{Encoder, WIDENED, innermost, misfit, span};
 use crate::error::{Error, Result, ResultExt};
 use crate::streamer::node::{Class, Counted, Node, Step, Version};
 
@@ -59,6 +59,9 @@ impl<'n> Encoder<'n> {
         let Version { steps, conflict, .. } = newest(class)?;
         if let Some(member) = conflict {
             return Err(Error::unsupported(format!("{member} cannot be written")));
+        }
+        if let Some(step) = steps.iter().find(|step| step.widened.is_some()) {
+            return Err(Error::unsupported(format!("{}: {WIDENED}", step.place)));
         }
         let Source::Record(members) = source else { return Err(misfit()) };
         self.stack.push(class);

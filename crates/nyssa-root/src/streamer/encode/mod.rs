@@ -35,6 +35,9 @@ use crate::streamer::wire;
 use members::Rows;
 use source::{Numbers, Source};
 
+/// The reason why a member that is read with wider numbers than it has is not written.
+const WIDENED: &str =
+    "another version of its class, which the file describes too, has a wider number";
 /// The reason why references are not written.
 const REFERS: &str = "it refers to objects, and their process (TProcessID) is not known";
 

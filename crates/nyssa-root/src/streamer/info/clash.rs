@@ -13,12 +13,17 @@ use crate::type_name;
 const MAY_SAY_CHECKSUM: i32 = 1;
 /// The bytes before the name of a class, where an object behind a pointer begins.
 const NEW_CLASS: [u8; 4] = [0xFF; 4];
+/// The base class of all objects in ROOT's own collections.
+const T_OBJECT: &str = "TObject";
 
 /// The classes of a file that another file describes with other members.
 #[derive(Debug, Default)]
 pub(crate) struct Clashes<'a> {
     /// The classes whose objects may contain an object of such a class, and this class.
     holders: BTreeMap<&'a str, BTreeSet<Clash<'a>>>,
+    /// The base classes of these classes, except `TObject`. Pointers to them may lead to such an object. A `TObject` may be
+    /// of any class.
+    bases: BTreeMap<&'a str, BTreeSet<Clash<'a>>>,
 }
 
 /// A class, its version and its checksum.
@@ -44,6 +49,19 @@ impl<'a> Clashes<'a> {
     fn grow(&mut self, own: &'a StreamerInfos) -> bool {
         let mut grown = false;
         for info in own.classes() {
+            let behind: BTreeSet<Clash<'a>> = [&self.holders, &self.bases]
+                .iter()
+                .filter_map(|of| of.get(info.name.as_str()))
+                .flatten()
+                .copied()
+                .collect();
+            let bases = info.elements.iter().filter(|element| element.class == "TStreamerBase");
+            for base in bases.filter(|base| base.name != T_OBJECT && !behind.is_empty()) {
+                let of_base = self.bases.entry(&base.name).or_default();
+                let before = of_base.len();
+                of_base.extend(&behind);
+                grown |= of_base.len() > before;
+            }
             let held: BTreeSet<Clash<'a>> = info
                 .elements
                 .iter()
@@ -65,11 +83,20 @@ impl<'a> Clashes<'a> {
         self.holders.is_empty()
     }
 
+    /// Returns the classes in values of a C++ type, which may have pointers.
     fn of_type(&self, type_name: &str) -> BTreeSet<Clash<'a>> {
+        let has_pointers = type_name.contains('*') || type_name.contains("unique_ptr<");
+        let behind = if has_pointers { Some(&self.bases) } else { None };
+        let maps = || [Some(&self.holders), behind].into_iter().flatten();
         let words =
             type_name.split(|letter: char| !(letter.is_alphanumeric() || "_:".contains(letter)));
         let whole = type_name.trim_end_matches(['*', ' ']);
-        words.chain([whole]).filter_map(|name| self.holders.get(name)).flatten().copied().collect()
+        let names = words.chain([whole]);
+        names
+            .flat_map(|name| maps().filter_map(move |of| of.get(name)))
+            .flatten()
+            .copied()
+            .collect()
     }
 
     /// Returns why values of a C++ type cannot go into the other file, if they cannot.
@@ -92,6 +119,19 @@ impl<'a> Clashes<'a> {
             version == MAY_SAY_CHECKSUM && has(payload, &header)
         };
         held.iter().find(|clash| !says_checksum(clash)).map(reason)
+    }
+}
+
+impl StreamerInfos {
+    /// Returns the classes that are described several times in one version, with other members, and these versions. Readers
+    /// take the first description for objects that state the version. Objects that state the checksum are read by their own.
+    pub fn described_twice(&self) -> BTreeSet<(&str, i32)> {
+        let first = first_of_versions(self);
+        let others = self.classes().iter().filter(|info| {
+            let first = first.get(&(info.name.as_str(), info.version));
+            first.is_some_and(|first| !info.is_streamed_like(first))
+        });
+        others.map(|info| (info.name.as_str(), info.version)).collect()
     }
 }
 
@@ -142,4 +182,26 @@ fn reason((class, version, _): &Clash<'_>) -> String {
 
 fn has(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::streamer::info::Element;
+
+    #[test]
+    fn versions_that_are_described_twice() {
+        let class = |version, checksum, (type_name, code)| ClassInfo {
+            name: "Hit".to_owned(),
+            version,
+            checksum,
+            elements: vec![Element::of("TStreamerBasicType", "x", type_name, code)],
+        };
+        let (int, double) = (("int", 3), ("double", 8));
+        let twice = |classes| StreamerInfos::new(classes).described_twice().len();
+        assert_eq!(twice(vec![class(1, 5, int), class(1, 6, double)]), 1);
+        // Checksums of one layout may differ.
+        assert_eq!(twice(vec![class(1, 5, int), class(1, 6, int)]), 0);
+        assert_eq!(twice(vec![class(1, 5, int), class(2, 6, double)]), 0);
+    }
 }

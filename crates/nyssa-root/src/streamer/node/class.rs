@@ -1,13 +1,15 @@
 //! Gives all versions of a class the shape of one record.
 
 use super::{Class, Node, Step, Version};
+use crate::streamer::info::known;
 use crate::streamer::shape::Shape;
 
 impl Class {
     /// Returns the record as which the class is read.
     pub(crate) fn shape(&self) -> Shape {
         let steps = self.versions.first().map_or(&[][..], |version| &version.steps);
-        Shape::Record(steps.iter().map(|step| (step.name.clone(), step.node.shape())).collect())
+        let shape = |step: &Step| step.widened.clone().unwrap_or_else(|| step.node.shape());
+        Shape::Record(steps.iter().map(|step| (step.name.clone(), shape(step))).collect())
     }
 
     /// Makes a class that has these members in all versions.
@@ -39,17 +41,34 @@ impl Class {
         self.versions.iter().find(is).or_else(|| self.versions.first().filter(|_| self.fixed))
     }
 
-    /// Finds the place of the members of each version in the shape. The first version gives the shape.
+    /// Finds the place of the members of each version in the shape. The first version gives the shape. Of a class that
+    /// is not of ROOT, numbers of the shape hold the numbers of all versions: layouts of a class without `ClassDef` have
+    /// versions in no order (`TStreamerInfo::BuildCheck`).
     pub(crate) fn align(&mut self) {
-        let shape = self.shape();
-        let Shape::Record(members) = &shape else { return };
+        self.versions.iter_mut().flat_map(|it| &mut it.steps).for_each(|step| step.widened = None);
+        let Shape::Record(mut members) = self.shape() else { return };
+        let members = &mut members;
+        let others = if known::is_known(&self.name) { &[][..] } else { &self.versions[..] };
+        for step in others.iter().skip(1).flat_map(|version| &version.steps) {
+            if let Some((_, shape)) = members.iter_mut().find(|(name, _)| *name == step.name)
+                && let Some(common) = shape.common(&step.node.shape())
+            {
+                *shape = common;
+            }
+        }
+        let members = &*members;
         for version in &mut self.versions {
             let mut missing: Vec<usize> = (0..members.len()).collect();
             for step in &mut version.steps {
                 step.target = members.iter().position(|(name, _)| *name == step.name);
-                let same = |index: usize| members[index].1 == step.node.shape();
-                if step.target.is_some_and(|index| !same(index)) {
-                    version.conflict.get_or_insert_with(|| step.place.clone());
+                if let Some(wanted) = step.target.map(|index| &members[index].1) {
+                    let own = step.node.shape();
+                    let holds = own.common(wanted).is_some_and(|common| common == *wanted);
+                    if own != *wanted && holds {
+                        step.widened = Some(wanted.clone());
+                    } else if own != *wanted {
+                        version.conflict.get_or_insert_with(|| step.place.clone());
+                    }
                 }
                 missing.retain(|&index| Some(index) != step.target);
                 if let Node::Counted(counted) = &mut step.node {
@@ -86,7 +105,7 @@ impl Step {
     /// Makes a member that is no base class.
     pub(crate) fn member(class: &str, name: &str, node: Node) -> Self {
         let (place, name) = (format!("{class}::{name}"), name.to_owned());
-        Self { place, name, node, base: false, base_version: 0, target: None }
+        Self { place, name, node, base: false, base_version: 0, target: None, widened: None }
     }
 }
 

@@ -161,6 +161,8 @@ pub(super) struct Step {
     pub base_version: i32,
     /// The place of the member in the record. `None` for a member that the shape does not have.
     pub target: Option<usize>,
+    /// The shape of the member in the record, if it has wider numbers than this version.
+    pub widened: Option<Shape>,
 }
 
 /// The classes that a pointer may lead to.

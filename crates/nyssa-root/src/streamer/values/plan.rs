@@ -28,6 +28,7 @@ impl Plan {
             base: false,
             base_version: 0,
             target: None,
+            widened: None,
         };
         let steps = members.iter().map(step).collect();
         let layout =
