@@ -13,6 +13,8 @@ from nyssa import _core
 from nyssa.objects import Object
 from nyssa.uproot import values
 from nyssa.uproot.compression import Compression, of_code
+from nyssa.uproot.interpretation.base import Interpretation
+from nyssa.uproot.interpretation.identify import interpretation_of
 from nyssa.uproot.node import Node
 from nyssa.uproot.nodes import Nodes
 from nyssa.uproot.options import NodeFilters
@@ -86,6 +88,11 @@ class TBranch(Node["TBranch"], HasBranches):
         if not isinstance(stored, Object):
             raise NotImplementedError("nyssa has the members of branches of the first level only")
         return stored
+
+    @cached_property
+    def interpretation(self) -> Interpretation:
+        """Return how uproot would read it; nyssa reads by the types in the file."""
+        return interpretation_of(self)
 
     @property
     def classname(self) -> str:

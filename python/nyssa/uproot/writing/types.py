@@ -8,6 +8,8 @@ from typing import Any
 import awkward as ak
 import numpy as np
 
+from nyssa.errors import ArgumentError
+
 
 def as_mapping(data: object) -> Mapping[Any, Any]:
     """Return data that are a mapping; an empty one for all other data."""
@@ -49,6 +51,22 @@ def _array(lists: list[Any]) -> Any:
     except ValueError:
         return ak.Array(lists)
     return array if array.dtype.kind in "biuf" else ak.Array(lists)
+
+
+def parsed(kind: Any) -> Any:
+    """Return the type of a text with records, such as ``var * {pt: float32}``; all else as it is.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) for a text that awkward does not know as a type.
+    """
+    if not isinstance(kind, str) or "{" not in kind:
+        return kind
+    try:
+        return ak.types.from_datashape(kind, highlevel=False)
+    except Exception as error:  # The parser of awkward has errors of its own.
+        raise ArgumentError(f"{kind!r} is not a type of awkward: {error}") from None
 
 
 def typed(data: Any) -> Any:

@@ -23,6 +23,7 @@ from nyssa.uproot.writing.types import (
     columns_of,
     list_members_of,
     members_of,
+    parsed,
     type_of,
     typed_one,
 )
@@ -256,7 +257,8 @@ class WritableTree(Written):
         if not isinstance(data, Mapping):
             return data
         types: dict[str, Any] = {}
-        for name, item in data.items():
+        for name, given in data.items():
+            item = parsed(given)
             members, lists = members_of(item), list_members_of(item)
             if members is None and lists is None:
                 types[name] = typed_one(item)
