@@ -18,7 +18,7 @@ from nyssa.errors import ArgumentError, FileMissingError, NotFoundError
 from nyssa.read.columns import Names
 from nyssa.uproot import tables
 from nyssa.uproot.file import ReadOnlyDirectory
-from nyssa.uproot.nodes import Nodes
+from nyssa.uproot.nodes import Expressions, Nodes
 from nyssa.uproot.options import SelectionOptions, StepOptions
 from nyssa.uproot.reading import open
 from nyssa.uproot.report import Report
@@ -93,7 +93,7 @@ def iterate(
 @checked
 def iterate(
     files: ManyFiles,
-    expressions: Names = None,
+    expressions: Expressions = None,
     cut: str | None = None,
     *,
     step_size: int | str = "100 MB",
@@ -172,7 +172,7 @@ def concatenate(
 @checked
 def concatenate(
     files: ManyFiles,
-    expressions: Names = None,
+    expressions: Expressions = None,
     cut: str | None = None,
     *,
     entry_start: int | None = None,

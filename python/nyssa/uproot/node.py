@@ -15,7 +15,7 @@ from nyssa.arguments.checks import checked
 from nyssa.arguments.options import AwkwardName, NumpyArray, NumpyName, PandasName
 from nyssa.arrays import libraries, to_numpy
 from nyssa.uproot import values
-from nyssa.uproot.interpretation.reading import needs_other, read_as
+from nyssa.uproot.interpretation.reading import other, read_as
 from nyssa.uproot.nodes import Nodes
 from nyssa.uproot.options import ArrayOptions, IgnoredOptions, accepted, clipped
 
@@ -135,8 +135,9 @@ class Node(Nodes[N]):
         """Read the values, as `nyssa.Column.array` does."""
         accepted(options)
         start, stop = clipped(entry_start, entry_stop, self.num_entries)
-        if needs_other(self, interpretation):
-            return read_as(self, interpretation, start, stop, library)
+        given = other(self, interpretation)
+        if given is not None:
+            return read_as(self, given, start, stop, library)
         made = self.column.array(entry_start=start, entry_stop=stop, library=library)
         if libraries.canonical(library) == "np":
             return values.objects(made, self.column.typename)

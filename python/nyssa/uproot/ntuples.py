@@ -52,6 +52,11 @@ class HasFields(Nodes["RField"]):
             (path, path) for path in paths if not any(item in chosen for item in self._above(path))
         ]
 
+    def to_akform(self, **filters: Any) -> tuple[Form, list[str] | None]:
+        """Return the form of the arrays, and the names on the path of a field; see `arrays`."""
+        form = self.arrays(entry_stop=0, **filters).layout.form
+        return form, self._path.split(".") if self._path else None
+
     def _find(self, where: str) -> str | None:
         # Names of fields have no slash.
         return super()._find(where.strip("/").replace("/", "."))

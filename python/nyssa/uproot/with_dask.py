@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -122,7 +123,7 @@ def _ranges(steps: Any) -> list[tuple[int, int]] | None:
         return None
     listed = list(steps)
     if listed and isinstance(listed[0], (int, np.integer)):
-        return [(int(a), int(b)) for a, b in zip(listed, listed[1:], strict=False)]
+        return [(int(a), int(b)) for a, b in pairwise(listed)]
     return [(int(start), int(stop)) for start, stop in listed]
 
 

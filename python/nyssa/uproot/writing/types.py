@@ -65,7 +65,8 @@ def parsed(kind: Any) -> Any:
         return kind
     try:
         return ak.types.from_datashape(kind, highlevel=False)
-    except Exception as error:  # The parser of awkward has errors of its own.
+    # The parser of awkward has errors of its own.
+    except Exception as error:  # noqa: BLE001
         raise ArgumentError(f"{kind!r} is not a type of awkward: {error}") from None
 
 
