@@ -19,7 +19,7 @@ class Datime(datetime):
 
     def to_datetime(self) -> datetime:
         """Return the plain `datetime`."""
-        return datetime(*self.timetuple()[:6])  # noqa: DTZ001  # It has no time zone.
+        return datetime(*self.timetuple()[:6])  # It has no time zone.
 
 
 def dates(packed: npt.ArrayLike) -> npt.NDArray[Any]:

@@ -73,7 +73,7 @@ def parsed(kind: Any) -> Any:
 def typed(data: Any) -> Any:
     """Return types that are awkward's as text, which nyssa takes."""
     if isinstance(data, ak.forms.Form) and isinstance(data.type, ak.types.RecordType):
-        return {name: str(data.type.content(name)) for name in data.fields}
+        return ak.Array(data.length_zero_array(highlevel=False))
     if isinstance(data, Mapping):
         return {name: typed_one(item) for name, item in data.items()}
     return data

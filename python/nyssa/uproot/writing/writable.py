@@ -104,19 +104,10 @@ def update(
 ) -> WritableDirectory:
     """Open a file to add objects to it; see `nyssa.update`."""
     _refuse(options)
-    location = _local(file_path)
+    location = plain(file_path)
     old = nyssa.open({os.fspath(location): ""})
     file = nyssa.update(location, compression=setting(compression))
     return WritableFile(file, old, compression)
-
-
-def _local(path: Any) -> Any:
-    """Return the path of a file that is updated: its place, for a cache of a local file."""
-    if isinstance(path, str) and "::" in path:
-        last = path.rpartition("::")[2]
-        if "://" not in last or last.startswith("file://"):
-            path = last
-    return plain(path)
 
 
 def _exists(path: Any) -> bool:
