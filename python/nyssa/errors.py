@@ -13,7 +13,6 @@ __all__ = [
     "ArgumentError",
     "CancelledError",
     "ChecksumError",
-    "DataError",
     "FileMissingError",
     "FolderError",
     "FormatError",

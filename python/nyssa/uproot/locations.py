@@ -17,7 +17,8 @@ _CACHES = ("simplecache", "filecache", "blockcache")
 def plain(path: Any) -> Any:
     """Return a path without the protocol ``file``, as fsspec takes it off.
 
-    A local file needs no cache. An object with `storage_options`, such as a ``UPath``, is the text that it shows.
+    An object with `storage_options`, such as a ``UPath``, is the text that it shows. A local file
+    needs no cache.
     """
     if hasattr(path, "storage_options") and not hasattr(path, "read"):
         path = str(path)

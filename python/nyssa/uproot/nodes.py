@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Access", "Expressions", "Nodes"]
 
-Expressions: TypeAlias = "Names | Mapping[str, Any] | Iterable[tuple[str, Any]]"
-"""Names and expressions, or pairs of a name and an interpretation."""
+Expressions: TypeAlias = Any
+"""Names and expressions, a dict from names to interpretations, or pairs of these."""
 
 
 class Access(NamedTuple):
@@ -164,7 +164,7 @@ class Nodes(NodeMapping[N]):
         The names in the result are those that were requested. With `ak_add_doc`, awkward arrays
         have the titles as documentation.
         """
-        log = options.pop("access_log", None)
+        log: Any = options.pop("access_log", None)
         accepted(options)
         if log is not None and not virtual:
             raise ArgumentError("access_log= cannot be used with 'virtual=False'")
@@ -350,15 +350,16 @@ class Nodes(NodeMapping[N]):
             "filter_typename": filter_typename,
             "filter_branch": filter_branch or filter_field,
         }
+        names, _ = separated(expressions)
         start, stop = clipped(entry_start, entry_stop, self.num_entries)
         size = step_size
-        has_nothing = self._is_tree and not self._requested(expressions, *filters.values())
+        has_nothing = self._is_tree and not self._requested(names, *filters.values())
         if has_nothing and cut is None:
             return
         if not isinstance(size, (int, np.integer)):
             # The branches of the cut are not counted.
             everything = max(1, stop - start)
-            size = everything if has_nothing else self.num_entries_for(size, expressions, **filters)
+            size = everything if has_nothing else self.num_entries_for(size, names, **filters)
         for first in range(start, stop, int(size)):
             last = min(first + int(size), stop)
             arrays = self.arrays(

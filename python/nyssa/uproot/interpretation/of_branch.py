@@ -52,7 +52,7 @@ def interpretation_of(branch: Any) -> Interpretation:
     if len(branch):
         below = {item.name: item.interpretation for item in branch.branches}
         return AsGrouped(branch, below, kind)
-    made = _of_type(branch, kind)
+    made: Interpretation = _of_type(branch, kind)
     made.typename = kind
     return made
 
