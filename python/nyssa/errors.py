@@ -71,11 +71,15 @@ class ArgumentError(NyssaError, ValueError):
     """An argument has a wrong value."""
 
 
-class FormatError(SystemCallError, ValueError):
+class DataError(NyssaError):
+    """The base of the errors of stored data: damaged, against the format, or not supported."""
+
+
+class FormatError(DataError, SystemCallError, ValueError):
     """The file breaks the specification of its format, or is not a ROOT file."""
 
 
-class UnsupportedError(NyssaError, NotImplementedError):
+class UnsupportedError(DataError, NotImplementedError):
     """The file is correct, but nyssa cannot read (or write) this part of it."""
 
 
@@ -87,7 +91,7 @@ class LargeEntryWarning(UserWarning):
     """One entry takes more memory than `step_size` allows. It is a step of its own."""
 
 
-class ChecksumError(SystemCallError, OSError):
+class ChecksumError(DataError, SystemCallError, OSError):
     """Stored bytes do not match their checksum: the file is damaged."""
 
 

@@ -159,6 +159,24 @@ def _name_of(given: Any) -> str:
     return f"; give its name, {f'{file}:{inner}' if inner else file!r}"
 
 
+def _many_locations(name: str, given: Any) -> None:
+    """Check what uproot takes: lists may have dicts, whose items may be dicts."""
+    if isinstance(given, Mapping):
+        for item in given:
+            if not hasattr(item, "read"):
+                check_location(name, item)
+    elif isinstance(given, Iterable) and not isinstance(given, str) and not _is_one(given):
+        for item in given:
+            _many_locations(name, item)
+    else:
+        _locations(name, given)
+
+
+def _is_one(given: Any) -> bool:
+    """Return whether it is one location, file or dataset."""
+    return isinstance(given, os.PathLike) or hasattr(given, "read") or hasattr(given, "file_path")
+
+
 def _output(name: str, given: Any) -> None:
     if not hasattr(given, "write") and not hasattr(given, "fs"):
         check_location(name, given)
@@ -371,6 +389,7 @@ _CHECKS = _with_none(
         "Path": check_location,
         "Path | Inputs": _location_or_list,
         "Files": _locations,
+        "ManyFiles": _many_locations,
         "Files | Sequence[Dataset]": _locations,
         "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Mapping[str, str]": _locations,
         "str | Callable[[Any], Any]": _text_or_function,

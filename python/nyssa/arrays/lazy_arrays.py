@@ -20,8 +20,14 @@ class _Column:
     Its form is known; its first use reads its buffers.
     """
 
-    def __init__(self, form: str, length: int, read: Callable[[], _core.Array]) -> None:
-        self._form, self._read = form, read
+    def __init__(
+        self,
+        form: str,
+        length: int,
+        read: Callable[[], _core.Array],
+        before: Callable[[], object],
+    ) -> None:
+        self._form, self._read, self._before = form, read, before
         self._lock = Lock()
         self._buffers: Mapping[str, Any] | None = None
         waiting = {
@@ -33,6 +39,7 @@ class _Column:
         return lambda: self._load()[key]
 
     def _load(self) -> Mapping[str, Any]:
+        self._before()
         with self._lock:
             if self._buffers is None:
                 column = self._read()
@@ -45,15 +52,23 @@ class _Column:
 
 
 def record(
-    dataset: _core.Dataset, names: Sequence[str], start: int, stop: int, threads: int | None
+    dataset: _core.Dataset,
+    names: Sequence[str],
+    start: int,
+    stop: int,
+    threads: int | None,
+    before: Callable[[str], object] = str,
 ) -> ak.Array:
-    """Return columns of entries ``start..stop`` as one awkward array of records, unread."""
+    """Return columns of entries ``start..stop`` as one awkward array of records, unread.
+
+    `before` is called with the name of a column before each of its buffers is first used.
+    """
 
     def read(name: str) -> _core.Array:
         return dataset.read([name], start, stop, threads)[0]
 
     contents = []
     for name, empty in zip(names, dataset.read(names, start, start, threads), strict=True):
-        column = _Column(empty.form(), stop - start, partial(read, name))
+        column = _Column(empty.form(), stop - start, partial(read, name), partial(before, name))
         contents.append(column.content)
     return ak.Array(RecordArray(contents, list(names), length=stop - start))

@@ -58,6 +58,15 @@ def dask(
     nyssa.NotFoundError
         (a `KeyError`) if a glob, folder or list has no files.
     """
+    return of_partitions(
+        partitions(files, step_size=step_size), filter_name=filter_name, threads=threads
+    )
+
+
+def of_partitions(
+    parts: list[Partition], *, filter_name: NameFilter = None, threads: int | None = 1
+) -> dask_awkward.Array:
+    """Return partitions as a collection of dask-awkward; see `dask`."""
     try:
         import dask_awkward
         from dask.base import tokenize
@@ -69,7 +78,6 @@ def dask(
             "client.map reads what nyssa.partitions returns"
         )
         raise ArgumentError(message) from None
-    parts = partitions(files, step_size=step_size)
     if not parts:
         raise ArgumentError("the files have no entries")
     workers = threads_of(threads) or 1

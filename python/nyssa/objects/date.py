@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["dates"]
+__all__ = ["Datime", "dates"]
 
 #: Lowest bit and number of bits of the years since 1995, months, days, hours, minutes and seconds.
 _FIELDS = ((26, 6), (22, 4), (17, 5), (12, 5), (6, 6), (0, 6))
+
+
+class Datime(datetime):
+    """A ``TDatime``, by the writer's clock: a `datetime` that also has uproot's `to_datetime`."""
+
+    def to_datetime(self) -> datetime:
+        """Return the plain `datetime`."""
+        return datetime(*self.timetuple()[:6])  # It has no time zone.
 
 
 def dates(packed: npt.ArrayLike) -> npt.NDArray[Any]:

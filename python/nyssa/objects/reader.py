@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +14,7 @@ from nyssa.arrays import forms
 from nyssa.arrays.forms import Buffers, Form
 from nyssa.errors import FormatError, UnsupportedError
 from nyssa.objects.axis import Axis
+from nyssa.objects.date import Datime
 from nyssa.objects.efficiency import Efficiency
 from nyssa.objects.graph import Graph, Graph2D
 from nyssa.objects.histogram import Histogram, PolygonHistogram
@@ -155,6 +157,8 @@ class _Graph:
         kind = form["class"]
         if kind == "NumpyArray":
             value = forms.numbers(form, buffers)[row].item()
+            if isinstance(value, datetime):
+                return Datime(*value.timetuple()[:6])
             return self._linked(value) if _is_link(form) else value
         if kind == "ListOffsetArray":
             start, stop = forms.index(form, buffers, "offsets")[row : row + 2].tolist()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TextIO
 from uuid import UUID
@@ -15,17 +16,27 @@ from nyssa import _core
 from nyssa.arguments.checks import checked
 from nyssa.arguments.names import not_found
 from nyssa.arguments.options import KeyFilters
+from nyssa.objects import Object
 from nyssa.read.file import DATASETS
 from nyssa.uproot.any_directory import AnyDirectory
+from nyssa.uproot.classes import class_named
 from nyssa.uproot.compression import Compression, of_code
 from nyssa.uproot.infos import Streamer, StreamerElement
 from nyssa.uproot.key import ReadOnlyKey
 from nyssa.uproot.ntuples import RNTuple
 from nyssa.uproot.trees import TTree
 
-__all__ = ["ReadOnlyDirectory", "ReadOnlyFile", "wrapped"]
+__all__ = ["DetachedFile", "ReadOnlyDirectory", "ReadOnlyFile", "wrapped"]
 
 Version = int | Literal["min", "max"]
+
+
+@dataclass(frozen=True)
+class DetachedFile:
+    """What an object knows of the file that it was read from."""
+
+    file_path: str
+    hex_uuid: str
 
 
 def _number(name: str) -> Any:
@@ -120,6 +131,12 @@ class ReadOnlyFile:
             by_class.setdefault(name, {})[version] = Streamer(name, version, made)
         return by_class
 
+    def class_named(self, classname: str, version: Version | None = None) -> Any:
+        """Return what stands for a C++ class in ``isinstance``."""
+        if version in ("min", "max") and classname in self.streamers:
+            version = self.streamer_named(classname, version).class_version
+        return class_named(classname, version)
+
     def streamers_named(self, classname: str) -> list[Streamer]:
         """Return the streamer infos of all versions of a class."""
         return list(self.streamers.get(classname, {}).values())
@@ -169,6 +186,8 @@ def wrapped(opened: object, file: ReadOnlyFile, classname: str) -> Any:
         return RNTuple(opened, file, "ROOT::RNTuple")
     if isinstance(opened, nyssa.Directory):
         return ReadOnlyDirectory(opened, file)
+    if isinstance(opened, Object):
+        vars(opened)["file"] = DetachedFile(file.file_path, file.hex_uuid)
     return opened
 
 

@@ -16,8 +16,9 @@ from nyssa.arguments.options import AwkwardName, NumpyArrays, NumpyName, PandasN
 from nyssa.arrays import libraries
 from nyssa.errors import ArgumentError, FileMissingError, NotFoundError
 from nyssa.read.columns import Names
+from nyssa.uproot import tables
 from nyssa.uproot.file import ReadOnlyDirectory
-from nyssa.uproot.nodes import Nodes
+from nyssa.uproot.nodes import Expressions, Nodes
 from nyssa.uproot.options import SelectionOptions, StepOptions
 from nyssa.uproot.reading import open
 from nyssa.uproot.report import Report
@@ -25,15 +26,17 @@ from nyssa.uproot.report import Report
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["concatenate", "iterate", "num_entries"]
+__all__ = ["ManyFiles", "concatenate", "iterate", "num_entries", "opened_trees"]
 
-Files: TypeAlias = "str | os.PathLike[str] | Nodes[Any] | Mapping[Any, str | None] | Iterable[Any]"
+ManyFiles: TypeAlias = (
+    "str | os.PathLike[str] | Nodes[Any] | Mapping[Any, str | None] | Iterable[Any]"
+)
 """A path, glob, open dataset, dict from paths to names of objects, or a list of these."""
 
 
 @overload
 def iterate(
-    files: Files,
+    files: ManyFiles,
     expressions: Names = None,
     cut: str | None = None,
     *,
@@ -47,7 +50,7 @@ def iterate(
 
 @overload
 def iterate(
-    files: Files,
+    files: ManyFiles,
     expressions: Names = None,
     cut: str | None = None,
     *,
@@ -61,7 +64,7 @@ def iterate(
 
 @overload
 def iterate(
-    files: Files,
+    files: ManyFiles,
     expressions: Names = None,
     cut: str | None = None,
     *,
@@ -75,7 +78,7 @@ def iterate(
 
 @overload
 def iterate(
-    files: Files,
+    files: ManyFiles,
     expressions: Names = None,
     cut: str | None = None,
     *,
@@ -89,8 +92,8 @@ def iterate(
 
 @checked
 def iterate(
-    files: Files,
-    expressions: Names = None,
+    files: ManyFiles,
+    expressions: Expressions = None,
     cut: str | None = None,
     *,
     step_size: int | str = "100 MB",
@@ -104,7 +107,7 @@ def iterate(
     With `allow_missing`, files without the object are left out.
     """
     offset = 0
-    for source in _sources(files, allow_missing):
+    for source in opened_trees(files, allow_missing):
         steps = source.iterate(expressions, cut, step_size=step_size, report=True, **options)
         for arrays, where in steps:
             here: Report = where.to_global(offset)
@@ -116,7 +119,7 @@ def iterate(
 
 @overload
 def concatenate(
-    files: Files,
+    files: ManyFiles,
     expressions: Names = None,
     cut: str | None = None,
     *,
@@ -129,7 +132,7 @@ def concatenate(
 
 @overload
 def concatenate(
-    files: Files,
+    files: ManyFiles,
     expressions: Names = None,
     cut: str | None = None,
     *,
@@ -142,7 +145,7 @@ def concatenate(
 
 @overload
 def concatenate(
-    files: Files,
+    files: ManyFiles,
     expressions: Names = None,
     cut: str | None = None,
     *,
@@ -155,7 +158,7 @@ def concatenate(
 
 @overload
 def concatenate(
-    files: Files,
+    files: ManyFiles,
     expressions: Names = None,
     cut: str | None = None,
     *,
@@ -168,8 +171,8 @@ def concatenate(
 
 @checked
 def concatenate(
-    files: Files,
-    expressions: Names = None,
+    files: ManyFiles,
+    expressions: Expressions = None,
     cut: str | None = None,
     *,
     entry_start: int | None = None,
@@ -185,7 +188,7 @@ def concatenate(
     """
     parts: list[Any] = []
     offset = 0
-    for source in _sources(files, allow_missing):
+    for source in opened_trees(files, allow_missing):
         length = source.num_entries
         start = 0 if entry_start is None else min(max(entry_start - offset, 0), length)
         stop = length if entry_stop is None else min(max(entry_stop - offset, 0), length)
@@ -207,24 +210,35 @@ def concatenate(
                 _renumber(arrays, offset)
             parts.append(arrays)
         offset += length
+    if not parts and allow_missing:
+        return tables.nothing(library, how, range(0))
     if not parts:
-        raise ArgumentError("none of the files has what is requested")
+        raise ArgumentError("there are no files")
     return _joined(parts, libraries.canonical(library))
 
 
 @checked
-def num_entries(paths: Files) -> Iterator[tuple[str, str, int]]:
+def num_entries(paths: ManyFiles) -> Iterator[tuple[str, str, int]]:
     """Iterate over path, name of the object, and number of entries of each file."""
-    for source in _sources(paths, False):
+    for source in opened_trees(paths, False):
         yield source.file_path, source.object_path.strip("/").partition(";")[0], source.num_entries
 
 
-def _sources(files: Files, allow_missing: bool) -> Iterator[Nodes[Any]]:
+def opened_trees(files: ManyFiles, allow_missing: bool) -> Iterator[Nodes[Any]]:
+    """Iterate over the trees, RNTuples or branches of files, which are opened one by one.
+
+    With `allow_missing`, files without the object are left out, as in uproot.
+    """
     for file, name in _named(files):
         if isinstance(file, Nodes):
             yield file
             continue
-        opened = open(file)
+        try:
+            opened = open(file)
+        except NotFoundError:
+            if not allow_missing:
+                raise
+            continue
         if isinstance(opened, ReadOnlyDirectory):
             if name is None:
                 names = opened.directory.datasets()
@@ -237,7 +251,7 @@ def _sources(files: Files, allow_missing: bool) -> Iterator[Nodes[Any]]:
         yield opened
 
 
-def _named(files: Files) -> Iterator[tuple[Any, str | None]]:
+def _named(files: ManyFiles) -> Iterator[tuple[Any, str | None]]:
     """Iterate over files, and the names of the objects that are given apart."""
     if isinstance(files, Nodes):
         yield files, None

@@ -15,6 +15,7 @@ from nyssa.arguments.checks import checked
 from nyssa.arguments.options import AwkwardName, NumpyArray, NumpyName, PandasName
 from nyssa.arrays import libraries, to_numpy
 from nyssa.uproot import values
+from nyssa.uproot.interpretation.reading import other, read_as
 from nyssa.uproot.nodes import Nodes
 from nyssa.uproot.options import ArrayOptions, IgnoredOptions, accepted, clipped
 
@@ -133,11 +134,10 @@ class Node(Nodes[N]):
     ) -> Any:
         """Read the values, as `nyssa.Column.array` does."""
         accepted(options)
-        if interpretation is not None:
-            raise NotImplementedError(
-                "nyssa interprets branches itself; leave `interpretation` out"
-            )
         start, stop = clipped(entry_start, entry_stop, self.num_entries)
+        given = other(self, interpretation)
+        if given is not None:
+            return read_as(self, given, start, stop, library)
         made = self.column.array(entry_start=start, entry_stop=stop, library=library)
         if libraries.canonical(library) == "np":
             return values.objects(made, self.column.typename)

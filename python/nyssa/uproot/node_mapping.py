@@ -106,10 +106,13 @@ class NodeMapping(Closable, Mapping[Any, Any], Generic[N]):
         ignore_duplicates: bool = False,
     ) -> Iterator[tuple[str, N]]:
         """Iterate over pairs of name and branch (or field); see `keys`."""
-        del ignore_duplicates  # nyssa gives branches of equal names different paths.
         chosen = filter_branch or filter_field
+        seen: set[str] = set()
         for node in self._walk(filter_name, filter_typename, chosen, recursive):
-            yield (self._relative(node._path) if full_paths else node.name), node
+            name = self._relative(node._path) if full_paths else node.name
+            if not (ignore_duplicates and name in seen):
+                yield name, node
+            seen.add(name)
 
     def keys(self, **filters: Unpack[NodeFilters]) -> list[str]:  # type: ignore[override]
         """Return the names of the branches (or fields), with those below them.

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeVar, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NamedTuple,
+    TextIO,
+    TypeAlias,
+    TypeVar,
+    overload,
+)
 
 import awkward as ak
 import numpy as np
@@ -15,10 +24,11 @@ from nyssa.arguments.checks import checked
 from nyssa.arguments.names import NameFilter, names_of, not_found
 from nyssa.arguments.options import AwkwardName, NumpyArray, NumpyArrays, NumpyName, PandasName
 from nyssa.arguments.sizes import bytes_of
-from nyssa.arrays import libraries
+from nyssa.arrays import lazy_arrays, libraries
 from nyssa.errors import ArgumentError
 from nyssa.read.columns import Names
 from nyssa.uproot import tables, values
+from nyssa.uproot.interpretation.reading import separated
 from nyssa.uproot.node_mapping import NodeMapping
 from nyssa.uproot.options import (
     IgnoredOptions,
@@ -35,7 +45,18 @@ if TYPE_CHECKING:
 
     from nyssa.uproot.node import Node
 
-__all__ = ["Nodes"]
+__all__ = ["Access", "Expressions", "Nodes"]
+
+Expressions: TypeAlias = Any
+"""Names and expressions, a dict from names to interpretations, or pairs of these."""
+
+
+class Access(NamedTuple):
+    """What `access_log` gets for a branch (or field) that is read."""
+
+    branch: str
+    """The name of the branch."""
+
 
 N = TypeVar("N", bound="Node[Any]")
 """`TBranch` or `RField`."""
@@ -122,7 +143,7 @@ class Nodes(NodeMapping[N]):
     @checked
     def arrays(
         self,
-        expressions: Names = None,
+        expressions: Expressions = None,
         cut: str | None = None,
         *,
         filter_name: NameFilter = None,
@@ -143,7 +164,11 @@ class Nodes(NodeMapping[N]):
         The names in the result are those that were requested. With `ak_add_doc`, awkward arrays
         have the titles as documentation.
         """
+        log: Any = options.pop("access_log", None)
         accepted(options)
+        if log is not None and not virtual:
+            raise ArgumentError("access_log= cannot be used with 'virtual=False'")
+        expressions, given = separated(expressions)
         if how is not None and not isinstance(how, (str, type)):
             raise ArgumentError(f"how is tuple, list, dict or a text, not {type(how).__name__}")
         requested = self._requested(
@@ -152,20 +177,54 @@ class Nodes(NodeMapping[N]):
         start, stop = clipped(entry_start, entry_stop, self.num_entries)
         if not requested:
             return tables.nothing(library, how, range(0) if self._is_tree else range(start, stop))
-        given = dict(aliases or {})
+        if given:
+            return self._reinterpreted(requested, given, cut, range(start, stop), library, how)
+        aliases = dict(aliases or {})
+        names = list(dict.fromkeys(column for _, column in requested))
+        if log is not None:
+            table = lazy_arrays.record(
+                self._root.dataset._core,
+                names,
+                start,
+                stop,
+                None,
+                lambda name: log.append(Access(self._root._names.names[name])),
+            )
+            return self._finished(table, requested, library, how, ak_add_doc)
         lazily: dict[str, Any] = {"lazy": True} if virtual and library == "ak" else {}
         table = self._root.dataset.arrays(
-            list(dict.fromkeys(column for _, column in requested)),
+            names,
             cut=cut,
-            aliases=given,
+            aliases=aliases,
             entry_start=start,
             entry_stop=stop,
             library=library,
             **lazily,
         )
         if cut is not None and libraries.canonical(library) == "pd":
-            table.index = start + np.flatnonzero(self._passing(cut, given, start, stop))
+            table.index = start + np.flatnonzero(self._passing(cut, aliases, start, stop))
         return self._finished(table, requested, library, how, ak_add_doc)
+
+    def _reinterpreted(
+        self,
+        requested: list[tuple[str, str]],
+        given: Mapping[str, Any],
+        cut: str | None,
+        entries: range,
+        library: str,
+        how: Any,
+    ) -> Any:
+        """Return branches, some of them by another interpretation than their own."""
+        if cut is not None:
+            raise NotImplementedError("interpretations and a cut do not go together here")
+        columns = {
+            name: self[name].array(given.get(name), entries.start, entries.stop, library=library)
+            for name, _ in requested
+        }
+        table: Any = tables.Table(columns, len(entries))
+        if libraries.canonical(library) == "pd":
+            table = libraries.optional("pandas").DataFrame(columns)
+        return values.group(table, [(name, name) for name in columns], library, how)
 
     @property
     def _is_tree(self) -> bool:
@@ -264,7 +323,7 @@ class Nodes(NodeMapping[N]):
     @checked
     def iterate(
         self,
-        expressions: Names = None,
+        expressions: Expressions = None,
         cut: str | None = None,
         *,
         filter_name: NameFilter = None,
@@ -291,15 +350,16 @@ class Nodes(NodeMapping[N]):
             "filter_typename": filter_typename,
             "filter_branch": filter_branch or filter_field,
         }
+        names, _ = separated(expressions)
         start, stop = clipped(entry_start, entry_stop, self.num_entries)
         size = step_size
-        has_nothing = self._is_tree and not self._requested(expressions, *filters.values())
+        has_nothing = self._is_tree and not self._requested(names, *filters.values())
         if has_nothing and cut is None:
             return
         if not isinstance(size, (int, np.integer)):
             # The branches of the cut are not counted.
             everything = max(1, stop - start)
-            size = everything if has_nothing else self.num_entries_for(size, expressions, **filters)
+            size = everything if has_nothing else self.num_entries_for(size, names, **filters)
         for first in range(start, stop, int(size)):
             last = min(first + int(size), stop)
             arrays = self.arrays(

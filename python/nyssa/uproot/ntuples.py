@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -52,9 +53,16 @@ class HasFields(Nodes["RField"]):
             (path, path) for path in paths if not any(item in chosen for item in self._above(path))
         ]
 
+    def to_akform(self, **filters: Any) -> tuple[Form, list[str] | None]:
+        """Return the form of the arrays, and the names on the path of a field; see `arrays`."""
+        form = self.arrays(entry_stop=0, **filters).layout.form
+        return form, self._path.split(".") if self._path else None
+
     def _find(self, where: str) -> str | None:
-        # Names of fields have no slash.
-        return super()._find(where.strip("/").replace("/", "."))
+        # Names of fields have no slash. The items of tuples are `0`, `1` and so on in uproot.
+        path = re.sub(r"[/\\]", ".", where.strip("/"))
+        found = super()._find(path)
+        return found or super()._find(re.sub(r"(?<=\.)(\d+)(?=\.|$)", r"_\1", path))
 
     def _above(self, path: str) -> Iterator[str]:
         while path in self._index.above and (path := self._index.above[path]):

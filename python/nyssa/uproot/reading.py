@@ -40,7 +40,7 @@ def open(path: Any, **options: object) -> Any:
         [(file_path, inner)] = path.items()
     elif hasattr(path, "storage_options"):
         file_path = path if path.storage_options and "://" in str(path) else plain(path)
-    elif isinstance(path, str) and "::" not in path:
+    elif isinstance(path, str) and "::" not in plain(path):
         file_path, inner = split(plain(path))
     file_path = opened(file_path, "rb")
     opened_file = nyssa.open({file_path: ""} if isinstance(file_path, str) else file_path)

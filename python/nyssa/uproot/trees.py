@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from typing_extensions import Unpack
@@ -13,6 +14,8 @@ from nyssa import _core
 from nyssa.objects import Object
 from nyssa.uproot import values
 from nyssa.uproot.compression import Compression, of_code
+from nyssa.uproot.interpretation.base import Interpretation
+from nyssa.uproot.interpretation.of_branch import interpretation_of
 from nyssa.uproot.node import Node
 from nyssa.uproot.nodes import Nodes
 from nyssa.uproot.options import NodeFilters
@@ -87,6 +90,11 @@ class TBranch(Node["TBranch"], HasBranches):
             raise NotImplementedError("nyssa has the members of branches of the first level only")
         return stored
 
+    @cached_property
+    def interpretation(self) -> Interpretation:
+        """Return how uproot would read it; nyssa reads by the types in the file."""
+        return interpretation_of(self)
+
     @property
     def classname(self) -> str:
         """Return the C++ class, such as ``TBranchElement``."""
@@ -108,6 +116,22 @@ class TBranch(Node["TBranch"], HasBranches):
         if not 0 <= basket_num < len(offsets) - 1:
             raise IndexError(f"basket {basket_num} is not among the {self.num_baskets} baskets")
         return offsets[basket_num], offsets[basket_num + 1]
+
+    def entries_to_ranges_or_baskets(
+        self, entry_start: int, entry_stop: int
+    ) -> list[tuple[int, tuple[int, int]]]:
+        """Return the numbers of the baskets with some entries, and their bytes in the file."""
+        seeks, sizes = (list(self.member(name)) for name in ("fBasketSeek", "fBasketBytes"))
+        return [
+            (number, (int(seeks[number]), int(seeks[number] + sizes[number])))
+            for number, (start, stop) in enumerate(pairwise(self.entry_offsets))
+            if start < entry_stop and entry_start < stop
+        ]
+
+    @property
+    def cache_key(self) -> str:
+        """Return a text that names the branch."""
+        return f"{self.file.hex_uuid}:{self._root.object_path}:{self._path}({self.index})"
 
     @property
     def compressed_bytes(self) -> int:
@@ -185,6 +209,11 @@ class TTree(HasBranches, Root[TBranch]):
     def compressed_bytes(self) -> int:
         """Return the bytes of all baskets in the file, with their keys."""
         return sum(node.compressed_bytes for node in self._stored_nodes())
+
+    @property
+    def compression_ratio(self) -> float:
+        """Return how many times smaller the baskets are in the file."""
+        return self.uncompressed_bytes / self.compressed_bytes
 
     @property
     def uncompressed_bytes(self) -> int:

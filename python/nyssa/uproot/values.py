@@ -9,7 +9,14 @@ from typing import Any
 
 import awkward as ak
 import numpy as np
-from awkward.contents import Content, ListOffsetArray, NumpyArray, RecordArray, RegularArray
+from awkward.contents import (
+    ByteMaskedArray,
+    Content,
+    ListOffsetArray,
+    NumpyArray,
+    RecordArray,
+    RegularArray,
+)
 
 from nyssa.arrays import groups, libraries
 from nyssa.objects import Object
@@ -153,6 +160,8 @@ def _object(value: Any, kind: str) -> Any:
             is_base = _BASE.fullmatch(name) and isinstance(element, dict)
             members.update(element if is_base else {name: element})
         members = {name: _object(element, "") for name, element in members.items()}
+        if kind.rstrip("[]") == "TRefArray":
+            members = {**members, "refs": np.asarray(members["fUIDs"])}
         return Object(kind, (), members, tuple(members))
     if not isinstance(value, (list, tuple)):
         return value
@@ -174,11 +183,24 @@ def awkward(array: ak.Array, kind: str, classes: Classes, tree: bool) -> ak.Arra
 
     The members of base classes are among the members of the class, but not ``TObject``'s, and
     records have the name of their class. Pairs have the fields ``first`` and ``second`` in a
-    `tree`; all other tuples have no names.
+    `tree`; all other tuples have no names. Numbers can be written to.
     """
     layout = ak.to_layout(array)
-    made = _layout(layout, kind, classes, tree)
+    made = _own(_layout(layout, kind, classes, tree))
     return array if made is layout else ak.Array(made)
+
+
+def _own(layout: Content) -> Content:
+    """Return an array whose numbers can be written to, as uproot's; those of nyssa are shared."""
+    if isinstance(layout, NumpyArray):
+        data = layout.data
+        shared = isinstance(data, np.ndarray) and not data.flags.writeable
+        return layout.copy(data=data.copy()) if shared else layout
+    if isinstance(layout, RecordArray):
+        return layout.copy(contents=[_own(item) for item in layout.contents])
+    if isinstance(layout, (ListOffsetArray, RegularArray, ByteMaskedArray)):
+        return layout.copy(content=_own(layout.content))
+    return layout
 
 
 def _layout(layout: Content, kind: str, classes: Classes, tree: bool) -> Content:
@@ -199,7 +221,12 @@ def _layout(layout: Content, kind: str, classes: Classes, tree: bool) -> Content
         ]
         pair = ["first", "second"] if tree and head == "pair" else None
         return RecordArray(parts, pair, length=layout.length)
+    if not names and tree is False:
+        return RecordArray([], None, length=layout.length)
     members = _spliced(layout, kind, classes, tree)
+    if kind == "TRefArray":
+        sizes = ak.to_layout(ak.values_astype(ak.num(ak.Array(members["fUIDs"])), np.int32))
+        members = {"fSize": sizes, "fName": members["fName"], "refs": members["fUIDs"]}
     # uproot names the records of objects that have numbers only.
     named = tree and kind in classes and all(map(_of_numbers, members.values()))
     parameters = {"__record__": kind} if named else None

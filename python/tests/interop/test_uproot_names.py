@@ -307,8 +307,48 @@ def test_options_of_uproot_are_known_and_others_refused(tmp_path: Path) -> None:
     assert found.arrays(decompression_executor=None, array_cache=None).x.to_list() == [0, 1, 2]
     with pytest.raises(TypeError, match="'wrong'"):
         found.arrays(wrong=1)
-    with pytest.raises(NotImplementedError, match="interprets branches itself"):
-        found["x"].array("int64")
+
+
+@pytest.mark.parametrize(
+    ("branch", "given"),
+    [
+        ("x", mine.AsDtype(">i4")),
+        ("x", mine.AsStrings()),
+        ("x", mine.AsJagged(mine.AsDtype(">i8"))),
+        ("j", mine.AsDtype(">f4")),
+        ("j", mine.AsJagged(mine.AsDtype(">f8"))),
+        ("s", mine.AsObjects(mine.AsVector(True, mine.AsString(False)))),
+    ],
+)
+def test_interpretations_that_do_not_fit_are_refused_by_name(
+    tmp_path: Path, branch: str, given: Any
+) -> None:
+    path = tmp_path / "interpretations.root"
+    with uproot.recreate(path) as file:
+        columns = {"x": np.arange(3), "j": ak.Array([np.ones(1, "f4"), [], []]), "s": ["a", "", ""]}
+        columns["j"] = ak.values_astype(columns["j"], np.float32)
+        file.mktree("t", columns)
+    found = mine.open(path)["t"][branch]
+    with pytest.raises(ValueError, match=f"t;1:{branch} is As") as caught:
+        found.array(given)
+    assert repr(found.interpretation) in str(caught.value)
+    assert repr(given) in str(caught.value)
+    with pytest.raises(TypeError, match="an interpretation is such as"):
+        found.array(3)
+
+
+@needs_data
+@pytest.mark.parametrize("name", TREES)
+def test_interpretations(name: str) -> None:
+    other, ours = (one.open(f"{tree(name)}:{TREES[name]}") for one in (uproot, mine))
+    pairs = [(branch, ours[key]) for key, branch in other.items() if not len(branch.branches)]
+    # The counter of a member is unsigned in uproot.
+    different = {
+        (a.name, repr(a.interpretation), repr(b.interpretation))
+        for a, b in pairs
+        if repr(a.interpretation) != repr(b.interpretation) and a.name != "N"
+    }
+    assert not different
 
 
 def test_update_extends_a_tree(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@
 //! | `Map` | `std::map<K,V>` |
 //! | `FixedSizeList` | `std::array<T,N>` |
 //! | `FixedSizeBinary` | `std::array<std::byte,N>` |
-//! | `Struct` | untyped record |
+//! | `Struct` | untyped record; also for a tuple with items that have no type name |
 //! | `Union` | `std::variant<…>`; a first child of type `Null` is no alternative |
 //! | `Dictionary` | its values |
 //!
@@ -178,7 +178,7 @@ impl Converter<'_> {
                         Ok(pair) => FieldType::Pair(Box::new(pair)),
                         Err(_) => return Err(unsupported(data_type)),
                     },
-                    ("std::tuple", _) => FieldType::Tuple(types(members)),
+                    ("std::tuple", _) => tuple(members),
                     _ if user => {
                         class(&name.map(ToString::to_string).unwrap_or_default(), members, field)
                     }
@@ -226,6 +226,14 @@ impl Converter<'_> {
 
 fn types(members: Vec<(String, FieldType)>) -> Vec<FieldType> {
     members.into_iter().map(|(_, member)| member).collect()
+}
+
+/// Makes a tuple. A tuple has the types of its items in its name; if one of them has none, it is an untyped record.
+fn tuple(members: Vec<(String, FieldType)>) -> FieldType {
+    match members.iter().all(|(_, item)| item.type_name().is_ok_and(|name| !name.is_empty())) {
+        true => FieldType::Tuple(types(members)),
+        false => FieldType::Record(members),
+    }
 }
 
 /// Makes a class of the members of a struct. The members `:_0`, … are its base classes.

@@ -8,6 +8,8 @@ from typing import Any
 import awkward as ak
 import numpy as np
 
+from nyssa.errors import ArgumentError
+
 
 def as_mapping(data: object) -> Mapping[Any, Any]:
     """Return data that are a mapping; an empty one for all other data."""
@@ -51,10 +53,27 @@ def _array(lists: list[Any]) -> Any:
     return array if array.dtype.kind in "biuf" else ak.Array(lists)
 
 
+def parsed(kind: Any) -> Any:
+    """Return the type of a text with records, such as ``var * {pt: float32}``; all else as it is.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) for a text that awkward does not know as a type.
+    """
+    if not isinstance(kind, str) or "{" not in kind:
+        return kind
+    try:
+        return ak.types.from_datashape(kind, highlevel=False)
+    # The parser of awkward has errors of its own.
+    except Exception as error:  # noqa: BLE001
+        raise ArgumentError(f"{kind!r} is not a type of awkward: {error}") from None
+
+
 def typed(data: Any) -> Any:
     """Return types that are awkward's as text, which nyssa takes."""
     if isinstance(data, ak.forms.Form) and isinstance(data.type, ak.types.RecordType):
-        return {name: str(data.type.content(name)) for name in data.fields}
+        return ak.Array(data.length_zero_array(highlevel=False))
     if isinstance(data, Mapping):
         return {name: typed_one(item) for name, item in data.items()}
     return data

@@ -7,6 +7,8 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
+import awkward as ak
+import numpy as np
 from typing_extensions import TypedDict, Unpack
 
 import nyssa
@@ -14,8 +16,8 @@ from nyssa._core import printable
 from nyssa.arguments.names import NameFilter, matcher, not_found
 from nyssa.arguments.options import KeyFilters, SupportsWrite
 from nyssa.arrays import from_types, libraries
-from nyssa.errors import OutputExistsError
-from nyssa.objects import Object
+from nyssa.errors import ArgumentError, OutputExistsError
+from nyssa.objects import Object, Profile
 from nyssa.read.file import DIRECTORIES
 from nyssa.uproot.any_directory import AnyDirectory
 from nyssa.uproot.compression import ZLIB, Compression, checked, of_setting, setting
@@ -222,10 +224,15 @@ class WritableDirectory(AnyDirectory):
             self.mkdir(name).copy_from(data, require_matches=False)
             return
         path = self._full(name)
+        if isinstance(data, (ak.contents.Content, ak.forms.Form)) and not data.is_record:
+            raise TypeError(f"{name}: give an ak.Array of records, not a {type(data).__name__}")
         written = keyed_objects.to_object(path, data)
+        if isinstance(data, Mapping) and from_types.empty(data) is not None:
+            raise ArgumentError(f"{name}: these are types; mkrntuple and mktree take them")
         if written is None:
             self.mkrntuple(name, data)
             return
+        _count_as_uproot(written, data)
         self._top.writer[path] = written
         self._top._add(path, written.class_name, _renamed(written, path.rpartition("/")[2]))
 
@@ -309,6 +316,20 @@ def _renamed(given: Object, name: str) -> Object:
     named = copy.copy(given)
     named._members = {**given.all_members, "fName": name}
     return named
+
+
+def _count_as_uproot(written: Object, data: Any) -> None:
+    """Set the number of entries that uproot gives a histogram of another package.
+
+    It is ``metadata["fEntries"]``, or else the sum of all weights.
+    """
+    if isinstance(data, Object) or not written.has_member("fEntries"):
+        return
+    metadata = getattr(data, "metadata", None)
+    if isinstance(metadata, Mapping) and "fEntries" in metadata:
+        written._members["fEntries"] = float(metadata["fEntries"])
+    elif not isinstance(written, Profile) and written.has_member("fArray"):
+        written._members["fEntries"] = float(np.sum(written.member("fArray")))
 
 
 _COPY = ("filter_name", "filter_classname", "require_matches")

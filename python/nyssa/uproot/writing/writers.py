@@ -13,7 +13,7 @@ from typing_extensions import Self
 import nyssa
 from nyssa._core import printable
 from nyssa.arguments.names import not_found
-from nyssa.errors import ArgumentError
+from nyssa.errors import ArgumentError, UnsupportedError
 from nyssa.uproot.compression import Compression, checked, setting
 from nyssa.uproot.trees import TTree
 from nyssa.uproot.writing.counters import Counters
@@ -23,6 +23,7 @@ from nyssa.uproot.writing.types import (
     columns_of,
     list_members_of,
     members_of,
+    parsed,
     type_of,
     typed_one,
 )
@@ -116,8 +117,33 @@ class WritableNTuple(Written):
 
         As in uproot, nothing happens without fields.
         """
+        for name in new_fields:
+            self._check_subfield(name)
         if new_fields:
             self.writer.add_fields(new_fields)
+
+    def _check_subfield(self, name: str) -> None:
+        """Raise an error for the path of a subfield, which nyssa does not add."""
+        *above, last = name.split(".")
+        if not above:
+            return
+        fields: Mapping[str, Any] = self.writer._forms
+        for parent in above:
+            form = fields.get(parent)
+            if form is None:
+                raise ArgumentError(f"{name}: the field {parent!r} is not found")
+            if form["class"] != "RecordArray":
+                raise ArgumentError(
+                    f"{name}: {parent!r} is not a record, its type is {form['class']}"
+                )
+            names = form["fields"] or map(str, range(len(form["contents"])))
+            fields = dict(zip(names, form["contents"], strict=True))
+        if last in fields:
+            raise ArgumentError(f"{name}: this field already exists")
+        raise UnsupportedError(
+            f"{name}: nyssa adds fields of the first level, not members of a record; "
+            "add a field of another name"
+        )
 
 
 def _zeros(data: Any, entries: int) -> Any:
@@ -256,7 +282,8 @@ class WritableTree(Written):
         if not isinstance(data, Mapping):
             return data
         types: dict[str, Any] = {}
-        for name, item in data.items():
+        for name, given in data.items():
+            item = parsed(given)
             members, lists = members_of(item), list_members_of(item)
             if members is None and lists is None:
                 types[name] = typed_one(item)
