@@ -1,9 +1,11 @@
 """Reads, writes, converts and tunes CERN's RNTuple and TTree data without ROOT.
 
 >>> import nyssa
->>> events = nyssa.open("file.root:Events")
->>> events.arrays(["Jet_pt", "Jet_eta"], entry_stop=1000)
->>> nyssa.convert("tree.root", "ntuple.root", verify=True)
+>>> events = nyssa.open("events.root:Events")
+>>> jets = events.arrays(["Jet_pt", "Jet_eta"], entry_stop=1000)
+>>> len(jets), jets.fields
+(1000, ['Jet_pt', 'Jet_eta'])
+>>> _ = nyssa.convert("events.root", "ntuple.root", verify=True)
 >>> with nyssa.recreate("out.root") as file:
 ...     file["Events"] = {"x": [1.0, 2.0], "jets": [[1.5], []]}
 
