@@ -10,6 +10,7 @@ import doctest
 import inspect
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import awkward as ak
@@ -37,15 +38,28 @@ NAMES = [
     "nyssa",
     *(f"nyssa.{name}" for name in FUNCTIONS.split()),
     *(f"nyssa.{home.__name__}.{name}" for home, names in METHODS.items() for name in names.split()),
+    "nyssa.coffea",
+    "nyssa.coffea.events",
+    "nyssa.coffea.factory",
 ]
-NEEDS = {"nyssa.dask": "dask_awkward", "nyssa.plot_trace": "matplotlib"}
+NEEDS = {
+    "nyssa.coffea": "coffea",
+    "nyssa.coffea.events": "coffea",
+    "nyssa.coffea.factory": "coffea",
+    "nyssa.dask": "dask_awkward",
+    "nyssa.plot_trace": "matplotlib",
+}
 #: They take seconds: each combination is measured in a process of its own.
 SLOW = {"nyssa.study"}
+pytestmark = pytest.mark.filterwarnings("ignore")
+
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 def found(name: str) -> object:
     """Return what has the name."""
+    if name.startswith("nyssa.coffea"):
+        import_module("nyssa.coffea")
     value: object = nyssa
     for part in name.split(".")[1:]:
         value = getattr(value, part)
@@ -82,12 +96,12 @@ def test_all_functions_are_listed() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_example_of_a_name(name: str, folder: Path) -> None:
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name], reason=f"no {NEEDS[name]}")
     text = inspect.getdoc(found(name)) or ""
     names = {"nyssa": nyssa, "np": np, "ak": ak}
     example = doctest.DocTestParser().get_doctest(text, names, name, None, 0)
     assert example.examples, f"{name} has no example"
-    if name in NEEDS:
-        pytest.importorskip(NEEDS[name], reason=f"no {NEEDS[name]}")
     if name in SLOW:
         pytest.skip("it takes seconds; python/tests/studies runs it")
     report: list[str] = []
