@@ -46,6 +46,7 @@ from nyssa.errors import (
 if TYPE_CHECKING:
     from nyssa import campaign, objects, reports
     from nyssa.interop.dask import dask, dask_write
+    from nyssa.interop.graphed import graphed
     from nyssa.jobs.convert import convert
     from nyssa.jobs.digest import digest
     from nyssa.jobs.merge import merge
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
 # the command line, which is in this package, does not need it.
 _NAMES = {
     "interop.dask": "dask dask_write",
+    "interop.graphed": "graphed",
     "jobs.convert": "convert",
     "jobs.digest": "digest",
     "jobs.merge": "merge",
@@ -164,6 +166,7 @@ __all__ = [
     "errors",
     "estimate_write_memory",
     "graph",
+    "graphed",
     "inspect",
     "io_stats",
     "iterate",

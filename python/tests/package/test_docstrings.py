@@ -31,7 +31,7 @@ METHODS = {
 }
 FUNCTIONS = (
     "ReadRules chain column_precision concatenate convert dask diff digest estimate_write_memory "
-    "graph inspect io_stats iterate join merge monitor num_entries open partitions plot_trace "
+    "graph graphed inspect io_stats iterate join merge monitor num_entries open partitions plot_trace "
     "profile record recreate rewrite study trace_summary tune update verify"
 )
 NAMES = [
@@ -47,6 +47,7 @@ NEEDS = {
     "nyssa.coffea.events": "coffea",
     "nyssa.coffea.factory": "coffea",
     "nyssa.dask": "dask_awkward",
+    "nyssa.graphed": "graphed",
     "nyssa.plot_trace": "matplotlib",
 }
 #: They take seconds: each combination is measured in a process of its own.
