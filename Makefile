@@ -143,7 +143,7 @@ $(VENV)-coffea/.installed: requirements/coffea.txt
 
 # coffea and what it needs takes a gigabyte, so these tests are not among those that decide on a change.
 test-coffea: build $(VENV)-coffea/.installed
-	PYTHONPATH=python $(VENV)-coffea/bin/python -m pytest -q -rs python/tests/interop/test_coffea.py python/tests/interop/test_agc.py
+	PYTHONPATH=python $(VENV)-coffea/bin/python -m pytest -q -rs python/tests/interop/test_coffea.py python/tests/interop/test_agc.py python/tests/package/test_tutorials.py
 
 lint: format build $(VENV)/.installed-test
 	cargo clippy --all-targets --quiet -- -D warnings

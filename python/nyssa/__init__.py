@@ -1,9 +1,11 @@
 """Reads, writes, converts and tunes CERN's RNTuple and TTree data without ROOT.
 
 >>> import nyssa
->>> events = nyssa.open("file.root:Events")
->>> events.arrays(["Jet_pt", "Jet_eta"], entry_stop=1000)
->>> nyssa.convert("tree.root", "ntuple.root", verify=True)
+>>> events = nyssa.open("events.root:Events")
+>>> jets = events.arrays(["Jet_pt", "Jet_eta"], entry_stop=1000)
+>>> len(jets), jets.fields
+(1000, ['Jet_pt', 'Jet_eta'])
+>>> _ = nyssa.convert("events.root", "ntuple.root", verify=True)
 >>> with nyssa.recreate("out.root") as file:
 ...     file["Events"] = {"x": [1.0, 2.0], "jets": [[1.5], []]}
 
@@ -44,6 +46,7 @@ from nyssa.errors import (
 if TYPE_CHECKING:
     from nyssa import campaign, objects, reports
     from nyssa.interop.dask import dask, dask_write
+    from nyssa.interop.graphed import graphed
     from nyssa.jobs.convert import convert
     from nyssa.jobs.digest import digest
     from nyssa.jobs.merge import merge
@@ -83,6 +86,7 @@ if TYPE_CHECKING:
 # the command line, which is in this package, does not need it.
 _NAMES = {
     "interop.dask": "dask dask_write",
+    "interop.graphed": "graphed",
     "jobs.convert": "convert",
     "jobs.digest": "digest",
     "jobs.merge": "merge",
@@ -171,6 +175,7 @@ __all__ = [
     "errors",
     "estimate_write_memory",
     "graph",
+    "graphed",
     "histograms",
     "inspect",
     "io_stats",

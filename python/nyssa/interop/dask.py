@@ -13,9 +13,10 @@ from nyssa.arguments.names import NameFilter
 from nyssa.arguments.sizes import threads_of
 from nyssa.errors import ArgumentError
 from nyssa.files.reopen import absolute
+from nyssa.interop.projected import form_of
 from nyssa.jobs.merge import merge
 from nyssa.read.chain import Files
-from nyssa.read.partitions import Partition, opened, partitions
+from nyssa.read.partitions import Partition, partitions
 from nyssa.read.reading import DEFAULT_STEP
 from nyssa.write.recreate import recreate
 
@@ -30,15 +31,17 @@ def dask(
     files: Files,
     *,
     step_size: int | str = DEFAULT_STEP,
+    schema: str | None = None,
     filter_name: NameFilter = None,
     threads: int | None = 1,
 ) -> dask_awkward.Array:
     """Return files as a collection of dask-awkward, which reads only the columns that are used.
 
-    >>> events = nyssa.dask("run3/*.root:Events", step_size="100 MB")
-    >>> hist = events.Jet_pt[events.nMuon > 1].compute()
+    >>> events = nyssa.dask("run1/*.root:Events", step_size="100 MB")
+    >>> len(events.Jet_pt[events.nMuon > 1].compute())
+    13526
 
-    The files are opened once to find their partitions. All files must have the same columns.
+    The files are opened once to find their partitions, and once more with ``schema="union"``.
 
     Parameters
     ----------
@@ -46,6 +49,9 @@ def dask(
         Files as for `chain`, without datasets that are open.
     step_size
         Size of a partition, as in `Dataset.partitions`.
+    schema
+        `None`: all files have the columns of the first one. ``"union"``: the columns of any file,
+        as in `chain`; what a file does not have is null.
     filter_name
         Which columns there are, as in `Dataset.arrays`.
     threads
@@ -81,8 +87,9 @@ def of_partitions(
     if not parts:
         raise ArgumentError("the files have no entries")
     workers = threads_of(threads) or 1
-    form = opened(parts[0]).form(filter_name=filter_name)
-    reader = ReadPartition(form, form, workers)
+    places = dict.fromkeys(f"{item.url}:{item.path}" for item in parts)
+    form, union = form_of([*places], schema, filter_name)
+    reader = ReadPartition(form, form, workers, union=union)
     # dask takes two collections with one name for one. The versions of the files are in no tuple.
     token = tokenize(reader, parts, [item.version for item in parts])
     return dask_awkward.from_map(

@@ -112,8 +112,10 @@ def convert(
 
     A file is converted as a whole: each TTree becomes an RNTuple at its path.
 
-    >>> nyssa.convert("file.root:Events", "events.root")["entries"]
-    >>> [one["ntuple"] for one in nyssa.convert("file.root", "out.root")]
+    >>> nyssa.convert("events.root:Events", "ntuple.root", verify=True)["entries"]
+    20000
+    >>> nyssa.open("ntuple.root:Events")
+    <RNTuple 'Events' (24 columns, 20000 entries)>
 
     Parameters
     ----------

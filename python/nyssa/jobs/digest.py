@@ -64,8 +64,9 @@ def digest(
     threads. A TTree, the RNTuple made from it, and copies in other files have the same digests.
     `convert` reports the digests of the branches that it read.
 
-    >>> report = nyssa.convert("tree.root:Events", "out.root")
-    >>> assert nyssa.digest("out.root", compare=report)["equal"]
+    >>> report = nyssa.convert("events.root:Events", "ntuple.root")
+    >>> nyssa.digest("ntuple.root:Events", compare=report)["equal"]
+    True
 
     Parameters
     ----------

@@ -82,8 +82,9 @@ def merge(
 ) -> MergeReport | list[MergeReport]:
     """Merge RNTuples, TTrees and histograms in a new file.
 
-    >>> nyssa.merge(["a.root", "b.root"], "all.root")
-    >>> nyssa.merge(["a.root:Events", "b.root:dir/Events"], "events.root")
+    >>> _ = nyssa.merge(["run1/a.root", "run1/b.root"], "all.root")
+    >>> nyssa.open("all.root:Events").num_entries
+    40000
 
     Every RNTuple and every TTree of the files is merged, matched by its path.
 

@@ -61,6 +61,11 @@ def rewrite(
 ) -> list[RewriteReport]:
     """Write an RNTuple or a TTree again in a new file.
 
+    >>> cut = "nMuon >= 2"
+    >>> _ = nyssa.rewrite("events.root:Events", "skim.root", include=["Muon_*"], cut=cut)
+    >>> nyssa.open("skim.root:Events").num_entries
+    6763
+
     Names, C++ types, versions and values stay the same. An RNTuple is decoded, and its encoding is
     chosen again. The entries of a TTree, which may be of any class, are packed into other baskets
     without being decoded; what no option changes stays as it is, also the compression.

@@ -159,9 +159,9 @@ def tune(
     report has all trials, the recommended options with the reason of each, and what the whole
     dataset is expected to take. Its profile is what `convert`, `rewrite` and campaigns take.
 
-    >>> report = nyssa.tune("run3.root:Events", objective="size", budget=20)
+    >>> report = nyssa.tune("events.root:Events", objective="size", budget=0.2)
     >>> report.write("options.toml")
-    >>> nyssa.convert("run3.root:Events", "out.root", profile="options.toml")
+    >>> _ = nyssa.convert("events.root:Events", "tuned.root", profile="options.toml")
 
     Parameters
     ----------

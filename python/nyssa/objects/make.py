@@ -122,6 +122,11 @@ def graph(
 ) -> Graph:
     """Return a new graph of points, to be written: ``file["g"] = nyssa.graph(x, y)``.
 
+    >>> with nyssa.recreate("graphs.root") as file:
+    ...     file["g"] = nyssa.graph([1, 2, 3], [2.0, 4.0, 8.0], y_errors=[0.1, 0.2, 0.4])
+    >>> nyssa.open("graphs.root:g").classname
+    'TGraphErrors'
+
     Parameters
     ----------
     x, y

@@ -19,8 +19,10 @@ def io_stats() -> IoStats:
 
     A child of `fork` begins with zero. `Dataset.io_stats` counts for one dataset.
 
-    >>> nyssa.io_stats().round_trips
-    4
+    >>> before = nyssa.io_stats().bytes_read
+    >>> arrays = nyssa.open("events.root:Events").arrays(["MET_pt"])
+    >>> nyssa.io_stats().bytes_read > before
+    True
     """
     return IoStats._of(json.loads(_core.io_stats()))
 
@@ -35,7 +37,7 @@ def record(path: str | os.PathLike[str]) -> Iterator[None]:
     `fork` is not recorded.
 
     >>> with nyssa.record("trace.jsonl"):
-    ...     events.arrays(["Muon_pt"])
+    ...     arrays = nyssa.open("events.root:Events").arrays(["MET_pt"])
 
     Parameters
     ----------

@@ -96,8 +96,9 @@ def profile() -> Profile:
     statement is in it, in all threads. There is one profile at a time.
 
     >>> with nyssa.profile() as profile:
-    ...     events = nyssa.open("run3.root:Events").arrays()
+    ...     arrays = nyssa.open("events.root:Events").arrays()
     >>> print(profile.table)
+    time: ...
     >>> profile.to_perfetto("trace.json")
 
     Returns

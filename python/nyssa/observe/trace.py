@@ -117,9 +117,9 @@ def trace_summary(path: str | os.PathLike[str]) -> TraceSummary:
     """Return what a recording of reads shows, as ``nyssa trace show`` does.
 
     >>> with nyssa.record("trace.jsonl"):
-    ...     events.arrays(["Muon_pt"])
-    >>> nyssa.trace_summary("trace.jsonl").bytes_read
-    1234567
+    ...     arrays = nyssa.open("events.root:Events").arrays(["MET_pt"])
+    >>> nyssa.trace_summary("trace.jsonl").by_file[0].name
+    'events.root'
 
     Parameters
     ----------

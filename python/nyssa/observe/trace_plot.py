@@ -26,7 +26,9 @@ REQUESTS, RANGES, IOPS, MARKS = "#2a78c2", "#8ab8e0", "#c2662a", "#2a9d5c"
 def plot_trace(path: str | os.PathLike[str], image: str | os.PathLike[str]) -> None:
     """Draw a recording of reads: rates over time, which bytes were read when, sizes of requests.
 
-    >>> nyssa.plot_trace("trace.jsonl", "trace.png")
+    >>> with nyssa.record("trace.jsonl"):
+    ...     arrays = nyssa.open("events.root:Events").arrays(["MET_pt"])
+    >>> _ = nyssa.plot_trace("trace.jsonl", "trace.png")
 
     Parameters
     ----------

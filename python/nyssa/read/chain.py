@@ -97,8 +97,9 @@ def chain(
 ) -> Chain:
     """Read many files, trees and RNTuples, as one dataset.
 
-    >>> events = nyssa.chain(["run1/*.root:Events", "run2/*.root:Events"], schema="union")
-    >>> events.arrays(["Jet_pt"], entry_start=1000, entry_stop=2000)
+    >>> events = nyssa.chain(["run1/*.root:Events", "run2"], schema="union", missing="default")
+    >>> events.num_entries
+    60000
 
     Every file is opened once to read its columns and its number of entries. A few files stay open;
     the others are opened again when they are read. If one of the files has a column in a form that

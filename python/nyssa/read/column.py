@@ -155,6 +155,12 @@ class Column(Hinting, NDArrayOperatorsMixin):
     ) -> Any:
         """Read the column into memory.
 
+        >>> events = nyssa.open("events.root:Events")
+        >>> events["nMuon"].array(library="np", entry_stop=5)
+        array([2, 1, 3, 1, 0], dtype=uint32)
+        >>> events["Muon_charge"].array(entry_stop=3).to_list()
+        [[1, -1], [1], [1, -1, 1]]
+
         With ``library="np"`` numbers have the shape ``(entries,)``, fixed arrays ``(entries, d1,
         ...)``, records of numbers are a structured array, strings are objects of type `str`, and
         jagged data are objects: one NumPy array for each entry. Numbers that may be missing are a

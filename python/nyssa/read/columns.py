@@ -111,6 +111,9 @@ class Columns(Choosable[_C]):
     def keys(self, **filters: Unpack[ColumnFilters]) -> list[str]:  # type: ignore[override]
         """Return the names of the columns, in their order in the file.
 
+        >>> nyssa.open("events.root:Events").keys(filter_name="Jet_*")
+        ['Jet_pt', 'Jet_eta', 'Jet_phi', 'Jet_mass', 'Jet_btag']
+
         Unlike in uproot, the default of `recursive` is `False`. With ``recursive=True`` the result
         also has the paths of the sub-branches of split branches (``"event/px"``), of subfields
         (``"s.x"``; ``"jets.pt"`` is a member of the items of a collection), and of the collections
@@ -128,7 +131,11 @@ class Columns(Choosable[_C]):
         filter_typename: NameFilter = None,
         recursive: bool = False,
     ) -> dict[str, str]:
-        """Return the C++ type name of each column; see `keys`."""
+        """Return the C++ type name of each column; see `keys`.
+
+        >>> nyssa.open("events.root:Events").typenames(filter_name="*Jet")
+        {'nJet': 'std::uint32_t'}
+        """
         name_accepts, type_accepts = matcher(filter_name), matcher(filter_typename)
         items = [item for name, item in self._items.items() if name_accepts(name)]
         if recursive:
@@ -142,6 +149,13 @@ class Columns(Choosable[_C]):
     @shows_keywords(ColumnFilters)
     def show(self, **filters: Unpack[ColumnFilters]) -> None:
         """Print the name, the C++ type and the Arrow type of each column, or why it cannot be read.
+
+        >>> nyssa.open("events.root:Events").show(filter_name="MET_*")
+        <TTree 'Events' (24 columns, 20000 entries)>
+        name     C++ type  reads as
+        -------  --------  --------
+        MET_pt   float     Float32
+        MET_phi  float     Float32
 
         The parameters are as in `keys`.
         """

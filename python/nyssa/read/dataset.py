@@ -61,8 +61,8 @@ class Dataset(Reading, Closable):
 
         For example, each range is read by another process:
 
-        >>> with ProcessPoolExecutor() as pool:
-        ...     jobs = [pool.submit(work, events, *one) for one in events.partitions()]
+        >>> nyssa.open("events.root:Events").partitions(step_size=10_000)
+        [(0, 10000), (10000, 20000)]
 
         The ranges cover the entries from `entry_start` to `entry_stop` in order, and end with
         clusters if a cluster fits. A cluster that is too large is divided into equal parts.
@@ -102,7 +102,10 @@ class Dataset(Reading, Closable):
     ) -> Dataset:
         """Return the entries that pass a cut as a dataset, with numbers from 0.
 
-        >>> events.with_cut("nMuon >= 2 && any(Muon_pt > 20)").arrays(["Muon_pt", "Muon_eta"])
+        >>> events = nyssa.open("events.root:Events")
+        >>> two = events.with_cut("nMuon >= 2 && Muon_charge[0] != Muon_charge[1]")
+        >>> two.num_entries
+        6763
 
         The language of cuts is described by ``nyssa rewrite --help`` (at ``--cut``). It may use
         the aliases of a TTree. The columns of the cut are read now, in small steps. All others are

@@ -105,7 +105,11 @@ class Directory(Choosable[Any]):
 
     @shows_keywords(KeyFilters, on=("recursive", "cycle"))
     def keys(self, **filters: Unpack[KeyFilters]) -> list[str]:  # type: ignore[override]
-        """Return the paths of all objects, with cycle (``"Events;1"``) unless ``cycle=False``."""
+        """Return the paths of all objects, with cycle (``"Events;1"``) unless ``cycle=False``.
+
+        >>> nyssa.open("events.root").keys()
+        ['Events;1']
+        """
         return list(dict.fromkeys(name for name, _ in self._listed(**filters)))
 
     @shows_keywords(KeyFilters, on=("recursive", "cycle"))
@@ -309,6 +313,13 @@ def open(
     allow_other_files: bool | None = None,
 ) -> Any:
     """Open a ROOT file, or an object in it, as in ``"file.root:Events"``.
+
+    >>> events = nyssa.open("events.root:Events")
+    >>> events
+    <TTree 'Events' (24 columns, 20000 entries)>
+    >>> with nyssa.open("events.root") as file:
+    ...     file.classnames()
+    {'Events;1': 'TTree'}
 
     Returns a `File`, `TTree`, `RNTuple`, `Directory` or `nyssa.objects.Object` (histograms, ...);
     for ``"file.root:Events/x"`` it returns a `Column`. Those that can be closed are context

@@ -59,6 +59,11 @@ class FileSteps(StepOptions, Evolution, total=False):
 def num_entries(files: Files) -> Iterator[tuple[str, str, int]]:
     """Iterate over the files: the path of each, the path of the dataset in it, and its entries.
 
+    >>> for path, name, entries in nyssa.num_entries("run1/*.root:Events"):
+    ...     print(path, name, entries)
+    run1/a.root Events 20000
+    run1/b.root Events 20000
+
     `files` are as in `chain`. Of each file only the metadata are read.
 
     Raises
@@ -213,6 +218,10 @@ def iterate(
 ) -> Iterator[Any]:
     """Read the same columns of many files in steps.
 
+    >>> steps = nyssa.iterate("run1/*.root:Events", ["Jet_pt"], step_size=15_000)
+    >>> [len(step) for step in steps]
+    [15000, 5000, 15000, 5000]
+
     `files`, `schema`, `missing`, `narrowing` and `rules` are as in `chain`. In `aliases`, a name
     stands for another name, as in `chain`, or for an expression, as in `Dataset.arrays`. A step
     does not go over the end of a file. A file is opened, the `cut` is evaluated on it, and its
@@ -329,6 +338,10 @@ def concatenate(
     **evolution: Unpack[Evolution],
 ) -> Any:
     """Read the same columns of many files into one table.
+
+    >>> arrays = nyssa.concatenate("run*/*.root:Events", ["MET_pt"], cut="MET_pt > 100")
+    >>> len(arrays)
+    1086
 
     `files`, `schema`, `missing`, `narrowing` and `rules` are as in `chain`. In `aliases`, a name
     stands for another name, as in `chain`, or for an expression. The other parameters and the

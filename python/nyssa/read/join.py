@@ -25,7 +25,11 @@ def join(
 ) -> Dataset:
     """Return a dataset with the entries and columns of `left` and the columns of other datasets.
 
-    >>> nyssa.join("events.root:Events", "weights.root:Weights", on=["run", "event"])
+    >>> with nyssa.recreate("weights.root") as file:
+    ...     file["Weights"] = {"event": np.arange(20_000), "weight": np.full(20_000, 0.5)}
+    >>> joined = nyssa.join("events.root:Events", "weights.root:Weights", on="event")
+    >>> joined.arrays(["event", "weight"], entry_stop=2).to_list()
+    [{'event': 0, 'weight': 0.5}, {'event': 1, 'weight': 0.5}]
 
     With `on`, each entry gets the values of the right entry with the same key, in any order. If
     several right entries have the key, it is the first one; if none has, the values are null. The

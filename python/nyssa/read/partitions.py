@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from nyssa import _core
 from nyssa.arguments.checks import checked
 from nyssa.arguments.names import NameFilter
+from nyssa.arrays.groups import How
 from nyssa.errors import ArgumentError
 from nyssa.files.reopen import absolute, version
 from nyssa.read.chain import Files, expand
@@ -18,9 +20,6 @@ from nyssa.read.columns import Names
 from nyssa.read.dataset import Dataset
 from nyssa.read.file import open_dataset
 from nyssa.read.reading import DEFAULT_STEP
-
-if TYPE_CHECKING:
-    import awkward as ak
 
 __all__ = ["Partition", "partitions"]
 
@@ -58,18 +57,26 @@ class Partition(_Range):
         self,
         names: Names = None,
         *,
+        cut: str | None = None,
+        aliases: Mapping[str, str] | None = None,
+        how: How | None = None,
         filter_name: NameFilter = None,
+        library: str = "ak",
         threads: int | None = 1,
-    ) -> ak.Array:
-        """Return the arrays of this range, as `Dataset.arrays` does.
+    ) -> Any:
+        """Return the arrays of this range, as `Dataset.arrays` does, with its parameters.
 
         The process keeps the file open, for other partitions of it.
         """
         return opened(self).arrays(
             names,
+            cut=cut,
+            aliases=aliases,
+            how=how,
             filter_name=filter_name,
             entry_start=self.start,
             entry_stop=self.stop,
+            library=library,
             threads=threads,
         )
 
@@ -123,7 +130,11 @@ def _opened(url: str, path: str, without: tuple[str, ...], version: str) -> Data
 def partitions(files: Files, *, step_size: int | str = DEFAULT_STEP) -> list[Partition]:
     """Return partitions of files for tasks on many machines.
 
-    >>> futures = client.map(work, nyssa.partitions("run3/*.root:Events", step_size="100 MB"))
+    >>> parts = nyssa.partitions("run1/*.root:Events", step_size=10_000)
+    >>> len(parts), parts[0].start, parts[0].stop
+    (4, 0, 10000)
+    >>> int(parts[0].arrays(["nJet"], library="np")["nJet"].sum())
+    35212
 
     Each partition is a tuple ``(url, path, start, stop)``; `Partition.arrays` reads it. A partition
     of a file that was written again since is refused. dask names a task by the tuple: give

@@ -110,6 +110,16 @@ class Reading(Computing):
     ) -> Any:
         """Read columns into memory.
 
+        >>> events = nyssa.open("events.root:Events")
+        >>> events.arrays(["MET_pt", "nJet"], library="np", entry_stop=3)["nJet"]
+        array([7, 8, 5], dtype=uint32)
+        >>> muons = events.arrays(filter_name="Muon_*", cut="nMuon >= 2", how="zip").Muon
+        >>> len(muons), muons.fields
+        (6763, ['pt', 'eta', 'phi', 'mass', 'charge'])
+        >>> aliases = {"ht": "sum(Jet_pt[Jet_pt > 30])"}
+        >>> len(events.arrays(["ht"], aliases=aliases, cut="ht > 200"))
+        1422
+
         Parameters
         ----------
         expressions
@@ -261,6 +271,10 @@ class Reading(Computing):
     ) -> Any:
         """Read the entries `indices`, in this order. An entry can occur more than once.
 
+        >>> events = nyssa.open("events.root:Events")
+        >>> events.take([7, 3, 3], ["event"], library="np")["event"]
+        array([7, 3, 3], dtype=uint64)
+
         Only the clusters and pages (or baskets) with these entries are read. The other parameters
         and the result are as in `arrays`; rows are numbered from 0 in pandas.
 
@@ -410,6 +424,10 @@ class Reading(Computing):
         threads: int | None = None,
     ) -> Iterator[Any]:
         """Read columns in steps. Each step has the type that `arrays` returns.
+
+        >>> events = nyssa.open("events.root:Events")
+        >>> [len(step) for step in events.iterate(["Jet_pt"], step_size=8_000)]
+        [8000, 8000, 4000]
 
         The next step is read while the caller works on the previous step. Pages and baskets with
         entries of the next step are kept decompressed, as far as memory allows. When the file is

@@ -24,11 +24,16 @@ _LAST = 2**32 - 1
 class ReadRules:
     """Rules that compute members of classes on reading, as ROOT's customisation rules do.
 
+    >>> with nyssa.recreate("jets.root") as file:
+    ...     jet = {"pt": "float", "eta": "float"}
+    ...     ntuple = file.mkrntuple("Events", {"lead": "Jet"}, classes={"Jet": jet})
+    ...     ntuple.extend({"lead": [{"pt": 2.0, "eta": 0.0}]})
     >>> rules = nyssa.ReadRules()
-    >>> @rules.add("Jet", versions=(1, 2), sources=["m_pt", "m_eta"], target="m_pz")
-    ... def pz(pt, eta):
-    ...     return pt * np.sinh(eta)
-    >>> events.arrays(rules=rules)
+    >>> @rules.add("Jet", sources=["pt", "eta"], target="p")
+    ... def momentum(pt, eta):
+    ...     return pt * np.cosh(eta)
+    >>> nyssa.open("jets.root:Events").arrays(rules=rules).lead.p.to_list()
+    [2.0]
 
     A function is called with the source members of all objects that are read, wherever the class
     appears in the fields (in lists too): flat NumPy arrays of numbers, else awkward arrays. It

@@ -52,11 +52,11 @@ def study(
     combination are compared once with the values of the input.
 
     >>> report = nyssa.study(
-    ...     "run3.root:Events",
-    ...     vary={"compression": ["zstd:5", "lzma:4"], "page_size": ["64 KiB", "1 MiB"]},
+    ...     "events.root:Events",
+    ...     vary={"compression": ["zstd:5", "lz4"]},
     ...     columns="Muon_*",
+    ...     repeats=1,
     ... )
-    >>> print(report)
     >>> report.write_csv("study.csv")
 
     Parameters

@@ -57,7 +57,10 @@ class WritableFile:
         """Add an RNTuple and return its writer.
 
         >>> jet = {"pt": "float", "hits": "std::vector<std::uint16_t>"}
-        >>> file.mkrntuple("Events", {"jets": "std::vector<Jet>"}, classes={"Jet": jet})
+        >>> types = {"jets": "std::vector<Jet>"}
+        >>> with nyssa.recreate("out.root") as file:
+        ...     ntuple = file.mkrntuple("Events", types, classes={"Jet": jet})
+        ...     ntuple.extend({"jets": [[{"pt": 41.5, "hits": [3, 7]}], []]})
 
         Parameters
         ----------
@@ -132,8 +135,11 @@ class WritableFile:
     ) -> TreeWriter:
         """Add a TTree and return its writer.
 
-        >>> tree = file.mktree("Events", {"run": "int32", "Jet_pt": "var * float32"})
-        >>> tree.extend({"run": [1, 2], "Jet_pt": [[25.0, 31.5], []]})
+        >>> with nyssa.recreate("out.root") as file:
+        ...     tree = file.mktree("Events", {"run": "int32", "Jet_pt": "var * float32"})
+        ...     tree.extend({"run": [1, 2], "Jet_pt": [[25.0, 31.5], []]})
+        >>> nyssa.open("out.root:Events").keys()
+        ['run', 'nJet_pt', 'Jet_pt']
 
         Lists become jagged arrays with a counter branch. The counter of ``Jet_pt`` is the one that
         `counters` names, or the column ``nJet`` if there is one, as in NanoAOD, or ``nJet_pt``,
@@ -144,7 +150,9 @@ class WritableFile:
         them for the same class in C++:
 
         >>> jet = {"pt": "float", "hits": "std::vector<std::uint16_t>"}
-        >>> file.mktree("Events", {"jets": "std::vector<Jet>"}, classes={"Jet": jet})
+        >>> with nyssa.recreate("out.root") as file:
+        ...     tree = file.mktree("Events", {"jets": "std::vector<Jet>"}, classes={"Jet": jet})
+        ...     tree.extend({"jets": [[{"pt": 41.5, "hits": [3, 7]}], []]})
 
         ROOT reads them with a dictionary of the class, and without one by the streamer infos, which
         the file gets. The names of the branches of a split object begin with its own name only if

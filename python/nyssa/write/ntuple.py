@@ -31,6 +31,12 @@ class NTupleWriter(DatasetWriter):
     def extend(self, data: object) -> None:
         """Add entries.
 
+        >>> with nyssa.recreate("out.root") as file:
+        ...     ntuple = file.mkrntuple("Events", {"run": "int32", "Jet_pt": "var * float32"})
+        ...     ntuple.extend({"run": [1, 2], "Jet_pt": [[25.0, 31.5], []]})
+        ...     ntuple.num_entries
+        2
+
         `data` has all fields, in any order: an awkward array of records, a dict of arrays (awkward;
         NumPy of one or more dimensions; strings; pandas; Arrow), a structured NumPy array, a pandas
         or polars data frame, or an Arrow table. The data are copied. Other threads compress them,
@@ -73,8 +79,12 @@ class NTupleWriter(DatasetWriter):
     def add_fields(self, types_or_data: object) -> None:
         """Add fields after entries were written.
 
-        >>> with nyssa.update("events.root") as file:
-        ...     file["Events"].add_fields({"weight": weights})
+        >>> with nyssa.recreate("out.root") as file:
+        ...     file["Events"] = {"x": [1.0, 2.0]}
+        >>> with nyssa.update("out.root") as file:
+        ...     file["Events"].add_fields({"weight": [0.5, 0.25]})
+        >>> nyssa.open("out.root:Events").keys()
+        ['x', 'weight']
 
         Types, as for `WritableFile.mkrntuple`, make fields that read as zeros and empty lists in
         earlier entries. Buffered entries are written first, as a separate cluster.

@@ -30,7 +30,10 @@ def recreate(
     """Create a ROOT file for writing RNTuples, TTrees, histograms and other objects.
 
     >>> with nyssa.recreate("out.root") as file:
-    ...     file["Events"] = {"x": np.arange(10), "jets": ak.Array([[1.5]] * 10)}
+    ...     file["Events"] = {"x": np.arange(3), "jets": [[1.5], [], [2.5, 3.5]]}
+    ...     file["plots/h"] = np.histogram([1.0, 2.0, 2.0])
+    >>> nyssa.open("out.root").keys()
+    ['plots;1', 'plots/h;1', 'Events;1']
 
     The file appears when it is closed. An exception inside the ``with`` leaves no file, or the file
     that was there before. The options of clusters and pages have the meaning and the defaults of
@@ -117,11 +120,13 @@ def recreate(
 def update(path: str | os.PathLike[str], **options: Unpack[UpdateKeywords]) -> UpdatableFile:
     """Open an existing ROOT file to add to its RNTuples and TTrees, or to add and delete objects.
 
-    >>> with nyssa.update("events.root") as file:
+    >>> with nyssa.recreate("out.root") as file:
+    ...     file["Events"] = {"x": [0.5], "jets": [[]]}
+    >>> with nyssa.update("out.root") as file:
     ...     file["Events"].extend({"x": [1.0, 2.0], "jets": [[1.5], []]})
     ...     file["More"] = {"y": [1, 2, 3]}
-    ...     file["h"] = histogram
-    ...     del file["old"]
+    >>> nyssa.open("out.root:Events")["x"].array(library="np")
+    array([0.5, 1. , 2. ])
 
     The file may come from ROOT; all its other objects stay. It is changed in place when it is
     closed. A crash at any moment leaves the old file or the new file. An exception inside the
@@ -158,6 +163,10 @@ def estimate_write_memory(
     types_or_data: object, **options: Unpack[WriteKeywords]
 ) -> dict[str, int]:
     """Return the maximum memory of writing, in bytes, before anything is written.
+
+    >>> parts = nyssa.estimate_write_memory({"x": "float", "y": "float"}, memory="200 MB")
+    >>> parts["total"] <= 200_000_000
+    True
 
     Parameters
     ----------

@@ -90,6 +90,12 @@ class TreeWriter(DatasetWriter):
     def extend(self, data: object) -> None:
         """Add entries.
 
+        >>> with nyssa.recreate("out.root") as file:
+        ...     tree = file.mktree("Events", {"run": "int32", "Jet_pt": "var * float32"})
+        ...     tree.extend({"run": [1, 2], "Jet_pt": [[25.0, 31.5], []]})
+        ...     tree.num_entries
+        2
+
         `data` has all columns, in any order, in the forms that `NTupleWriter.extend` takes: an
         awkward array of records, a dict of arrays, a structured NumPy array, a pandas or polars
         data frame, or an Arrow table. Counters of lists may be left out, and records ``Jet`` may
@@ -120,8 +126,9 @@ class TreeWriter(DatasetWriter):
         """Add branches, with a value for each entry that the tree has so far.
 
         >>> with nyssa.update("events.root") as file:
-        ...     events = file["Events"]
-        ...     events.add_branches({"weight": weights, "Jet_score": scores})
+        ...     file["Events"].add_branches({"weight": np.full(20_000, 0.5)})
+        >>> nyssa.open("events.root:Events").keys()[-1]
+        'weight'
 
         Entries that are added later need the new columns, too. The baskets of the other branches
         stay as they are. Columns become branches as in `WritableFile.mktree`. A counter may be a

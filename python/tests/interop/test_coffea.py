@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import pickle
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import awkward as ak
+import cloudpickle
 import numpy as np
 import pytest
 import uproot
@@ -16,7 +20,7 @@ import nyssa
 pytest.importorskip("coffea", reason="no coffea (make test-coffea)")
 
 from coffea import processor
-from coffea.nanoevents import BaseSchema, NanoAODSchema, NanoEventsFactory
+from coffea.nanoevents import BaseSchema, NanoAODSchema, NanoEventsFactory, PHYSLITESchema
 
 from nyssa import coffea
 from support.dask import dask_client
@@ -105,7 +109,87 @@ def test_only_what_is_used_is_read(nano: Path) -> None:
 def test_a_wrong_mode_is_refused(nano: Path) -> None:
     with pytest.raises(nyssa.ArgumentError) as caught:
         coffea.events(f"{nano}:Events", mode="dask")
-    assert str(caught.value) == "mode is 'virtual' or 'eager', not 'dask'"
+    assert str(caught.value) == (
+        "mode is 'virtual' or 'eager', not 'dask'; for Dask, use Runner with processor.DaskExecutor"
+    )
+
+
+def forms_without_keys(array: ak.Array) -> Any:
+    """Return a form without the keys of its buffers, which have the identity of the file."""
+
+    def cleared(node: Any) -> Any:
+        if isinstance(node, dict):
+            return {name: cleared(one) for name, one in node.items() if name != "form_key"}
+        return [cleared(one) for one in node] if isinstance(node, list) else node
+
+    return cleared(json.loads(array.layout.form.to_json()))
+
+
+def test_fields_have_the_docs_and_types_of_coffea(nano: Path, data: Path) -> None:
+    for path in (nano, data / "ttree" / "nanoAOD_2015_CMS_Open_Data_ttbar.root"):
+        found, expected = coffea.events(f"{path}:Events"), of_coffea(path)
+        assert forms_without_keys(found) == forms_without_keys(expected)
+    assert found.GenJet.pt.__doc__ == expected.GenJet.pt.__doc__ == "pt"
+
+
+def test_what_from_root_takes_is_taken(nano: Path) -> None:
+    expected = ak.to_list(of_coffea(nano).Jet.pt)
+    with nyssa.open(nano) as file:
+        inputs = [
+            {str(nano): "Events"},
+            {nano: {"object_path": "Events"}},
+            {str(nano): None},
+            str(nano),
+            nano,
+            [f"{nano}:Events"],
+            f"{nano.parent}/n*.root:Events",
+            file,
+            file["Events"],
+        ]
+        for given in inputs:
+            assert ak.to_list(coffea.events(given).Jet.pt) == expected, given
+        for given in (str(nano), nano, [nano], {nano: None}, file):
+            assert ak.to_list(coffea.events(given, treepath="Events").Jet.pt) == expected, given
+    chosen = coffea.events(nano, preload=lambda column: column.name.startswith("Jet_"))
+    assert ak.to_list(chosen.Jet.pt) == expected
+    with pytest.raises(nyssa.ArgumentError, match="entry_start and entry_stop give a range"):
+        coffea.events({nano: {"object_path": "Events", "steps": [[0, 10]]}})
+
+
+def test_several_files_are_one_array(nano: Path, tmp_path: Path) -> None:
+    paths = [tmp_path / f"{name}.root" for name in "ab"]
+    shutil.copy(nano, paths[0])
+    nyssa.convert(f"{nano}:Events", paths[1])
+    one = of_coffea(nano)
+    expected = ak.concatenate([one.Jet.pt, one.Jet.pt])
+    metadata = {"dataset": "both"}
+    for given in (paths, f"{tmp_path}/*.root:Events", dict.fromkeys(paths, "Events")):
+        events = coffea.events(given, metadata=metadata)
+        assert ak.array_equal(events.Jet.pt, expected, check_parameters=False)
+        assert events.metadata == metadata
+    again = pickle.loads(cloudpickle.dumps(events.Jet))
+    assert ak.array_equal(again.pt, expected, check_parameters=False)
+    middle = coffea.events(paths, entry_start=ENTRIES - 10, entry_stop=ENTRIES + 10)
+    part = expected[ENTRIES - 10 : ENTRIES + 10]
+    assert ak.array_equal(middle.Jet.pt, part, check_parameters=False)
+    chain = nyssa.chain(paths, schema="union", missing="null")
+    assert ak.array_equal(coffea.events(chain).Jet.pt, expected, check_parameters=False)
+
+
+def test_physlite_in_an_rntuple(data: Path) -> None:
+    """With uproot, coffea cannot build this schema: ATLAS writes colons where a TTree has dots."""
+    path = data / "rntuple" / "uproot-physlite-rntuple_v1-0-0-0.root"
+    events = coffea.events(f"{path}:EventData", schemaclass=PHYSLITESchema)
+    ntuple = uproot.open(path)["EventData"]
+    for name in ("Electrons", "Muons", "Jets"):
+        for field in ("pt", "eta", "phi"):
+            expected = ntuple[f"Analysis{name}AuxDyn:{field}"].array()
+            assert ak.array_equal(events[name][field], expected, check_parameters=False)
+    links = ntuple["AnalysisMuonsAuxDyn:truthParticleLink"].array()
+    found = events.Muons.truthParticleLink
+    assert ak.to_list(found.m_persIndex) == ak.to_list(links.m_persIndex)
+    assert ak.all(events.Muons.mass == 105.658)
+    assert ak.sum(ak.num(events.Jets)) == ak.sum(ak.num(ntuple["AnalysisJetsAuxDyn:pt"].array()))
 
 
 class Sums(processor.ProcessorABC):
@@ -147,6 +231,8 @@ def test_processors_run_on_all_executors(nano: Path, tmp_path: Path, executor: A
     assert found["tree"] == pytest.approx(expected["tree"], rel=1e-12)
     assert found["ntuple"]["sum"] == pytest.approx(expected["tree"]["sum"], rel=1e-12)
     assert metrics["entries"] == 2 * ENTRIES
+    sizes = [nano.stat().st_size, (tmp_path / "ntuple.root").stat().st_size]
+    assert 1000 < metrics["bytesread"] < 2 * sum(sizes)
     aligned = coffea.Runner(executor=executor, align_clusters=True, **options)
     again = aligned({"tree": [str(nano)]}, Sums(), treename="Events")
     again = again[0] if isinstance(again, tuple) else again["out"]

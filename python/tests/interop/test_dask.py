@@ -177,3 +177,26 @@ def test_a_collection_of_a_file_that_was_written_again(tmp_path: Path) -> None:
         write(path, first)
         total = ak.sum(nyssa.dask(f"{path}:Events").n, axis=None).compute(scheduler="sync")
         assert total == sum(range(first, first + ENTRIES))
+
+
+def test_the_union_of_files(tmp_path: Path, dak: Any) -> None:
+    """Columns that a file lacks are null there, and numbers are widened."""
+    columns = {
+        "a": {"x": np.arange(3, dtype=np.int32), "only_a": np.arange(3, dtype=np.float32)},
+        "b": {"x": np.arange(3, 6, dtype=np.int64), "lists": ak.Array([[1.5], [], [2.5, 3.5]])},
+    }
+    for name, one in columns.items():
+        with uproot.recreate(tmp_path / f"{name}.root") as file:
+            types = {key: ak.type(ak.Array(values)).content for key, values in one.items()}
+            file.mktree("Events", types).extend(one)
+    events = nyssa.dask(f"{tmp_path}/*.root:Events", schema="union", step_size=2)
+    assert events.npartitions == 4
+    assert events.x.compute().to_list() == [0, 1, 2, 3, 4, 5]
+    assert events.only_a.compute().to_list() == [0, 1, 2, None, None, None]
+    assert events.lists.compute().to_list() == [None, None, None, [1.5], [], [2.5, 3.5]]
+    assert str(events.compute().type) == f"6 * {events._meta.layout.form.type}"
+    chosen = events.x[dak.is_none(events.only_a)]
+    assert list(dak.necessary_columns(chosen).values()) == [frozenset({"x", "only_a"})]
+    assert chosen.compute().to_list() == [3, 4, 5]
+    with pytest.raises(nyssa.ArgumentError, match="schema is None or 'union', not 'first'"):
+        nyssa.dask(f"{tmp_path}/*.root:Events", schema="first")

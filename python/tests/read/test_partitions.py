@@ -183,3 +183,18 @@ def test_partitions_of_two_versions_are_not_mixed(tmp_path: Path, pickled: bool)
     assert len(found[0]) == 4
     # A tuple alone knows no version.
     assert nyssa.Partition(*found[0]).arrays().x.to_list() == [30] * 5
+
+
+def test_a_partition_takes_the_options_of_arrays(tmp_path: Path) -> None:
+    path = tmp_path / "a.root"
+    lists = ak.unflatten(np.arange(90, dtype=np.float32), [0, 1, 2] * 30)
+    with uproot.recreate(path) as file:
+        tree = file.mktree("Events", {"n": "int32", "x": "var * float32"})
+        tree.extend({"n": np.arange(90, dtype=np.int32), "x": lists})
+    (*_, last) = nyssa.partitions(f"{path}:Events", step_size=45)
+    expected = uproot.open(path)["Events"].arrays(entry_start=last.start)
+    total = ak.sum(expected.x, axis=1)
+    options = {"cut": "total > 100", "aliases": {"total": "sum(x)"}}
+    found = last.arrays(["n", "total"], library="np", **options)
+    assert found["n"].tolist() == expected.n[total > 100].to_list()
+    assert found["total"].tolist() == total[total > 100].to_list()
