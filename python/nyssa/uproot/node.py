@@ -79,7 +79,7 @@ class Node(Nodes[N]):
     @overload
     def array(
         self,
-        interpretation: None = None,
+        interpretation: object = None,
         entry_start: int | None = None,
         entry_stop: int | None = None,
         *,
@@ -90,7 +90,7 @@ class Node(Nodes[N]):
     @overload
     def array(
         self,
-        interpretation: None = None,
+        interpretation: object = None,
         entry_start: int | None = None,
         entry_stop: int | None = None,
         *,
@@ -101,7 +101,7 @@ class Node(Nodes[N]):
     @overload
     def array(
         self,
-        interpretation: None = None,
+        interpretation: object = None,
         entry_start: int | None = None,
         entry_stop: int | None = None,
         *,

@@ -206,8 +206,7 @@ def _write(array: Any, path: str, tree_name: str) -> str:
     from nyssa.uproot.writing import recreate
 
     with recreate(path) as file:
-        columns = {name: array[name] for name in array.fields}
-        file.mktree(tree_name, columns).extend(columns)
+        file.mktree(tree_name, {name: array[name] for name in array.fields})
     return path
 
 

@@ -14,6 +14,7 @@ import pytest
 import uproot
 
 import nyssa
+import nyssa.uproot
 from support.dask import dask_client
 from support.data import TESTDATA
 
@@ -200,3 +201,45 @@ def test_the_union_of_files(tmp_path: Path, dak: Any) -> None:
     assert chosen.compute().to_list() == [3, 4, 5]
     with pytest.raises(nyssa.ArgumentError, match="schema is None or 'union', not 'first'"):
         nyssa.dask(f"{tmp_path}/*.root:Events", schema="first")
+
+
+@pytest.mark.parametrize("options", [{}, {"step_size": 4}, {"steps_per_file": 2}])
+@pytest.mark.parametrize("library", ["ak", "np"])
+def test_dask_by_the_names_of_uproot(tmp_path: Path, library: str, options: dict[str, Any]) -> None:
+    """`nyssa.uproot.dask` has the columns, chunks and values of `uproot.dask`."""
+    for number in range(2):
+        with uproot.recreate(tmp_path / f"{number}.root") as file:
+            table = {"x": np.arange(10) + number, "j": ak.Array([[1.5], []] * 5)}
+            file.mktree("t", {"x": "int64", "j": "var * float64"})
+            file["t"].extend(table)
+    files = {str(tmp_path / f"{number}.root"): "t" for number in range(2)}
+    steps = {path: {"object_path": "t", "steps": [[0, 3], [3, 10]]} for path in files}
+    for given in (files, *([] if options else [steps])):
+        want, have = (
+            one.dask(given, library=library, filter_name=["x", "j"], **options)
+            for one in (uproot, nyssa.uproot)
+        )
+        if library == "np":
+            assert have["x"].chunks == want["x"].chunks
+            assert have["x"].compute().tolist() == want["x"].compute().tolist()
+            assert [*map(list, have["j"].compute())] == [*map(list, want["j"].compute())]
+        else:
+            assert have.npartitions == want.npartitions
+            assert have.x.compute().to_list() == want.x.compute().to_list()
+            assert have.compute()["j"].to_list() == want.compute()["j"].to_list()
+
+
+def test_dask_write_by_the_names_of_uproot(tmp_path: Path) -> None:
+    """`nyssa.uproot.dask_write` makes the files of `uproot.dask_write`."""
+    with uproot.recreate(tmp_path / "0.root") as file:
+        file.mktree("t", {"x": np.arange(10)})
+    contents = []
+    for one in (uproot, nyssa.uproot):
+        events = uproot.dask(f"{tmp_path}/0.root:t", step_size=5)
+        folder = tmp_path / one.__name__
+        one.dask_write(events, str(folder), compute=True)
+        names = sorted(path.name for path in folder.iterdir())
+        contents.append(
+            {name: uproot.open(folder / name)["tree/x"].array().to_list() for name in names}
+        )
+    assert contents[0] == contents[1]

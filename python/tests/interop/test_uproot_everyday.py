@@ -153,6 +153,15 @@ def with_hist(m: Any) -> Any:
     return read.values(), read.variances(), read.member("fEntries"), read.axis().member("fTitle")
 
 
+def with_vector(m: Any) -> Any:
+    vector = pytest.importorskip("vector")
+    vector.register_awkward()
+    read = tree(m).arrays(["Jet_pt", "Jet_eta"])
+    columns = {"pt": read.Jet_pt, "eta": read.Jet_eta, "phi": read.Jet_eta, "mass": read.Jet_pt}
+    momenta = ak.zip(columns, with_name="Momentum4D")
+    return momenta.energy, momenta.deltaR(momenta)
+
+
 LINES: dict[str, Line] = {
     # Files and directories.
     "keys": lambda m: m.open("d.root").keys(),
@@ -253,6 +262,7 @@ LINES: dict[str, Line] = {
     "mask": lambda m: (lambda a: a[a.M > 100])(tree(m).arrays(["M", "Jet_pt"])),
     "awkward": lambda m: ak.sum(ak.num(tree(m)["Jet_pt"].array())),
     "virtual": lambda m: tree(m).arrays(virtual=True).M[:3],
+    "vectors": with_vector,
     "new field": lambda m: _with_field(tree(m).arrays(["M"])),
     "in place": scaled,
     "in place by awkward and DLPack": of_awkward,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,13 @@ from nyssa.objects.make import AXIS, HISTOGRAM, empty_list, graph, make, text
 from nyssa.objects.make_histogram import LETTERS, new_histogram, new_profile
 from nyssa.objects.object import Object
 from nyssa.objects.profile import Profile
+from nyssa.objects.pyroot import is_pyroot
 from nyssa.objects.simple import Collection, Text
 from nyssa.write import keyed_objects
 
 __all__ = [
     "as_TGraph",
+    "count_as_uproot",
     "to_TAxis",
     "to_TH1x",
     "to_TH2x",
@@ -65,7 +67,22 @@ def to_writable(obj: Any) -> Object:
     written = keyed_objects.to_object("", obj)
     if written is None:
         raise TypeError(f"{type(obj).__name__} is no object that can be written")
+    count_as_uproot(written, obj)
     return written
+
+
+def count_as_uproot(written: Object, data: Any) -> None:
+    """Set the number of entries that uproot gives a histogram of another package.
+
+    It is ``metadata["fEntries"]``, or else the sum of all weights.
+    """
+    if isinstance(data, Object) or is_pyroot(data) or not written.has_member("fEntries"):
+        return
+    metadata = getattr(data, "metadata", None)
+    if isinstance(metadata, Mapping) and "fEntries" in metadata:
+        written._members["fEntries"] = float(metadata["fEntries"])
+    elif not isinstance(written, Profile) and written.has_member("fArray"):
+        written._members["fEntries"] = float(np.sum(written.member("fArray")))
 
 
 def to_TObjString(string: str) -> Text:

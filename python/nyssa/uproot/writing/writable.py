@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import awkward as ak
-import numpy as np
 from typing_extensions import TypedDict, Unpack
 
 import nyssa
@@ -17,13 +16,14 @@ from nyssa.arguments.names import NameFilter, matcher, not_found
 from nyssa.arguments.options import KeyFilters, SupportsWrite
 from nyssa.arrays import from_types, libraries
 from nyssa.errors import ArgumentError, OutputExistsError
-from nyssa.objects import Object, Profile
+from nyssa.objects import Object
 from nyssa.read.file import DIRECTORIES
 from nyssa.uproot.any_directory import AnyDirectory
 from nyssa.uproot.compression import ZLIB, Compression, checked, of_setting, setting
 from nyssa.uproot.file import ReadOnlyDirectory, ReadOnlyFile, wrapped
 from nyssa.uproot.locations import opened, plain
 from nyssa.uproot.writing.counters import Counters
+from nyssa.uproot.writing.identify import count_as_uproot
 from nyssa.uproot.writing.types import arrays_of, columns_of, typed
 from nyssa.uproot.writing.writers import ExistingTree, WritableNTuple, WritableTree, joined
 from nyssa.write import keyed_objects
@@ -232,7 +232,7 @@ class WritableDirectory(AnyDirectory):
         if written is None:
             self.mkrntuple(name, data)
             return
-        _count_as_uproot(written, data)
+        count_as_uproot(written, data)
         self._top.writer[path] = written
         self._top._add(path, written.class_name, _renamed(written, path.rpartition("/")[2]))
 
@@ -316,20 +316,6 @@ def _renamed(given: Object, name: str) -> Object:
     named = copy.copy(given)
     named._members = {**given.all_members, "fName": name}
     return named
-
-
-def _count_as_uproot(written: Object, data: Any) -> None:
-    """Set the number of entries that uproot gives a histogram of another package.
-
-    It is ``metadata["fEntries"]``, or else the sum of all weights.
-    """
-    if isinstance(data, Object) or not written.has_member("fEntries"):
-        return
-    metadata = getattr(data, "metadata", None)
-    if isinstance(metadata, Mapping) and "fEntries" in metadata:
-        written._members["fEntries"] = float(metadata["fEntries"])
-    elif not isinstance(written, Profile) and written.has_member("fArray"):
-        written._members["fEntries"] = float(np.sum(written.member("fArray")))
 
 
 _COPY = ("filter_name", "filter_classname", "require_matches")
