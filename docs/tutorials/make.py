@@ -90,7 +90,8 @@ def outputs(source: str, place: str, names: dict[str, Any]) -> list[dict[str, An
     found = []
     if printed.getvalue():
         found.append({"output_type": "stream", "name": "stdout", "text": lines(printed.getvalue())})
-    if value is not None and not source.rstrip().endswith(";"):
+    # Calls that draw return what they drew, which says less than the figure.
+    if value is not None and not plt.get_fignums():
         found.append({**result(value), "output_type": "execute_result", "execution_count": None})
     for number in plt.get_fignums():
         picture = io.BytesIO()
