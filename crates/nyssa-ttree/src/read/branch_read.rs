@@ -354,8 +354,7 @@ impl<'r> BranchRead<'r> {
         streamed::processes(streamed, contents, &rows)
     }
 
-    /// Returns the places of the references in entries of basket `index`, which is read as a whole. Errors as for
-    /// [`Self::processes`].
+    /// Returns the places of the references in entries of basket `index`. Errors as for [`Self::processes`].
     pub(crate) fn references(
         &self,
         index: usize,
