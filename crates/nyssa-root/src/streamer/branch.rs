@@ -17,7 +17,7 @@ use super::leaf::LeafNumbers;
 use super::leaf_list::LeafList;
 use super::node::Node;
 use super::process_places::ProcessPlaces;
-use super::{ObjectLayout, Origin, encode, number};
+use super::{EntryForm, ObjectLayout, Origin, encode, number};
 use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
 
@@ -75,6 +75,20 @@ impl ObjectLayout {
     /// Returns whether the member is `TObject::fBits`. In some objects more bytes follow it.
     pub fn is_bits(&self) -> bool {
         matches!(self.node, Node::Number(Basic::Bits))
+    }
+
+    /// Returns how an entry is streamed, to find its references. It has the values of `items` items, or one value. `lengths` are
+    /// the lengths of arrays behind pointers, if another branch has them.
+    pub fn entry_form<'a>(
+        &'a self,
+        items: Option<usize>,
+        lengths: Option<&'a [usize]>,
+    ) -> EntryForm<'a> {
+        match (&self.node, items) {
+            // The version of an object decides how its members are streamed.
+            (Node::Object(class), None) => EntryForm::Object(&class.name),
+            _ => EntryForm::Value { layout: self, items, lengths },
+        }
     }
 
     /// Returns the name of the member that holds the lengths of the arrays, if any.

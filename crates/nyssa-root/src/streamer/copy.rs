@@ -17,9 +17,11 @@ use crate::error::{Error, Kind, Result, ResultExt};
 use crate::rootfile::writer::RootFileWriter;
 use crate::rootfile::{KeyEntry, Record, RootFile, name_of, split};
 use crate::streamer::info::{Clashes, StreamerInfos};
+use crate::streamer::possible_references::possible_reference;
 use crate::streamer::processes::{OTHER_PROCESS, PROCESS_ID, has_references, process_number};
-use crate::streamer::standalone;
+use crate::streamer::standalone::rebase;
 use crate::streamer::values::relocate;
+use crate::streamer::{EntryForm, ReferenceFinder};
 
 /// The class names of RNTuples: the current name and the name of experimental versions.
 const RNTUPLES: [&str; 2] = ["ROOT::RNTuple", "ROOT::Experimental::RNTuple"];
@@ -395,9 +397,15 @@ impl ObjectCopy {
         if let Err(reason) =
             relocate(self.infos.complete(), &entry.class, &mut payload, from, keylen)
         {
-            // The layout is not known. References to classes show by their form.
-            match standalone::moved(&payload, from.into(), keylen) {
-                Ok(moved) => payload = moved,
+            // Another reader may know all objects in it. If there are no references, nothing changes.
+            let finder = || ReferenceFinder::new(Arc::clone(&self.infos));
+            let form = EntryForm::Object(&entry.class);
+            let references = match possible_reference(&payload, 0..payload.len(), from.into()) {
+                Some(_) => finder().find(form, &payload, from.into()),
+                None => Ok(Vec::new()),
+            };
+            match references {
+                Ok(references) => rebase(&mut payload, &references, from.into(), keylen)?,
                 Err(_) => return Ok(Err(reason.to_string())),
             }
         }

@@ -150,11 +150,26 @@ impl ObjectGraph {
         origin: u16,
     ) -> Result<Self> {
         let decoder = Decoder::of_objects(payload, class, origin.into());
-        let (several, graph) = (HashMap::new(), Self::default());
-        let mut walk = Walk { layouts, infos, payload, decoder, several, graph };
+        let mut walk = Walk::new((layouts, infos), payload, decoder);
         walk.all()?;
         Ok(walk.graph)
     }
+}
+
+/// Decodes the objects that a decoder has met in `payload`, and the objects that their pointers lead to, for the places that
+/// the decoder notes. Their values are not kept.
+///
+/// # Errors
+/// `Unsupported` if the first object cannot be decoded; `OutOfSpecification` with class, member and byte if the bytes do
+/// not match the streamer info.
+pub(super) fn note_places<'w>(
+    classes: (&'w KnownLayouts, &'w StreamerInfos),
+    payload: &'w [u8],
+    decoder: Decoder<'w>,
+) -> Result<Decoder<'w>> {
+    let mut walk = Walk { keeps_values: false, ..Walk::new(classes, payload, decoder) };
+    walk.all()?;
+    Ok(walk.decoder)
 }
 
 /// The reading of one object.
@@ -166,9 +181,20 @@ struct Walk<'w> {
     /// Whether a class has several versions.
     several: HashMap<String, bool>,
     graph: ObjectGraph,
+    /// Whether the graph gets the values of the objects.
+    keeps_values: bool,
 }
 
-impl Walk<'_> {
+impl<'w> Walk<'w> {
+    fn new(
+        (layouts, infos): (&'w KnownLayouts, &'w StreamerInfos),
+        payload: &'w [u8],
+        decoder: Decoder<'w>,
+    ) -> Self {
+        let (several, graph) = (HashMap::new(), ObjectGraph::default());
+        Self { layouts, infos, payload, decoder, several, graph, keeps_values: true }
+    }
+
     fn all(&mut self) -> Result<()> {
         loop {
             let pending = self.decoder.take_pending();
@@ -245,8 +271,13 @@ impl Walk<'_> {
         // The objects of a group that could not be decoded are of no use.
         self.decoder.take_inside();
         let mut column = ColumnBuilder::new(&layout.shape);
+        let before = self.decoder.noted();
         for item in group {
-            self.decoder.pending(layout, item, &mut column)?;
+            let decoded = self.decoder.pending(layout, item, &mut column);
+            decoded.inspect_err(|_| self.decoder.forget(&before))?;
+        }
+        if !self.keeps_values {
+            return Ok(());
         }
         let array = column.finish(&layout.shape)?;
         let table = self.graph.tables.len();
@@ -282,7 +313,9 @@ impl Walk<'_> {
         }
         for item in group {
             let (class, reason) = (item.class.clone(), error.message().to_owned());
-            let undecoded = Linked::Undecoded(Undecoded { class, reason });
+            let undecoded = Undecoded { class, reason };
+            self.decoder.unknown(item.bytes.clone(), &undecoded.to_string());
+            let undecoded = Linked::Undecoded(undecoded);
             for number in (item.first..).take(item.count()) {
                 self.place(number, undecoded.clone());
             }

@@ -9,14 +9,25 @@ use crate::error::Result;
 use crate::streamer::info::{ClassInfo, StreamerInfos, known};
 use crate::type_name;
 
+/// How the objects of branches are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ObjectsAs {
+    /// As values, with the objects behind their pointers.
+    #[default]
+    Values,
+    /// Objects that are not split, as the bytes that the streamers of their classes wrote.
+    Bytes,
+    /// As values whose pointers are the numbers of other objects.
+    Links,
+}
+
 /// The maker of the layouts of the branches of one file.
 pub struct Layouts<'a> {
     compiler: Compiler<'a>,
     /// The streamer infos by normalised class name, in the order of the file.
     by_name: HashMap<String, Vec<&'a ClassInfo>>,
     of_today: bool,
-    /// Whether whole objects are read as bytes.
-    raw: bool,
+    objects: ObjectsAs,
 }
 
 impl<'a> Layouts<'a> {
@@ -30,20 +41,23 @@ impl<'a> Layouts<'a> {
             compiler: Compiler::new(infos.classes()).or_known(),
             by_name,
             of_today: infos.tagged_arrays,
-            raw: false,
+            objects: ObjectsAs::Values,
         }
     }
 
-    /// Sets whether whole objects are read as bytes.
+    /// Sets how objects are read.
     #[must_use]
-    pub fn raw(mut self, raw: bool) -> Self {
-        self.raw = raw;
+    pub fn objects(mut self, objects: ObjectsAs) -> Self {
+        self.objects = objects;
+        if objects == ObjectsAs::Links {
+            self.compiler = self.compiler.linked();
+        }
         self
     }
 
     /// Returns whether whole objects are read as bytes.
     pub fn is_raw(&self) -> bool {
-        self.raw
+        self.objects == ObjectsAs::Bytes
     }
 
     /// Returns whether the streamed bytes of objects can be copied to a new file without change.

@@ -51,6 +51,7 @@ mod declare;
 mod decode;
 mod draft;
 mod encode;
+mod entry_references;
 mod file;
 mod graph;
 pub mod info;
@@ -60,6 +61,7 @@ mod leaf_list;
 mod node;
 mod number;
 mod object;
+mod possible_references;
 mod process_places;
 mod processes;
 mod reference_places;
@@ -93,11 +95,13 @@ pub use copy::{ObjectCopy, Refused};
 pub use declare::Declarations;
 pub use draft::{Draft, Target};
 pub use encode::Entries;
+pub use entry_references::{EntryForm, ReferenceFinder};
 pub use graph::{Linked, ObjectGraph, ObjectTable, Undecoded};
 pub use info::{ClassInfo, Element, StreamerInfos, StreamerList};
-pub use layouts::Layouts;
+pub use layouts::{Layouts, ObjectsAs};
 pub use leaf::{LeafNumbers, Member};
 pub use object::ObjectReader;
+pub use possible_references::may_refer;
 pub use processes::{
     OTHER_PROCESS, PROCESS_ID, ProcessNumbers, has_references, process_number, process_path,
 };
@@ -231,17 +235,22 @@ impl ObjectLayout {
         Ok(Arc::new(bytes.map_err(|error| Error::limit(error.to_string()))?))
     }
 
-    /// Makes the layout that reads the same objects of a class as bytes. The bytes have a header, and
-    /// references are counted from the start of each object. Returns `None` for other values.
-    pub fn raw(self: &Arc<Self>) -> Option<Self> {
-        let version = match &self.node {
-            Node::Object(_) => None,
+    /// Makes the layout that reads the same objects of a class, which `infos` describe, as bytes. The bytes have a header,
+    /// and references are counted from the start of each object. Returns `None` for other values.
+    pub fn raw(&self, infos: &Arc<StreamerInfos>) -> Option<Self> {
+        let (class, members) = match &self.node {
+            Node::Object(class) => (class, None),
             Node::Members(class, version) => {
-                Some(version_bytes(class, class.versions.get(*version)?).ok()?)
+                let version = class.versions.get(*version)?;
+                let bytes = version_bytes(class, version).ok()?;
+                let mut compiler = Compiler::new(infos.classes()).or_known().linked();
+                let node = compiler.whole(&class.name, Some((version.version, version.checksum)));
+                (class, Some((bytes, Self::new(node.ok()?))))
             }
             _ => return None,
         };
-        let raw = RawObject { version, layout: Arc::clone(self) };
+        let finder = Arc::new(ReferenceFinder::new(Arc::clone(infos)));
+        let raw = RawObject { class: Arc::clone(&class.name), members, finder };
         Some(Self::new(Node::RawObject(Box::new(raw))))
     }
 

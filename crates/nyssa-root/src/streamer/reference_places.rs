@@ -1,23 +1,35 @@
-//! Records where references are in an object that is read as bytes.
+//! Records where the references are in the bytes of an object.
 
 use std::ops::Range;
 
-/// The places of references and of objects in the bytes of an object.
+use super::possible_references::possible_reference;
+use crate::error::{Error, Result};
+
+/// The places of references in the bytes of an object.
 #[derive(Debug, Default)]
 pub(super) struct ReferencePlaces {
     /// The places of references to objects and classes.
     pub references: Vec<usize>,
-    /// The places where objects behind pointers begin.
-    pub objects: Vec<usize>,
-    /// The ranges of bytes that were not decoded.
-    pub unknown: Vec<Range<usize>>,
-    /// The class and bytes of objects that are still to be decoded.
-    pub pending: Vec<(String, Range<usize>)>,
+    /// The ranges of bytes that were not decoded, with the reason.
+    pub unknown: Vec<(Range<usize>, String)>,
 }
 
 impl ReferencePlaces {
-    /// Adds an object that will be decoded later.
-    pub(super) fn later(&mut self, class: String, bytes: Range<usize>) {
-        self.pending.push((class, bytes));
+    /// Returns the places of all references in `object`, in order. They are counted from `origin` bytes before it.
+    ///
+    /// # Errors
+    /// `Unsupported` with the reason if bytes that were not decoded may have a reference.
+    pub(super) fn all(&self, object: &[u8], origin: usize) -> Result<Vec<usize>> {
+        for (range, reason) in &self.unknown {
+            if let Some(at) = possible_reference(object, range.clone(), origin) {
+                return Err(Error::unsupported(format!(
+                    "the bytes at byte {at} may be a reference, and nyssa does not decode them: {reason}"
+                )));
+            }
+        }
+        let mut references = self.references.clone();
+        references.sort_unstable();
+        references.dedup();
+        Ok(references)
     }
 }

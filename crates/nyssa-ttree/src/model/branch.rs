@@ -9,7 +9,7 @@ use nyssa_root::distinct::Distinct;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::streamer::info::StreamerInfos;
 use nyssa_root::streamer::values::{ObjectId, Value, View};
-use nyssa_root::streamer::{Layouts, LeafNumbers, ObjectLayout};
+use nyssa_root::streamer::{Layouts, LeafNumbers, ObjectLayout, ObjectsAs};
 
 use super::basket_table::basket_table;
 use super::element;
@@ -54,16 +54,16 @@ impl<'a> Branches<'a> {
     }
 
     /// Reads the top branches of a tree of `entries` entries, with all branches below them. Adds the files of their
-    /// baskets to `files`. With `raw`, objects that are not split are read as bytes.
+    /// baskets to `files`. `objects` says how objects are read.
     pub(super) fn read(
         tree: View<'_>,
         entries: u64,
         infos: &'a StreamerInfos,
         files: &'a mut Files,
-        raw: bool,
+        objects: ObjectsAs,
     ) -> Result<Vec<Branch>> {
         let mut this = Self {
-            layouts: Layouts::new(infos).raw(raw),
+            layouts: Layouts::new(infos).objects(objects),
             files,
             owners: HashMap::new(),
             entries,

@@ -2,6 +2,7 @@
 
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
+use nyssa_root::streamer::ObjectsAs;
 use nyssa_root::streamer::info::StreamerInfos;
 use nyssa_root::streamer::values::{Object, View};
 
@@ -19,16 +20,15 @@ const CLASSES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
 /// `InvalidArgument` when the object is not a tree; `Unsupported` when the file lacks the streamer info of its
 /// classes; `OutOfSpecification` with the branch when the tree contradicts itself.
 pub fn load(file: &RootFile, key: &KeyEntry) -> Result<Tree> {
-    load_with(file, key, &mut Files::new(None), false).map(|(tree, _)| tree)
+    load_with(file, key, &mut Files::new(None), ObjectsAs::Values).map(|(tree, _)| tree)
 }
 
-/// Reads the tree of a key, and finds the other files of its baskets. With `raw`, objects that are not split are read
-/// as bytes. Also returns the relations of the tree, unless they cannot be read.
+/// Reads the tree of a key, and finds the other files of its baskets. `objects` says how objects are read. Also returns the relations of the tree, unless they cannot be read.
 pub(crate) fn load_with(
     file: &RootFile,
     key: &KeyEntry,
     files: &mut Files,
-    raw: bool,
+    objects: ObjectsAs,
 ) -> Result<(Tree, Option<Relations>)> {
     if !CLASSES.contains(&key.class.as_str()) {
         return Err(Error::invalid_argument(format!("a {} is not a TTree", key.class)))
@@ -37,7 +37,8 @@ pub(crate) fn load_with(
     }
     let object = file.object(key)?;
     let infos = file.streamer_infos()?;
-    let mut tree = tree(&object, &infos, files, raw).in_file(file.name()).in_object(&key.path)?;
+    let tree = tree(&object, &infos, files, objects);
+    let mut tree = tree.in_file(file.name()).in_object(&key.path)?;
     share(&mut tree.branches, key);
     Ok((tree, Relations::of(object.root()).ok()))
 }
@@ -61,10 +62,15 @@ pub(crate) fn read_branch(view: View<'_>, infos: &StreamerInfos) -> Result<Branc
     Branches::read_alone(view, infos, &mut Files::new(None))
 }
 
-fn tree(object: &Object, infos: &StreamerInfos, files: &mut Files, raw: bool) -> Result<Tree> {
+fn tree(
+    object: &Object,
+    infos: &StreamerInfos,
+    files: &mut Files,
+    objects: ObjectsAs,
+) -> Result<Tree> {
     let view = object.root();
     let entries = view.u64("fEntries")?;
-    let branches = Branches::read(view, entries, infos, files, raw)?;
+    let branches = Branches::read(view, entries, infos, files, objects)?;
     Ok(Tree {
         name: view.str("fName")?.to_owned(),
         title: view.str("fTitle")?.to_owned(),

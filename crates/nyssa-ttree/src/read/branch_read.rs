@@ -9,7 +9,7 @@ use nyssa_root::arrow::Number;
 use nyssa_root::error::{Error, Result};
 use nyssa_root::guard;
 use nyssa_root::page_pool::NeededLater;
-use nyssa_root::streamer::ProcessNumbers;
+use nyssa_root::streamer::{ProcessNumbers, ReferenceFinder};
 
 use super::basket::Contents;
 use super::variable_data::{VariableData, concatenate, decode_strings};
@@ -352,6 +352,22 @@ impl<'r> BranchRead<'r> {
         let BasketRows { rows, .. } = self.part(index);
         let rows = self.streamed_rows(&self.branch.baskets[index], rows, |_| Ok(0))?;
         streamed::processes(streamed, contents, &rows)
+    }
+
+    /// Returns the places of the references in entries of basket `index`. Errors as for [`Self::processes`].
+    pub(crate) fn references(
+        &self,
+        index: usize,
+        contents: &Contents<'_>,
+        wanted: &[usize],
+        finder: &ReferenceFinder,
+    ) -> Result<Vec<Result<Vec<usize>>>> {
+        let EntryKind::Streamed(streamed) = &self.layout.kind else {
+            return Ok(wanted.iter().map(|_| Ok(Vec::new())).collect());
+        };
+        let BasketRows { rows, .. } = self.part(index);
+        let rows = self.streamed_rows(&self.branch.baskets[index], rows, |_| Ok(0))?;
+        streamed::references(streamed, contents, &rows, wanted, finder)
     }
 
     /// Describes these entries of a basket with streamed values.

@@ -11,6 +11,7 @@ mod branches;
 mod clusters;
 mod counts;
 mod decode;
+mod entry_references;
 mod moved;
 mod options;
 mod reader;
@@ -23,6 +24,8 @@ mod without;
 
 pub use array::items;
 pub use basket_header::Expected;
+pub use entry_references::EntryReferences;
+pub(crate) use entry_references::{Referring, cannot_move};
 pub use moved::MovedBasket;
 pub use options::{DEFAULT_FETCH_BYTES, TTreeReadOptions};
 pub use reader::Reader;

@@ -16,7 +16,7 @@ use nyssa_root::Context;
 use nyssa_root::error::{Error, Result};
 use nyssa_root::page_pool::PagePool;
 use nyssa_root::rootfile::{KeyEntry, RootFile};
-use nyssa_root::streamer::ProcessNumbers;
+use nyssa_root::streamer::{ObjectsAs, ProcessNumbers};
 
 use super::branches::{items, routes};
 use super::{TTreeReadOptions, counts, without};
@@ -67,13 +67,19 @@ impl Reader {
     /// `Unsupported` if the tree cannot be read.
     pub fn open_with(file: &RootFile, path: &str, raw: bool) -> Result<Self> {
         let _stage = nyssa_observe::stage!("open");
-        Self::of_key(file, &file.find(path)?, path, raw)
+        let objects = if raw { ObjectsAs::Bytes } else { ObjectsAs::Values };
+        Self::of_key(file, &file.find(path)?, path, objects)
     }
 
-    /// Opens the tree of a key.
-    pub(super) fn of_key(file: &RootFile, key: &KeyEntry, path: &str, raw: bool) -> Result<Self> {
+    /// Opens the tree of a key. `objects` says how objects are read.
+    pub(super) fn of_key(
+        file: &RootFile,
+        key: &KeyEntry,
+        path: &str,
+        objects: ObjectsAs,
+    ) -> Result<Self> {
         let mut files = Files::new(Some(Arc::clone(file.source())));
-        let (tree, relations) = load_with(file, key, &mut files, raw)?;
+        let (tree, relations) = load_with(file, key, &mut files, objects)?;
         let files = files.joined();
         let source = match &files {
             Some(files) => Arc::clone(files) as _,

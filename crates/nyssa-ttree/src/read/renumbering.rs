@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use nyssa_root::cursor::Cursor;
 use nyssa_root::error::{Error, Kind, Result};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
-use nyssa_root::streamer::ProcessNumbers;
+use nyssa_root::streamer::{ObjectsAs, ProcessNumbers};
 
 use super::Reader;
 use super::basket::Contents;
@@ -115,7 +115,7 @@ impl Renumbering {
         if let Some(reader) = self.reader.get() {
             return Ok(reader);
         }
-        let reader = Reader::of_key(&self.file, &self.key, &self.key.path, false)?;
+        let reader = Reader::of_key(&self.file, &self.key, &self.key.path, ObjectsAs::Values)?;
         Ok(self.reader.get_or_init(|| reader))
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use nyssa_root::error::{Error, Result};
-use nyssa_root::streamer::{Counts, Origin, ProcessNumbers, Values};
+use nyssa_root::streamer::{Counts, EntryForm, Origin, ProcessNumbers, ReferenceFinder, Values};
 
 use super::basket::Contents;
 use crate::model::Streamed;
@@ -59,6 +59,56 @@ pub(super) fn processes(
     let origin = origin(contents, rows, &ranges)?;
     let (data, counts, lengths) = (contents.data, rows.counts(), rows.lengths);
     streamed.layout.processes(data, &ranges, counts, lengths, &origin, rows.first)
+}
+
+/// Returns the places of the references in the entries `wanted`, counted from the first byte of each entry. The rows are all
+/// entries of the basket.
+pub(super) fn references(
+    streamed: &Streamed,
+    contents: &Contents<'_>,
+    rows: &Rows<'_>,
+    wanted: &[usize],
+    finder: &ReferenceFinder,
+) -> Result<Vec<Result<Vec<usize>>>> {
+    let offsets = contents.offsets(rows.rows.clone())?.unwrap_or_default();
+    let origins = contents.places(rows.rows.clone(), &offsets);
+    let mut found = Vec::with_capacity(wanted.len());
+    let (mut row, mut values) = (0, 0);
+    for &next in wanted {
+        let items = |row: usize| rows.counts.as_ref().map(|counts| counts.get(row).copied());
+        let count = |row| items(row).map_or(1, Option::unwrap_or_default);
+        values += (row..next).map(count).sum::<usize>();
+        row = next;
+        let (Some(&[start, end]), Some(origin)) =
+            (offsets.get(row..row + 2).and_then(<[usize]>::first_chunk), origins.get(row))
+        else {
+            return Err(Error::out_of_spec("the basket does not store where its entries lie"));
+        };
+        let entry = contents.data.get(start..end).unwrap_or_default();
+        let lengths = rows.lengths.map(|lengths| lengths.get(values..).unwrap_or_default());
+        let items = items(row).map(Option::unwrap_or_default);
+        found.push(in_entry(streamed, entry, *origin as usize, (items, lengths), finder));
+    }
+    Ok(found)
+}
+
+/// Returns the places of the references in an entry.
+fn in_entry(
+    streamed: &Streamed,
+    entry: &[u8],
+    origin: usize,
+    (items, lengths): (Option<usize>, Option<&[usize]>),
+    finder: &ReferenceFinder,
+) -> Result<Vec<usize>> {
+    if !streamed.named {
+        return finder.find(streamed.layout.entry_form(items, lengths), entry, origin);
+    }
+    let object = behind_name(entry, 0..entry.len())?;
+    let name = entry.get(1..object.start.saturating_sub(1)).unwrap_or_default();
+    let class = String::from_utf8_lossy(name);
+    let bytes = entry.get(object.clone()).unwrap_or_default();
+    let places = finder.find(EntryForm::Object(&class), bytes, origin + object.start)?;
+    Ok(places.into_iter().map(|at| at + object.start).collect())
 }
 
 impl Rows<'_> {

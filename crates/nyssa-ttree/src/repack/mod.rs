@@ -7,17 +7,17 @@
 //!
 //! A basket that keeps its entries is only compressed again (`reseal`).
 //!
-//! An entry refers to classes by positions that count from the start of the key, which change where the entry moves. An entry
-//! whose old position its basket states (`TBasket::fDisplacement`) may keep it.
+//! An entry refers to objects and classes by positions that count from the start of the key, which change where the entry moves.
+//! The streamer infos say where they are (`read/entry_references.rs`). An entry whose old position its basket states
+//! (`TBasket::fDisplacement`) may keep it.
 
 mod opened;
 mod packer;
 mod plain;
-mod references;
 mod reseal;
 mod table;
 
 pub use opened::OpenedBasket;
-pub use packer::{PackedBasket, PackedForm, Packer, PackingMemory};
+pub use packer::{BasketSource, PackedBasket, PackedForm, Packer, PackingMemory};
 pub use reseal::{renumbered, reseal};
 pub use table::reference_table;

@@ -11,16 +11,12 @@ use nyssa_root::rootfile::writer::RootFileWriter;
 use nyssa_root::streamer::rebase;
 
 use super::opened::OpenedBasket;
-use super::references::may_refer;
+use crate::model::Basket as Place;
 use crate::read::basket::Contents;
+use crate::read::{EntryReferences, Referring, cannot_move};
 use crate::write::basket::{Basket, Capacity};
 use crate::write::codec::BranchCodec;
 use crate::write::compress::{CompressedPayload, Compressors, HEADER};
-
-/// The reason why an entry cannot move. ROOT could be told its old position (`TBasket::fDisplacement`), but takes null pointers
-/// in such an entry for references to objects.
-const REFERENCES: &str = "an entry may have references between its objects, which nyssa cannot find, so that it cannot be moved \
-                          to another place in a basket: leave the branch out, or leave its baskets as they are";
 
 /// The form of the baskets of a branch.
 #[derive(Clone, Debug)]
@@ -37,6 +33,17 @@ pub struct PackedForm {
     pub basket_size: usize,
     /// Whether entries may have references between their objects.
     pub may_refer: bool,
+}
+
+/// Where a basket comes from, to find the references in its entries.
+#[derive(Clone, Copy)]
+pub struct BasketSource<'a> {
+    /// The finder for its tree.
+    pub references: &'a EntryReferences,
+    /// The path of the branch.
+    pub path: &'a str,
+    /// The place of the basket.
+    pub place: &'a Place,
 }
 
 /// Compressors and memory that all threads share.
@@ -99,11 +106,11 @@ impl<'a> Packer<'a> {
     /// last entry, if only a counter says them ([`OpenedBasket::is_counted`]).
     ///
     /// # Errors
-    /// `OutOfSpecification` if they are damaged; `Unsupported` if only another branch says where they begin;
-    /// `LimitExceeded` for a basket of more than 1 GiB.
+    /// `OutOfSpecification` if they are damaged; `Unsupported` if only another branch says where they begin, and if nyssa
+    /// cannot know the references in an entry; `LimitExceeded` for a basket of more than 1 GiB.
     pub fn add(
         &mut self,
-        basket: &OpenedBasket,
+        (basket, source): (&OpenedBasket, Option<BasketSource<'_>>),
         cuts: &[Range<u64>],
         counted: Option<&[usize]>,
     ) -> Result<()> {
@@ -128,6 +135,15 @@ impl<'a> Packer<'a> {
                 self.add_fixed(contents.data, row(cut.start)?..row(cut.end)?, size)
             });
         };
+        let referring = match source.filter(|_| self.form.may_refer) {
+            Some(BasketSource { references, path, place }) => {
+                let rows = (span.clone(), &*offsets);
+                references
+                    .of((path, place), &contents, rows, cuts)
+                    .map_err(|it| cannot_move(&it))?
+            }
+            None => Vec::new(),
+        };
         let ends: Vec<i64> = offsets.iter().map(|&at| at as i64).collect();
         for cut in cuts {
             let rows = row(cut.start)?..row(cut.end)?;
@@ -135,7 +151,7 @@ impl<'a> Packer<'a> {
                 rows.start.saturating_sub(span.start)..=rows.end.saturating_sub(span.start);
             let offsets = (offsets.get(of_cut.clone()), ends.get(of_cut));
             let (Some(offsets), Some(ends)) = offsets else { return Err(short()) };
-            self.add_variable(&contents, rows, (offsets, ends))?;
+            self.add_variable(&contents, rows, (offsets, ends), &referring)?;
         }
         Ok(())
     }
@@ -208,7 +224,9 @@ impl<'a> Packer<'a> {
         contents: &Contents<'_>,
         rows: Range<usize>,
         (offsets, ends): (&[usize], &[i64]),
+        referring: &[Referring],
     ) -> Result<()> {
+        let before = rows.start;
         let places = self.form.may_refer.then(|| contents.places(rows, offsets));
         let mut row = 0;
         while row + 1 < offsets.len() {
@@ -220,10 +238,13 @@ impl<'a> Packer<'a> {
             self.open.data.extend_from_slice(contents.data.get(first..end).ok_or_else(short)?);
             if let Some(places) = &places {
                 let displaced = contents.is_displaced();
+                let from = referring.partition_point(|entry| entry.row < before + row);
+                let to = referring.partition_point(|entry| entry.row < before + next);
                 self.settle_references(
-                    &places[row..next],
+                    (&places[row..next], before + row),
                     &offsets[row..=next],
                     (start, displaced),
+                    &referring[from..to],
                 )?;
             }
             if is_full {
@@ -234,25 +255,32 @@ impl<'a> Packer<'a> {
         Ok(())
     }
 
-    /// Changes the references in entries that have come to the open basket, whose data had `start` bytes. References that may
-    /// lead to objects stay, if the basket says for which position their entry was streamed.
+    /// Changes the references in entries that have come to the open basket, whose data had `start` bytes. The first of them was
+    /// the entry `first` of its basket. References that are not known stay, if the basket says for which position their entry
+    /// was streamed. ROOT could be told an old position in any basket (`TBasket::fDisplacement`), but takes null pointers in such
+    /// an entry for references to objects.
     fn settle_references(
         &mut self,
-        places: &[u32],
+        (places, first): (&[u32], usize),
         offsets: &[usize],
         (start, displaced): (usize, bool),
+        mut referring: &[Referring],
     ) -> Result<()> {
-        let first = offsets.first().copied().unwrap_or(0);
-        for (&place, entry) in places.iter().zip(offsets.windows(2)) {
-            let range = start + entry[0] - first..start + entry[1] - first;
+        let before = offsets.first().copied().unwrap_or(0);
+        for (row, (&place, entry)) in (first..).zip(places.iter().zip(offsets.windows(2))) {
+            let range = start + entry[0] - before..start + entry[1] - before;
             let now = self.capacity.keylen + range.start;
-            let bytes = self.open.data.get_mut(range).ok_or_else(short)?;
             let mut known = now as u32;
-            if place as usize != now && may_refer(bytes, place) {
-                match rebase(bytes, place as usize, now) {
-                    Ok(()) => {}
+            if let Some((Referring { places, .. }, rest)) =
+                referring.split_first().filter(|(next, _)| next.row == row)
+            {
+                referring = rest;
+                let bytes = self.open.data.get_mut(range).ok_or_else(short)?;
+                match places {
+                    _ if place as usize == now => {}
+                    Ok(places) => rebase(bytes, places, place as usize, now)?,
                     Err(_) if displaced => (known, self.has_moved) = (place, true),
-                    Err(_) => return Err(Error::unsupported(REFERENCES)),
+                    Err(error) => return Err(cannot_move(error)),
                 }
             }
             self.places.push(known);

@@ -13,8 +13,8 @@ use nyssa_root::streamer::values::{EditedObject, ObjectId, Value, View};
 use super::form::{CLASS_NAMES, LeafForm, form};
 use super::{ClusterRuns, References};
 use crate::model::{Basket, Files, JoinedFiles, basket_table, first_entry, place_in_file};
-use crate::read::Renumbering;
 use crate::read::basket_header::GENERATE_OFFSETS;
+use crate::read::{EntryReferences, Renumbering};
 
 /// The classes of leaves of integers.
 const INTEGERS: [&str; 4] = ["TLeafB", "TLeafS", "TLeafI", "TLeafL"];
@@ -42,6 +42,8 @@ pub struct StoredTree {
     pub references: Option<References>,
     /// The numbers that the processes of its references get.
     pub processes: Renumbering,
+    /// The finder of the references in entries that move.
+    pub entry_references: EntryReferences,
     /// The bytes of the file, and of the other files with baskets.
     source: Arc<dyn Source>,
     /// The file and the other files, if there are other files.
@@ -241,6 +243,7 @@ impl StoredTree {
             ranged: ranged.min(entries),
             has_index,
             processes: Renumbering::new(file, key, table),
+            entry_references: EntryReferences::new(file, key),
             references,
             source: files
                 .as_ref()

@@ -12,7 +12,7 @@ use arrow_array::{ArrayRef, new_empty_array};
 use nyssa_root::error::{Error, Result};
 use nyssa_root::rootfile::RootFile;
 use nyssa_root::streamer::info::StreamerList;
-use nyssa_root::streamer::{Layouts, ObjectLayout};
+use nyssa_root::streamer::{Layouts, ObjectLayout, StreamerInfos};
 use nyssa_root::type_name;
 use nyssa_ttree::{Branch, Reader, Shape, Split, Streamed};
 
@@ -89,7 +89,7 @@ impl StreamerBranch {
     /// # Errors
     /// `Unsupported` if a class cannot be streamed, or a member that the branch lacks is needed.
     pub(super) fn new(
-        layouts: &mut Layouts<'_>,
+        (layouts, infos): (&mut Layouts<'_>, &Arc<StreamerInfos>),
         class: &str,
         input: &Input<'_>,
         columns: bool,
@@ -109,7 +109,7 @@ impl StreamerBranch {
             Ok(Shape::Streamed(streamed))
                 if input.branch.split.is_none() && layouts.are_of_today() =>
             {
-                streamed.layout.raw().filter(|_| streamed.counter.is_none()).map(Arc::new)
+                streamed.layout.raw(infos).filter(|_| streamed.counter.is_none()).map(Arc::new)
             }
             _ => None,
         };

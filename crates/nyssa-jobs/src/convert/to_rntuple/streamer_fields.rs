@@ -97,18 +97,19 @@ impl StreamerFieldChooser<'_> {
                 (Ok(_), Streamer::Auto) => Reason::Size,
                 (Ok(_), _) => continue,
             };
-            let streamed = StreamerBranch::new(&mut layouts, &class, input, checked.is_ok())
-                .map_err(|error| error.to_string())
-                .and_then(|streamed| streamed.require_info(&described))
-                .and_then(|streamed| match self.failures.not_streamed(index) {
-                    Some(NotStreamed { why, carried: false })
-                        if !matches!(reason, Reason::Size) =>
-                    {
-                        streamed.carry(input).ok_or_else(|| why.clone())
-                    }
-                    Some(NotStreamed { why, .. }) => Err(why.clone()),
-                    None => Ok(streamed),
-                });
+            let streamed =
+                StreamerBranch::new((&mut layouts, &infos), &class, input, checked.is_ok())
+                    .map_err(|error| error.to_string())
+                    .and_then(|streamed| streamed.require_info(&described))
+                    .and_then(|streamed| match self.failures.not_streamed(index) {
+                        Some(NotStreamed { why, carried: false })
+                            if !matches!(reason, Reason::Size) =>
+                        {
+                            streamed.carry(input).ok_or_else(|| why.clone())
+                        }
+                        Some(NotStreamed { why, .. }) => Err(why.clone()),
+                        None => Ok(streamed),
+                    });
             match streamed {
                 Ok(streamed) => candidates.push((index, streamed, reason)),
                 Err(why) => refused.push((index, class, reason, why)),

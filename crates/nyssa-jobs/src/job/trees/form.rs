@@ -217,11 +217,8 @@ fn sample(place: &Basket, raw: &[u8], wanted: (Compression, Effort)) -> Result<(
     };
     let memory = PackingMemory::default();
     let mut packer = Packer::new(&form, 0, &memory);
-    packer.add(
-        &OpenedBasket::open(raw, place)?,
-        std::slice::from_ref(&(0..place.entries)),
-        None,
-    )?;
+    let opened = OpenedBasket::open(raw, place)?;
+    packer.add((&opened, None), std::slice::from_ref(&(0..place.entries)), None)?;
     let packed = packer.finish()?;
     let first = packed.first();
     Ok(first.map_or((0, 0), |first| (first.objlen, first.payload.len() as u64)))

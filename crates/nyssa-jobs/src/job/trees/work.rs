@@ -12,7 +12,7 @@ use nyssa_root::pipeline::{Next, Pipeline, Plan, Threads};
 use nyssa_root::rootfile::writer::StoredBasket;
 use nyssa_ttree::read::MovedBasket;
 use nyssa_ttree::repack::{
-    OpenedBasket, PackedBasket, PackedForm, Packer, PackingMemory, renumbered, reseal,
+    BasketSource, OpenedBasket, PackedBasket, PackedForm, Packer, PackingMemory, renumbered, reseal,
 };
 use nyssa_ttree::stored::{BranchGrowth, Growth, add_bytes};
 
@@ -222,7 +222,10 @@ impl Work<'_> {
                     now = Some(current(number, Arc::new(opened))?);
                 }
                 if let Some(Current { basket, offsets, .. }) = &now {
-                    let added = packer.add(basket, &cuts, offsets.as_deref());
+                    let JoinedBasket { tree, basket: place, .. } = &branch.baskets[number];
+                    let references = &self.joined.tree(*tree)?.entry_references;
+                    let source = BasketSource { references, path: &branch.path, place };
+                    let added = packer.add((basket, Some(source)), &cuts, offsets.as_deref());
                     self.in_basket(branch, number, added)?;
                 }
             }

@@ -41,6 +41,9 @@ impl Compiler<'_> {
 
     /// Makes the node of a `TClonesArray` of objects of a class.
     pub(crate) fn clones(&mut self, item: &str) -> Result<Node> {
+        if self.links {
+            return Ok(Node::Collection(Collection::Clones, Box::new(self.any())));
+        }
         let classes = vec![(item.to_owned(), self.class(item)?)];
         let items = Pointer::of("TClonesArray", classes, false);
         Ok(Node::Collection(Collection::Clones, Box::new(items)))

@@ -142,8 +142,14 @@ impl<'a> Compiler<'a> {
     /// Resets the compiler for another class.
     pub(super) fn fresh(&mut self) -> &mut Self {
         self.stack.clear();
+        self.chosen.clear();
         (self.anys, self.nodes, self.effort) = (0, 0, 0);
         self
+    }
+
+    /// Makes pointers the numbers of other objects.
+    pub(super) fn linked(self) -> Self {
+        self.links(&BTreeMap::new())
     }
 
     /// Makes pointers the numbers of other objects, and gives the classes of `chosen` the shapes of these versions.

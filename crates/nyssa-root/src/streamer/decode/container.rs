@@ -70,22 +70,12 @@ impl Decoder<'_> {
         self.finish("container", &header, &start)
     }
 
-    /// Skips a container of objects that may be nested in any depth. Only objects that are read as bytes have a place
-    /// for them.
-    pub(super) fn opaque(&mut self, class: Option<&str>, column: &mut ColumnBuilder) -> Result<()> {
-        let start = self.cursor.clone();
-        let end = self.cursor.version_header()?.end;
-        let end = end.ok_or_else(|| start.error("a container without a byte count"))?;
-        let marks = self.marks.as_mut().ok_or_else(|| {
-            let items = class.unwrap_or("several classes");
-            Error::unsupported(format!(
-                "objects of {items} hold objects of their own class in any depth, which no type of a column has; {RAW}"
-            ))
-        })?;
-        marks.unknown.push(start.position()..end);
-        self.hides_processes();
-        column.push_bytes(&[]);
-        self.cursor.seek(end)
+    /// Refuses a container of objects that may be nested in any depth.
+    pub(super) fn opaque(class: Option<&str>) -> Result<()> {
+        let items = class.unwrap_or("several classes");
+        Err(Error::unsupported(format!(
+            "objects of {items} hold objects of their own class in any depth, which no type of a column has; {RAW}"
+        )))
     }
 }
 

@@ -12,6 +12,7 @@ use crate::streamer::ObjectLayout;
 use crate::streamer::column::ColumnBuilder;
 use crate::streamer::node::{Class, Node, Pointer, Version};
 use crate::streamer::number;
+use crate::streamer::reference_places::ReferencePlaces;
 use crate::streamer::shape::Shape;
 use crate::streamer::wire::{BYPASS_STREAMER, CLASS, NEW_CLASS};
 
@@ -59,6 +60,13 @@ pub(in crate::streamer) struct Pending {
     pub items: Option<Items>,
 }
 
+/// The numbers of places and objects that were noted.
+pub(in crate::streamer) struct Noted {
+    references: usize,
+    pending: usize,
+    processes: usize,
+}
+
 /// The items of a `TClonesArray`.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::streamer) struct Items {
@@ -97,6 +105,49 @@ impl<'a> Decoder<'a> {
             skipped: 0,
         };
         Self { met: Some(met), origin, ..Self::new(payload.len()) }
+    }
+
+    /// Makes a decoder of the value of an entry and of the objects that its pointers lead to, which notes the places of
+    /// references.
+    pub(crate) fn of_entry(entry: &'a [u8], origin: usize) -> Self {
+        let mut decoder = Self::of_objects(entry, "", origin);
+        if let Some(met) = &mut decoder.met {
+            met.pending.clear();
+            met.numbers.clear();
+        }
+        decoder.marks = Some(ReferencePlaces::default());
+        decoder
+    }
+
+    /// Makes a decoder of an object and of the objects that its pointers lead to, which notes the places of references.
+    pub(crate) fn of_object(class: &str, object: &'a [u8], origin: usize) -> Self {
+        let marks = Some(ReferencePlaces::default());
+        Self { marks, ..Self::of_objects(object, class, origin) }
+    }
+
+    /// Returns how much was noted.
+    pub(crate) fn noted(&self) -> Noted {
+        Noted {
+            references: self.marks.as_ref().map_or(0, |marks| marks.references.len()),
+            pending: self.met.as_ref().map_or(0, |met| met.pending.len()),
+            processes: self.processes.as_ref().map_or(0, |places| places.places.len()),
+        }
+    }
+
+    /// Forgets what was noted in objects that could not be decoded, whose layout may be another one.
+    pub(crate) fn forget(&mut self, before: &Noted) {
+        let (Some(marks), Some(met)) = (&mut self.marks, &mut self.met) else { return };
+        marks.references.truncate(before.references);
+        for pending in met.pending.drain(before.pending..) {
+            met.numbers.remove(&pending.bytes.start);
+        }
+        self.processes.iter_mut().for_each(|places| places.places.truncate(before.processes));
+    }
+
+    /// Notes that bytes are not decoded, for a reason.
+    pub(crate) fn unknown(&mut self, bytes: Range<usize>, reason: &str) {
+        self.marks.iter_mut().for_each(|marks| marks.unknown.push((bytes.clone(), reason.into())));
+        self.hides_processes();
     }
 
     /// Takes the objects that were met since the last call.
@@ -241,9 +292,11 @@ impl<'a> Decoder<'a> {
         reason: &Arc<str>,
         column: &mut ColumnBuilder,
     ) -> Result<()> {
+        let start = self.cursor.position();
         let end = self.cursor.version_header()?.end;
         let end = end.ok_or_else(|| Error::unsupported(reason.to_string()))?;
         self.cursor.seek(end)?;
+        self.unknown(start..end, &format!("a member of type {class}: {reason}"));
         let limit = || Error::limit("too many objects in one object");
         let met = self.met.as_mut().ok_or_else(limit)?;
         met.count = met.count.checked_add(1).ok_or_else(limit)?;
@@ -255,6 +308,7 @@ impl<'a> Decoder<'a> {
     fn link_again(&mut self, tag: u32, start: &Cursor<'a>) -> Result<u32> {
         let place = self.place(tag, start).filter(|_| tag & CLASS == 0);
         let none = || start.error(format!("tag {tag:#x} refers to no object before it"));
+        self.marks.iter_mut().for_each(|marks| marks.references.push(start.position()));
         let back = self.cursor.clone();
         self.cursor.seek(place.ok_or_else(none)?)?;
         let tag = self.cursor.be_u32()?;

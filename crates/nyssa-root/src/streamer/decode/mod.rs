@@ -62,8 +62,8 @@ pub(super) struct Decoder<'a> {
     empty: usize,
     /// The number of references that are being followed.
     depth: usize,
-    /// The places of references in objects that are read as bytes. Such references are not followed.
-    marks: Option<ReferencePlaces>,
+    /// The places of references, if they are wanted.
+    pub marks: Option<ReferencePlaces>,
     /// The places of the numbers of processes, if they are wanted.
     pub processes: Option<ProcessPlaces>,
     /// The objects that pointers lead to, if pointers are read as their numbers.
@@ -221,7 +221,7 @@ impl<'a> Decoder<'a> {
             }
             Node::Unreadable(reason) => Err(Error::unsupported(reason.to_string())),
             Node::Named(_) | Node::Seeks(_) => Err(mismatch()),
-            Node::Opaque(class) => self.opaque(class.as_deref(), column),
+            Node::Opaque(class) => Self::opaque(class.as_deref()),
             Node::Collection(kind, items) => self.collection(*kind, items, column),
             Node::RawObject(raw) => self.raw_object(raw, column),
             Node::Bytes => {

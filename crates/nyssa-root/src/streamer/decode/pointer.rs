@@ -40,18 +40,9 @@ impl Decoder<'_> {
             self.repeated(end - start.position())?;
         }
         let class = self.class_name()?;
-        if let Some(marks) = &mut self.marks {
-            marks.objects.push(start.position());
-        }
         let index = pointer.classes.iter().position(|(name, _)| *name == class);
         match index {
             Some(index) => self.object_of(pointer, index, column)?,
-            None if self.marks.is_some() => {
-                let bytes = self.cursor.position()..end;
-                self.marks.iter_mut().for_each(|marks| marks.later(class.clone(), bytes.clone()));
-                self.push_defaults(column, 1)?;
-                self.cursor.seek(end)?;
-            }
             None if pointer.open => {
                 return Err(Error::unsupported(format!(
                     "an object of class {class} behind a pointer to {} has no place in the type of the column: the \
@@ -116,10 +107,6 @@ impl Decoder<'_> {
         start: &Cursor<'_>,
     ) -> Result<()> {
         if tag == WHOLE && pointer.open {
-            // The place of the whole object does not depend on the buffer.
-            if self.marks.is_some() {
-                return self.push_defaults(column, 1);
-            }
             return Err(Error::unsupported(format!(
                 "a pointer to {} leads to the object that it is in, which has no place in a column; {RAW}",
                 pointer.declared
@@ -129,10 +116,6 @@ impl Decoder<'_> {
         let Some(place) = place else {
             return Err(start.error(format!("tag {tag:#x} refers to no object before it")));
         };
-        if let Some(marks) = &mut self.marks {
-            marks.references.push(start.position());
-            return self.push_defaults(column, 1);
-        }
         if self.depth >= MAX_DEPTH {
             return Err(start.error("objects refer to each other without end"));
         }

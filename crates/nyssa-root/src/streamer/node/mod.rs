@@ -5,8 +5,8 @@ mod pointer;
 
 use std::sync::Arc;
 
-use super::ObjectLayout;
 use super::shape::Shape;
+use super::{ObjectLayout, ReferenceFinder};
 use crate::arrow::Number;
 use crate::streamer::basic::Basic;
 
@@ -77,10 +77,12 @@ pub(super) enum Node {
 /// An object that is read as bytes.
 #[derive(Debug)]
 pub(super) struct RawObject {
-    /// The version for the header of an object without a header.
-    pub version: Option<Vec<u8>>,
-    /// The layout of the object.
-    pub layout: Arc<ObjectLayout>,
+    /// The class.
+    pub class: Arc<str>,
+    /// The version for the header of an object without a header, and the layout of its members.
+    pub members: Option<(Vec<u8>, ObjectLayout)>,
+    /// The finder of references in it.
+    pub finder: Arc<ReferenceFinder>,
 }
 
 /// An array behind a pointer whose length another member holds.
@@ -199,6 +201,7 @@ impl Node {
             | Self::Seeks(_)
             | Self::Embedded(_)
             | Self::Skipped(..)
+            | Self::RawObject(_)
             | Self::Opaque(_) => Vec::new(),
             Self::Object(class) | Self::Members(class, _) if &*class.name == name => {
                 return Some(class);
@@ -211,7 +214,6 @@ impl Node {
             Self::Pointer(pointer) | Self::Collection(_, pointer) => {
                 pointer.classes.iter().map(|(_, node)| node).collect()
             }
-            Self::RawObject(raw) => vec![&raw.layout.node],
         };
         inner.into_iter().find_map(|node| node.class(name))
     }

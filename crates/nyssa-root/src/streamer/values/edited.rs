@@ -10,7 +10,7 @@ use super::emitter::{Addition, Edits, Emitter, Spot};
 use super::in_payload;
 use crate::error::{Error, Result};
 use crate::streamer::builtin::ITEMS;
-use crate::streamer::standalone::references_in;
+use crate::streamer::possible_references::possible_reference;
 use crate::streamer::values::reader::{Reader, Tag};
 use crate::streamer::values::view::ARRAY;
 use crate::streamer::values::{ClassTable, Numbers, Object, ObjectId, Value, number};
@@ -70,7 +70,7 @@ impl EditedObject {
         let root = reader.class(id).map_err(in_payload)?;
         let numbered = !reader.positions && reader.count > 2;
         let is_whole = !numbered && reader.cursor.remaining().is_empty();
-        let Reader { object, counts, mut references, unknown, tags, .. } = reader;
+        let Reader { object, counts, references, unknown, tags, .. } = reader;
         let start = |(&tag, of): (&u32, &Tag)| match of {
             Tag::Object(id) => {
                 Some((*id, tag.checked_sub(TAG_OFFSET + u32::from(keylen))? as usize))
@@ -78,9 +78,9 @@ impl EditedObject {
             Tag::Class(_) => None,
         };
         let starts = tags.iter().filter_map(start).collect();
-        let other_references = references_in(&payload, keylen.into(), &unknown, tags.into_keys());
-        let can_move = is_whole && other_references.is_ok();
-        references.extend(other_references.unwrap_or_default());
+        // Bytes that cannot be read may have references, which would have to change.
+        let may_refer = |range| possible_reference(&payload, range, keylen.into()).is_some();
+        let can_move = is_whole && !unknown.into_iter().any(may_refer);
         let object = Object { root: Some(root), ..object };
         let (edits, additions, labels) = (Edits::new(), Vec::new(), HashMap::new());
         Ok(Self {

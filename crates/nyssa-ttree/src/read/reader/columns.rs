@@ -8,6 +8,7 @@ use arrow_buffer::OffsetBuffer;
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result};
 use nyssa_root::guard;
+use nyssa_root::streamer::ReferenceFinder;
 
 use super::Reader;
 use crate::model::{Basket, Branch, EntryKind, EntryLayout, Shape, Streamed};
@@ -168,6 +169,37 @@ impl Reader {
         basket: &Basket,
         contents: &Contents<'_>,
     ) -> Result<Vec<usize>> {
+        match self.streamed_basket(path, basket)? {
+            Some((read, index)) => read.processes(index, contents),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns the places of the references in some entries of a basket of the branch at `path`, counted from the first byte
+    /// of each entry. `rows` are the entries, counted from the first entry of the basket.
+    ///
+    /// # Errors
+    /// `Unsupported` if nyssa does not read the branch; `OutOfSpecification` for a damaged basket.
+    pub(in crate::read) fn references(
+        &self,
+        (path, basket): (&str, &Basket),
+        contents: &Contents<'_>,
+        rows: &[usize],
+        finder: &ReferenceFinder,
+    ) -> Result<Vec<Result<Vec<usize>>>> {
+        match self.streamed_basket(path, basket)? {
+            Some((read, index)) => read.references(index, contents, rows, finder),
+            None => Ok(rows.iter().map(|_| Ok(Vec::new())).collect()),
+        }
+    }
+
+    /// Returns what is read of a basket of the branch at `path` that streamers wrote, and the number of the basket. Returns
+    /// `None` for a branch of numbers.
+    fn streamed_basket(
+        &self,
+        path: &str,
+        basket: &Basket,
+    ) -> Result<Option<(BranchRead<'_>, usize)>> {
         let unknown = || Error::unsupported("nyssa does not read the branch");
         let branch = self.by_path.get(path).and_then(|&index| self.branch_at(index));
         let branch = branch.ok_or_else(unknown)?;
@@ -178,11 +210,11 @@ impl Reader {
         let index = branch.baskets.iter().position(is_it).ok_or_else(unknown)?;
         let layout = EntryLayout::of(branch).map_err(Error::unsupported)?;
         if !matches!(layout.kind, EntryKind::Streamed(_)) {
-            return Ok(Vec::new());
+            return Ok(None);
         }
         let entries = basket.first_entry..basket.first_entry.saturating_add(basket.entries);
         let counts = layout.counter().map(|counter| self.offsets(counter, entries.clone()));
-        self.column(branch, entries, counts.transpose()?)?.processes(index, contents)
+        Ok(Some((self.column(branch, entries, counts.transpose()?)?, index)))
     }
 }
 
