@@ -305,7 +305,7 @@ nyssa_status nyssa_dataset_describe(const nyssa_dataset *dataset,
 // Gives the Arrow schema of `count` columns, or of all if `count` is 0: a struct whose children are the columns. A column is
 // a name, a path such as `jets.pt`, a glob such as `Muon_*`, which stands for all columns that it matches, or an expression
 // such as `Muon_pt * 2`, which may use the aliases of a TTree. The metadata `nyssa:type` of a field is its C++ type where the
-// Arrow type does not say it.
+// Arrow type does not say it; `nyssa:class` and `nyssa:version` are the class of its objects and the version in the file.
 //
 // Errors: `NYSSA_NOT_FOUND` with the nearest names; `NYSSA_INVALID_ARGUMENT` with the place where an expression is wrong; `NYSSA_UNSUPPORTED` for a column that cannot be read.
 //
@@ -362,7 +362,8 @@ nyssa_status nyssa_dataset_take(const nyssa_dataset *dataset,
 //
 // Options: `entries` (of a batch) or `memory` (of the batches and what reads them, such as `100MB`); without them, a batch
 // is a cluster.
-// Errors: the errors of `nyssa_dataset_schema`. `nyssa_stream_error` gives the errors of the stream.
+// Errors: the errors of `nyssa_dataset_schema`; `NYSSA_INVALID_ARGUMENT` for options. `nyssa_stream_error` gives the errors
+// of the stream.
 //
 // # Safety
 // `columns` has `count` texts; `options` is null, or a text. `stream` is null, or a place for a stream, which belongs to

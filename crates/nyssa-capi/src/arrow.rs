@@ -7,6 +7,7 @@ use nyssa_root::arrow::{normalise, shortened};
 use nyssa_root::{Error, Result};
 
 use crate::call::not_null;
+use crate::parts::{ArrayParts, check_schema};
 use crate::shape;
 
 /// A column that is to be written: its name, and its values.
@@ -47,7 +48,10 @@ pub(crate) fn batch_out(batch: &RecordBatch) -> Result<FFI_ArrowArray> {
 pub(crate) unsafe fn schema_in(schema: *const FFI_ArrowSchema) -> Result<Fields> {
     not_null(schema, "the schema")?;
     // SAFETY: it is not null, so the caller promises that it is a schema.
-    let field = Field::try_from(unsafe { &*schema }).map_err(invalid)?;
+    let schema = unsafe { &*schema };
+    // SAFETY: as above.
+    unsafe { check_schema(schema) }?;
+    let field = Field::try_from(schema).map_err(invalid)?;
     match field.data_type() {
         DataType::Struct(fields) => Ok(fields.clone()),
         _ => Err(Error::invalid_argument("the schema is no struct of columns")),
@@ -101,7 +105,11 @@ pub(crate) unsafe fn columns_in(
     schema: *const FFI_ArrowSchema,
     known: &[FieldRef],
 ) -> Result<Vec<Given>> {
-    let children = array.num_children();
+    let parts = ArrayParts::of(&array);
+    let Ok(children) = usize::try_from(parts.n_children) else {
+        let message = format!("the array has {} columns", parts.n_children);
+        return Err(Error::invalid_argument(message));
+    };
     let (fields, owner) = match schema.is_null() {
         true => {
             (known.get(..children).map(|known| known.iter().cloned().collect()), "the rows have")
@@ -115,7 +123,7 @@ pub(crate) unsafe fn columns_in(
         return Err(Error::invalid_argument(message));
     }
     let data_type = DataType::Struct(fields);
-    shape::check(&array, &data_type, "the rows")?;
+    shape::check(parts, &data_type, "the rows")?;
     // SAFETY: the array has these parts, and the caller promises that the buffers are as the schema says.
     let data = unsafe { from_ffi_and_data_type(array, data_type) };
     let array = make_array(data.map_err(invalid)?);

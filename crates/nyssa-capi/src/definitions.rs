@@ -1,7 +1,5 @@
 //! Fields and classes by C++ type names, as JSON.
 
-use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use arrow_schema::FieldRef;
@@ -12,7 +10,8 @@ use nyssa_root::rootfile::RootFile;
 use nyssa_root::streamer::StreamerList;
 use nyssa_ttree::write::column_of;
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
+
+use crate::pairs::Pairs;
 
 /// Fields and classes of the user.
 #[derive(Default)]
@@ -22,42 +21,6 @@ pub(crate) struct Defined {
     pub classes: Definitions,
     /// The streamer infos of the classes whose objects are bytes.
     pub streamer_infos: StreamerList,
-}
-
-/// The members of an object of JSON, in their order.
-struct Pairs<T>(Vec<(String, T)>);
-
-impl<T> Default for Pairs<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pairs<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
-        struct InOrder<T>(PhantomData<T>);
-
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for InOrder<T> {
-            type Value = Pairs<T>;
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(
-                self,
-                mut map: A,
-            ) -> std::result::Result<Self::Value, A::Error> {
-                let mut pairs = Vec::new();
-                while let Some(pair) = map.next_entry()? {
-                    pairs.push(pair);
-                }
-                Ok(Pairs(pairs))
-            }
-        }
-
-        from.deserialize_map(InOrder(PhantomData))
-    }
 }
 
 #[derive(Deserialize)]

@@ -64,7 +64,7 @@ pub unsafe extern "C" fn nyssa_convert(
     let convert = |output: &str, mut given: Given, context: &Context| {
         // SAFETY: the caller promises it.
         let input = unsafe { text(input, "the input") }?;
-        match given.take("to").map_or(Ok(To::RNTuple), |to| to.parse())? {
+        match given.take("to")?.map_or(Ok(To::RNTuple), |to| to.parse())? {
             To::RNTuple => to::<ToRNTuple>(input, output, given, context),
             To::TTree => to::<ToTTree>(input, output, given, context),
         }

@@ -3,7 +3,8 @@
 //! ```text
 //! dataset, reading, stream | writer, table, filled, fill_context | jobs
 //!                             the functions
-//! arrow | options | texts     what they take and give
+//! arrow, shape, parts, classes | definitions, options, pairs | texts
+//!                             what they take and give
 //! call                        how every function runs: null, panics, errors
 //! handle | error              what C holds
 //! ```
@@ -14,6 +15,7 @@
 
 mod arrow;
 mod call;
+mod classes;
 mod context;
 mod dataset;
 mod definitions;
@@ -23,6 +25,8 @@ mod filled;
 mod handle;
 mod jobs;
 mod options;
+mod pairs;
+mod parts;
 mod reading;
 mod shape;
 mod stream;

@@ -14,7 +14,9 @@ use nyssa_root::error::ResultExt;
 use nyssa_root::{Context, Error, Result};
 use serde_json::Value;
 
-/// The options of a call, as the caller gave them: names and values, in order. A name may come again.
+use crate::pairs::Pairs;
+
+/// The options of a call, as the caller gave them: names and values, in order. Only the name of a list may come again.
 pub(crate) struct Given(Vec<(String, String)>);
 
 impl Given {
@@ -39,11 +41,9 @@ impl Given {
 
     fn of_json(text: &str) -> Result<Self> {
         let wrong = |error| Error::invalid_argument("the options are no JSON").with_source(error);
-        let Value::Object(object) = serde_json::from_str(text).map_err(wrong)? else {
-            return Err(Error::invalid_argument("the options are no object of JSON"));
-        };
+        let members: Pairs<Value> = serde_json::from_str(text).map_err(wrong)?;
         let mut given = Vec::new();
-        for (name, value) in object {
+        for (name, value) in members.0 {
             let values = match value {
                 Value::Array(values) => values,
                 Value::Null => continue,
@@ -65,13 +65,24 @@ impl Given {
         Ok(Self(given))
     }
 
-    /// Takes the value of an option out. The last one counts.
-    pub fn take(&mut self, name: &str) -> Option<String> {
-        let (values, others) =
-            std::mem::take(&mut self.0).into_iter().partition(|pair| pair.0 == name);
-        self.0 = others;
-        let mut values: Vec<(String, String)> = values;
-        values.pop().map(|(_, value)| value)
+    /// Takes the value of an option out.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for an option that is given more than once.
+    pub fn take(&mut self, name: &str) -> Result<Option<String>> {
+        self.check_once(name)?;
+        let at = self.0.iter().position(|(given, _)| given == name);
+        Ok(at.map(|at| self.0.remove(at).1))
+    }
+
+    /// Checks that an option, which has one value, is given once at most.
+    fn check_once(&self, name: &str) -> Result<()> {
+        match self.0.iter().filter(|(given, _)| given == name).count() {
+            0 | 1 => Ok(()),
+            count => Err(Error::invalid_argument(format!(
+                "the option {name} is given {count} times, and has one value"
+            ))),
+        }
     }
 
     /// Returns whether there is no option.
@@ -82,28 +93,34 @@ impl Given {
     /// Takes a boolean out; it is false if it is not given.
     ///
     /// # Errors
-    /// `InvalidArgument` for another value than `true` and `false`.
+    /// `InvalidArgument` for another value than `true` and `false`, and for an option that is given more than once.
     pub fn take_flag(&mut self, name: &str) -> Result<bool> {
-        self.take(name).map_or(Ok(false), |value| flag(name, &value))
+        self.take(name)?.map_or(Ok(false), |value| flag(name, &value))
     }
 
     /// Returns the options `T`, by their declaration.
     ///
     /// # Errors
-    /// `InvalidArgument` with the first option that is unknown or has a wrong value.
+    /// `InvalidArgument` with the first option that is unknown, has a wrong value, or has one value and is given more than
+    /// once.
     pub fn of<T: Args>(self) -> Result<T> {
         let command = T::augment_args(Command::new("nyssa"));
-        let is_flag = |name: &str| {
-            let mut named =
-                command.get_arguments().filter(|argument| argument.get_long() == Some(name));
-            named.any(|argument| matches!(argument.get_action(), ArgAction::SetTrue))
+        let action = |name: &str| {
+            let named = |argument: &&clap::Arg| argument.get_long() == Some(name);
+            command.get_arguments().find(named).map(clap::Arg::get_action)
         };
         let mut all = Vec::new();
-        for (name, value) in self.0 {
-            let word = format!("--{}", name.replace('_', "-"));
-            match is_flag(&name.replace('_', "-")) {
-                true => all.extend(flag(&name, &value)?.then_some(word)),
-                false => all.push(format!("{word}={value}")),
+        for (name, value) in &self.0 {
+            let long = name.replace('_', "-");
+            let action = action(&long);
+            if !matches!(action, None | Some(ArgAction::Append)) {
+                self.check_once(name)?;
+            }
+            match action {
+                Some(ArgAction::SetTrue) => {
+                    all.extend(flag(name, value)?.then(|| format!("--{long}")));
+                }
+                _ => all.push(format!("--{long}={value}")),
             }
         }
         if let Some(unknown) = words::unknown::<T>(&all).first() {
@@ -225,6 +242,12 @@ mod tests {
     }
 
     #[test]
+    fn a_list_may_come_again() {
+        let options: ToRNTuple = Given::parse("include=a; include=b").unwrap().of().unwrap();
+        assert_eq!(options.input.include, ["a", "b"]);
+    }
+
+    #[test]
     fn wrong_options_say_what_is_wrong() {
         let wrong = |text: &str| {
             Given::parse(text).and_then(Given::of::<ToRNTuple>).unwrap_err().to_string()
@@ -235,5 +258,11 @@ mod tests {
         assert!(wrong("{\"force\": {}}").contains("no text, number or boolean"));
         assert!(wrong("{").contains("no JSON"));
         assert!(wrong("page_size=tiny").contains("tiny"));
+        for twice in ["page_size=4096; page-size=4096", "verify=false; verify=true"] {
+            assert!(wrong(twice).contains("is given 2 times, and has one value"), "{twice}");
+        }
+        assert!(wrong(r#"{"page_size": 4096, "page_size": 1}"#).contains("page_size is given 2"));
+        let mut given = Given::parse(r#"{"format": "ttree", "format": "rntuple"}"#).unwrap();
+        assert!(given.take("format").unwrap_err().to_string().contains("format is given 2 times"));
     }
 }

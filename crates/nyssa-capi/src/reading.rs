@@ -14,10 +14,11 @@ use nyssa_jobs::open::stored_aliases;
 use nyssa_observe::IoStats;
 use nyssa_root::arrow::{export_batch, export_schema};
 use nyssa_root::guard::to_usize;
-use nyssa_root::{Context, Result};
+use nyssa_root::{Context, Error, Result};
 
 use crate::arrow::{batch_out, schema_out};
 use crate::call;
+use crate::classes::Classes;
 use crate::context::{context_of, nyssa_context};
 use crate::dataset::{Open, nyssa_dataset};
 use crate::error::{nyssa_error, nyssa_status};
@@ -75,20 +76,22 @@ impl Open {
         Ok(Chosen { dataset: computed.dataset, names: chosen })
     }
 
-    /// Reads columns by `read`, and returns them with their schema.
+    /// Reads columns by `read`, and returns them with the schema that describes them.
     fn read(
         &self,
         names: &[&str],
         rows: u64,
         read: impl FnOnce(&AnyDataset, &[&str]) -> Result<Vec<ArrayRef>>,
-    ) -> Result<RecordBatch> {
+    ) -> Result<(Schema, RecordBatch)> {
         let Chosen { dataset, names } = self.choose(names)?;
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let classes = Classes::of(&*dataset, &names);
         let schema = Schema::new(fields(dataset.as_ref(), &names)?);
         let arrays = read(&dataset, &names)?;
         let (show, make) = self.form();
         let shown = Arc::new(show(&schema));
-        make(&schema, &arrays, to_usize(rows, "a number of entries")?, &shown)
+        let batch = make(&schema, &arrays, to_usize(rows, "a number of entries")?, &shown)?;
+        Ok((classes.describe(&shown), batch))
     }
 }
 
@@ -115,11 +118,11 @@ fn plain_batch(
 /// # Safety
 /// `schema` is null or a place for a schema, and `array` a place for an array.
 unsafe fn give_batch(
-    batch: &RecordBatch,
+    (described, batch): &(Schema, RecordBatch),
     schema: *mut FFI_ArrowSchema,
     array: *mut FFI_ArrowArray,
 ) -> Result<()> {
-    let (described, data) = (schema_out(&batch.schema())?, batch_out(batch)?);
+    let (described, data) = (schema_out(described)?, batch_out(batch)?);
     // SAFETY: the caller promises it.
     unsafe {
         call::put(array, data);
@@ -131,7 +134,7 @@ unsafe fn give_batch(
 /// Gives the Arrow schema of `count` columns, or of all if `count` is 0: a struct whose children are the columns. A column is
 /// a name, a path such as `jets.pt`, a glob such as `Muon_*`, which stands for all columns that it matches, or an expression
 /// such as `Muon_pt * 2`, which may use the aliases of a TTree. The metadata `nyssa:type` of a field is its C++ type where the
-/// Arrow type does not say it.
+/// Arrow type does not say it; `nyssa:class` and `nyssa:version` are the class of its objects and the version in the file.
 ///
 /// Errors: `NYSSA_NOT_FOUND` with the nearest names; `NYSSA_INVALID_ARGUMENT` with the place where an expression is wrong; `NYSSA_UNSUPPORTED` for a column that cannot be read.
 ///
@@ -152,7 +155,9 @@ pub unsafe extern "C" fn nyssa_dataset_schema(
         let Chosen { dataset, names } =
             open.choose(&unsafe { texts(columns, count, "the columns") }?)?;
         let (show, _) = open.form();
-        schema_out(&show(&Schema::new(fields(dataset.as_ref(), &names)?)))
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let shown = show(&Schema::new(fields(dataset.as_ref(), &names)?));
+        schema_out(&Classes::of(&*dataset, &names).describe(&shown))
     };
     // SAFETY: the caller promises it.
     unsafe { call::give(error, schema, describe) }
@@ -240,7 +245,8 @@ pub unsafe extern "C" fn nyssa_dataset_take(
 ///
 /// Options: `entries` (of a batch) or `memory` (of the batches and what reads them, such as `100MB`); without them, a batch
 /// is a cluster.
-/// Errors: the errors of `nyssa_dataset_schema`. `nyssa_stream_error` gives the errors of the stream.
+/// Errors: the errors of `nyssa_dataset_schema`; `NYSSA_INVALID_ARGUMENT` for options. `nyssa_stream_error` gives the errors
+/// of the stream.
 ///
 /// # Safety
 /// `columns` has `count` texts; `options` is null, or a text. `stream` is null, or a place for a stream, which belongs to
@@ -264,10 +270,11 @@ pub unsafe extern "C" fn nyssa_dataset_stream(
             open.choose(&unsafe { texts(columns, count, "the columns") }?)?;
         // SAFETY: as above.
         let options = unsafe { text_or_none(options, "the options") }?;
-        let size = step_size(Given::parse(options)?.of()?);
+        let size = step_size(Given::parse(options)?.of()?)?;
         let context: Context = context_of(context)?;
+        let classes = Classes::of(&*dataset, &names.iter().map(String::as_str).collect::<Vec<_>>());
         let batches = Batches::new(&dataset, names, start..stop, size, open.form(), context)?;
-        Ok(stream_out(batches))
+        Ok(stream_out(batches, classes))
     };
     // SAFETY: the caller promises it.
     unsafe { call::give(error, stream, begin) }
@@ -284,11 +291,12 @@ struct StreamArguments {
     memory: Option<u64>,
 }
 
-fn step_size(arguments: StreamArguments) -> StepSize {
+fn step_size(arguments: StreamArguments) -> Result<StepSize> {
     match (arguments.entries, arguments.memory) {
-        (Some(entries), _) => StepSize::Entries(entries),
-        (None, Some(memory)) => StepSize::Memory(memory),
-        (None, None) => StepSize::Cluster,
+        (Some(0), _) => Err(Error::invalid_argument("entries=0: a batch has at least one entry")),
+        (Some(entries), _) => Ok(StepSize::Entries(entries)),
+        (None, Some(memory)) => Ok(StepSize::Memory(memory)),
+        (None, None) => Ok(StepSize::Cluster),
     }
 }
 

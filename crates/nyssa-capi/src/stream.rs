@@ -10,18 +10,21 @@ use nyssa_root::{Error, Result};
 
 use crate::arrow::{batch_out, schema_out};
 use crate::call;
+use crate::classes::Classes;
 use crate::error::*;
 
 /// What is behind a stream.
 struct Streaming {
     batches: Batches,
+    /// The classes of the objects in its columns.
+    classes: Classes,
     /// The error of the last call.
     failed: Option<Box<nyssa_error>>,
 }
 
 /// Returns batches as a stream for C.
-pub(crate) fn stream_out(batches: Batches) -> FFI_ArrowArrayStream {
-    let streaming = Box::into_raw(Box::new(Streaming { batches, failed: None }));
+pub(crate) fn stream_out(batches: Batches, classes: Classes) -> FFI_ArrowArrayStream {
+    let streaming = Box::into_raw(Box::new(Streaming { batches, classes, failed: None }));
     // SAFETY: the functions follow the interface with this data, which `release` frees once.
     unsafe {
         FFI_ArrowArrayStream::new_unchecked(
@@ -54,13 +57,14 @@ unsafe fn behind<'a>(stream: *mut FFI_ArrowArrayStream) -> Option<&'a mut Stream
 unsafe fn answer<T>(
     stream: *mut FFI_ArrowArrayStream,
     out: *mut T,
-    work: impl FnOnce(&mut Batches) -> Result<T>,
+    work: impl FnOnce(&mut Batches, &Classes) -> Result<T>,
 ) -> c_int {
     // SAFETY: the caller promises it.
     let Some(streaming) = (unsafe { behind(stream) }) else { return libc::EINVAL };
     let mut failed = null_mut();
+    let Streaming { batches, classes, .. } = streaming;
     // SAFETY: the error has place there, and the caller promises the rest.
-    let status = unsafe { call::give(&raw mut failed, out, || work(&mut streaming.batches)) };
+    let status = unsafe { call::give(&raw mut failed, out, || work(batches, classes)) };
     // SAFETY: the error was just made by `Box::into_raw`.
     streaming.failed = (!failed.is_null()).then(|| unsafe { Box::from_raw(failed) });
     code(status)
@@ -71,14 +75,16 @@ unsafe extern "C" fn get_schema(
     schema: *mut FFI_ArrowSchema,
 ) -> c_int {
     // SAFETY: users of the interface promise it.
-    unsafe { answer(stream, schema, |batches| schema_out(&batches.schema())) }
+    unsafe {
+        answer(stream, schema, |batches, classes| schema_out(&classes.describe(&batches.schema())))
+    }
 }
 
 unsafe extern "C" fn get_next(
     stream: *mut FFI_ArrowArrayStream,
     array: *mut FFI_ArrowArray,
 ) -> c_int {
-    let next = |batches: &mut Batches| match batches.next_batch()? {
+    let next = |batches: &mut Batches, _: &Classes| match batches.next_batch()? {
         Some(batch) => batch_out(&batch),
         None => Ok(FFI_ArrowArray::empty()),
     };

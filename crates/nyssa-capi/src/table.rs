@@ -237,8 +237,12 @@ unsafe fn add(
 ) -> Result<()> {
     match filled {
         Filled::NTuple(table) => {
-            // SAFETY: the caller promises it.
-            table.add_fields(|builder| unsafe { add_fields(builder, schema, defined) }, values)
+            let add = |builder: &mut SchemaBuilder| {
+                builder.describe(&defined.streamer_infos);
+                // SAFETY: the caller promises it.
+                unsafe { add_fields(builder, schema, defined) }
+            };
+            table.add_fields(add, values)
         }
         Filled::Tree(filled) => {
             let FilledTree { tree, options, update, .. } = filled.as_mut();

@@ -302,7 +302,7 @@ pub unsafe extern "C" fn nyssa_writer_table(
         let defined = Defined::parse(unsafe { text_or_none(definitions, "the definitions") }?)?;
         // SAFETY: as above.
         let mut given = unsafe { given_options(options) }?;
-        let format = given.take("format").map_or(Ok(To::RNTuple), |format| format.parse())?;
+        let format = given.take("format")?.map_or(Ok(To::RNTuple), |format| format.parse())?;
         writer.with(|state| match format {
             // SAFETY: as above.
             To::RNTuple => unsafe { state.new_ntuple(path, schema, defined, given) },

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 use crate::fill::Line;
+use crate::rootfile::check_new_text;
 use crate::rootfile::writer::RootFileWriter;
 use crate::streamer::info::StreamerList;
 use crate::streamer::{ObjectCopy, Refused};
@@ -96,6 +97,7 @@ impl SharedFile {
 
     /// Reserves a path for an RNTuple or a TTree.
     pub fn begin(&self, path: &str) -> Result<()> {
+        check_new_text("the path", path)?;
         self.locked(|state| {
             let file = state.file.as_ref().ok_or_else(finished)?;
             if file.has(path) || state.paths.contains(path) {
@@ -140,4 +142,29 @@ impl SharedFile {
 
 fn finished() -> Error {
     Error::invalid_argument("the file is already finished")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compression::Compression;
+    use crate::rootfile::writer::FileOptions;
+    use crate::streamer::Draft;
+
+    #[test]
+    fn names_and_titles_have_no_zero_bytes() {
+        let (sink, _file) = nyssa_io::MemorySink::new("memory.root");
+        let file = RootFileWriter::create(Box::new(sink), FileOptions::default()).unwrap();
+        let file = SharedFile::new(file);
+        let (object, plain) = (Draft::new("TNamed"), Compression::DEFAULT);
+        for refused in [
+            file.begin("dir\0/T"),
+            file.make_directory("dir\0"),
+            file.write_object("a\0b", "", &object, plain),
+            file.write_object("a", "title\0", &object, plain),
+        ] {
+            let message = refused.unwrap_err().to_string();
+            assert!(message.contains("has a zero byte, where ROOT would end it"), "{message}");
+        }
+    }
 }

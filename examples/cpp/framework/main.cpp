@@ -1,9 +1,10 @@
 // A framework in miniature: streams of events, and an output module that writes their products.
 //
-//     framework MODULE FILE STREAMS EVENTS [NAME=VALUE ...]    NAME is threads, compression, cluster or page
+//     framework MODULE FILE STREAMS EVENTS [NAME=VALUE ...]    NAME is threads, compression, cluster, page or scheduler
 //
 // It prints an object of JSON. Streams take the next event until there is none, and make its products, which costs little
-// beside the output; the module `none` writes nothing.
+// beside the output; the module `none` writes nothing. With `scheduler=threads`, the default, each stream has a thread. With
+// `scheduler=tbb`, each event is a task of oneTBB, so that a stream goes on in another thread from time to time.
 
 #include "measure.hpp"
 #include "module.hpp"
@@ -16,6 +17,12 @@
 #include <stdexcept>
 #include <thread>
 #include <vector>
+
+#ifdef WITH_TBB
+#include <tbb/global_control.h>
+#include <tbb/task_arena.h>
+#include <tbb/task_group.h>
+#endif
 
 namespace {
 
@@ -39,7 +46,7 @@ public:
   double run(unsigned count) {
     std::vector<std::thread> threads;
     for (unsigned index = 0; index < count; ++index)
-      threads.emplace_back([this] { guarded(); });
+      threads.emplace_back([this] { guarded([this] { work(); }); });
     for (std::thread &thread : threads)
       thread.join();
     if (failure_)
@@ -47,8 +54,31 @@ public:
     return stalled_;
   }
 
+#ifdef WITH_TBB
+  // Does so as tasks of oneTBB. Tasks do not know how long their threads waited.
+  void run_as_tasks(unsigned count) {
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, count);
+    tbb::task_arena arena(static_cast<int>(count));
+    std::vector<Stream> streams(count);
+    arena.execute([&] {
+      tbb::task_group tasks;
+      for (Stream &stream : streams)
+        tasks.run([this, &stream, &tasks] { step(stream, tasks); });
+      tasks.wait();
+    });
+    if (failure_)
+      std::rethrow_exception(failure_);
+  }
+#endif
+
 private:
-  void guarded() {
+  // An event, and where its products go.
+  struct Stream {
+    products::Event event;
+    std::unique_ptr<StreamOutput> output;
+  };
+
+  template <class Work> void guarded(Work work) {
     try {
       work();
     } catch (...) {
@@ -58,19 +88,37 @@ private:
       next_ = events_;
     }
   }
+  // Makes and writes the next event. Returns whether there was one; the output ends after the last one.
+  bool write_next(Stream &stream) {
+    if (!stream.output)
+      stream.output = module_.stream(stream.event);
+    const std::uint64_t number = next_++;
+    if (number >= events_) {
+      stream.output->end();
+      return false;
+    }
+    products::make(stream.event, number);
+    stream.output->write();
+    return true;
+  }
   void work() {
     const measure::Stalls stalls;
-    products::Event event;
-    auto output = module_.stream(event);
-    for (std::uint64_t number = next_++; number < events_; number = next_++) {
-      products::make(event, number);
-      output->write();
+    Stream stream;
+    while (write_next(stream)) {
     }
-    output->end();
     const double seconds = stalls.seconds();
     const std::lock_guard<std::mutex> lock(mutex_);
     stalled_ += seconds;
   }
+#ifdef WITH_TBB
+  // Does the next event of a stream, and leaves the one after it to any thread.
+  void step(Stream &stream, tbb::task_group &tasks) {
+    bool goes_on = false;
+    guarded([&] { goes_on = write_next(stream); });
+    if (goes_on)
+      tasks.run([this, &stream, &tasks] { step(stream, tasks); });
+  }
+#endif
 
   Module &module_;
   const std::uint64_t events_;
@@ -98,6 +146,8 @@ Settings settings(int count, char **arguments) {
       settings.cluster = std::stoull(value);
     else if (name == "page")
       settings.page = std::stoull(value);
+    else if (name == "scheduler" && (value == "threads" || value == "tbb"))
+      settings.tasks = value == "tbb";
     else
       throw std::runtime_error("there is no setting " + name);
   }
@@ -107,7 +157,17 @@ Settings settings(int count, char **arguments) {
 void run(const std::string &name, Module &module, const Settings &settings, std::uint64_t events) {
   const auto start = std::chrono::steady_clock::now();
   const double cpu = measure::cpu_seconds();
-  const double stalled = Streams(module, events).run(settings.streams);
+  Streams streams(module, events);
+  double stalled = 0;
+  if (!settings.tasks)
+    stalled = streams.run(settings.streams);
+#ifdef WITH_TBB
+  else
+    streams.run_as_tasks(settings.streams);
+#else
+  else
+    throw std::runtime_error("this program was built without oneTBB");
+#endif
   module.end();
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   std::error_code none;
@@ -136,7 +196,7 @@ int main(int count, char **arguments) try {
 #endif
   const auto found = count < 5 ? modules.end() : modules.find(arguments[1]);
   if (found == modules.end()) {
-    std::cerr << "usage: framework MODULE FILE STREAMS EVENTS [threads=|compression=|cluster=|page=...]\nmodules:";
+    std::cerr << "usage: framework MODULE FILE STREAMS EVENTS [threads=|compression=|cluster=|page=|scheduler=...]\nmodules:";
     for (const auto &module : modules)
       std::cerr << " " << module.first;
     std::cerr << "\n";

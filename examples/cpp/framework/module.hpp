@@ -23,6 +23,8 @@ struct Settings {
   std::uint64_t cluster = 8 << 20;
   // Largest size of a page before compression, in bytes.
   std::uint64_t page = 256 << 10;
+  // Whether events are tasks of oneTBB; otherwise each stream has a thread.
+  bool tasks = false;
 };
 
 // The output of one stream. One thread at a time uses it.

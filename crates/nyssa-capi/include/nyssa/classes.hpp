@@ -7,6 +7,10 @@
 //     NYSSA_COLLECTION(ns::Hits, ns::Hit)               a class that ROOT knows as a collection
 //     NYSSA_READ_RULE(ns::Jet, pt, (float px, float py), std::hypot(px, py))
 //                                                       makes a member of other members of an older file
+//     NYSSA_READ_RULE_OF_BASE(ns::Jet, ns::Base, (float mass), ns::Base(mass))
+//                                                       makes a base class that an older file lacks
+//     NYSSA_READ_RULE_OF_VERSIONS(ns::Jet, 1, 2, pt, (float pt), pt / 1000)
+//                                                       makes a member where the file has these versions of the class
 //
 // The macros are used outside of namespaces, with whole names, before the class is used. A class with private members has
 // `friend struct nyssa::Described<Jet>;`. A class has at most 64 described members.
@@ -16,6 +20,7 @@
 
 #include <cstdint>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace nyssa {
@@ -46,6 +51,7 @@ template <class...> struct Exists {
 template <auto Pointer> struct Member;
 template <class Class, class Type, Type Class::*Pointer> struct Member<Pointer> {
   const char *name;
+  using class_ = Class;
   static constexpr Type Class::*pointer = Pointer;
   using type = Type;
 };
@@ -58,6 +64,23 @@ template <auto Pointer> constexpr detail::Member<Pointer> member(const char *nam
 // The rule that makes a member where a file lacks it, or has it with another type: a function `make` of members that the
 // file has, and their names as the text of its parameters, `sources`.
 template <auto Pointer> struct ReadRule;
+
+// The rule that makes a base class where a file lacks it.
+template <class T, class Base> struct BaseRule;
+
+// The rule that makes a member where a file has a version of the class from `First` up to `last`.
+template <auto Pointer, uint32_t First> struct VersionRule;
+
+namespace detail {
+
+// Rules of versions begin below this version, so that they can be looked up.
+constexpr uint32_t most_versions = 64;
+
+// Says whether a class has rules of versions; the macro declares it for those that do. Without them, none is looked up.
+template <class T> struct Of {};
+template <class T> std::false_type has_version_rules(Of<T>);
+
+} // namespace detail
 
 } // namespace nyssa
 
@@ -84,12 +107,23 @@ template <auto Pointer> struct ReadRule;
 
 // After the sources comes the value, an expression of them.
 #define NYSSA_READ_RULE(type, member, from, ...)                                                                         \
-  template <> struct nyssa::ReadRule<&type::member> {                                                                    \
-    static constexpr const char *sources = #from;                                                                        \
-    static auto make from { return __VA_ARGS__; }                                                                        \
+  template <> struct nyssa::ReadRule<&type::member> { NYSSA_RULE_(from, __VA_ARGS__) };
+#define NYSSA_READ_RULE_OF_BASE(type, base, from, ...)                                                                   \
+  template <> struct nyssa::BaseRule<type, base> { NYSSA_RULE_(from, __VA_ARGS__) };
+#define NYSSA_READ_RULE_OF_VERSIONS(type, first, last_, member, from, ...)                                               \
+  namespace nyssa::detail {                                                                                              \
+  std::true_type has_version_rules(Of<type>);                                                                            \
+  }                                                                                                                      \
+  template <> struct nyssa::VersionRule<&type::member, first> {                                                          \
+    static_assert(first <= last_ && first < nyssa::detail::most_versions, "rules begin at a version below 64");         \
+    static constexpr uint32_t last = last_;                                                                              \
+    NYSSA_RULE_(from, __VA_ARGS__)                                                                                       \
   };
 
 // What follows belongs to the macros above.
+#define NYSSA_RULE_(from, ...)                                                                                           \
+  static constexpr const char *sources = #from;                                                                          \
+  static auto make from { return __VA_ARGS__; }
 #define NYSSA_INSIDE_(...) __VA_ARGS__
 #define NYSSA_DESCRIBE_(type, with_bases, ...)                                                                           \
   template <> struct nyssa::Described<type> {                                                                            \

@@ -247,6 +247,8 @@ struct View {
   const ArrowSchema *schema = nullptr;
   std::string path;
   std::vector<View> children;
+  // Which rule makes the value, of a view without a schema: the first version of a rule of versions and 1, or 0.
+  uint32_t rule = 0;
 
   View() = default;
   View(const ArrowArray *array, const ArrowSchema *schema)
@@ -277,6 +279,40 @@ struct View {
     else if (!path.empty())
       child.path = path + "." + child.path;
     return child;
+  }
+
+  // The text of a key of the metadata; empty if there is none.
+  std::string_view metadata(std::string_view wanted) const {
+    const char *next = schema->metadata;
+    if (!next)
+      return {};
+    auto number = [&next] {
+      int32_t value = 0;
+      std::memcpy(&value, next, sizeof(value));
+      next += sizeof(value);
+      return value;
+    };
+    auto text = [&next, &number] {
+      const auto size = static_cast<std::size_t>(number());
+      const std::string_view text(next, size);
+      next += size;
+      return text;
+    };
+    for (int32_t count = number(); count > 0; --count) {
+      const std::string_view key = text(), value = text();
+      if (key == wanted)
+        return value;
+    }
+    return {};
+  }
+
+  // The version of the class of an object; the largest number if it is not known.
+  uint32_t class_version() const {
+    uint32_t version = 0;
+    const std::string_view text = metadata("nyssa:version");
+    for (const char digit : text)
+      version = 10 * version + static_cast<uint32_t>(digit - '0');
+    return text.empty() ? UINT32_MAX : version;
   }
 
   // The child of a name; `schema` is null if there is none.

@@ -318,14 +318,31 @@ template <class T> struct Field<T, typename detail::Exists<decltype(Described<T>
       return found;
     };
     each_base([&](auto *base) {
-      view.children.push_back(find(":_" + std::to_string(number++)));
-      Field<std::remove_pointer_t<decltype(base)>>::bind(view.children.back());
+      using Base = std::remove_pointer_t<decltype(base)>;
+      detail::View found = find_base(view, Field<Base>::type(), number++);
+      if constexpr (detail::IsRule<BaseRule<T, Base>>::value) {
+        if (!detail::fits<Base>(found)) {
+          view.children.push_back(detail::Sources<BaseRule<T, Base>>::bind(view, "base class " + Field<Base>::type()));
+          return;
+        }
+      }
+      if (!found.schema)
+        throw Error(NYSSA_NOT_FOUND, "column " + view.path + " has no base class " + Field<Base>::type() + " of class " +
+                                         type() + ": describe the class without it, or make it by NYSSA_READ_RULE_OF_BASE");
+      view.children.push_back(std::move(found));
+      Field<Base>::bind(view.children.back());
     });
+    const uint32_t version = view.class_version();
     each_member([&](const auto &member) {
       using Member = std::decay_t<decltype(member)>;
-      if constexpr (detail::HasRule<Member::pointer>::value) {
+      using Rules = detail::RulesOf<Member::pointer>;
+      if (auto sources = Rules::for_version(view, version, member.name)) {
+        view.children.push_back(std::move(*sources));
+        return;
+      }
+      if constexpr (Rules::has_for_lack) {
         if (!detail::fits<typename Member::type>(view.find(member.name))) {
-          view.children.push_back(detail::Sources<ReadRule<Member::pointer>>::bind(view, member.name));
+          view.children.push_back(Rules::for_lack(view, member.name));
           return;
         }
       }
@@ -338,20 +355,39 @@ template <class T> struct Field<T, typename detail::Exists<decltype(Described<T>
     std::size_t next = 0;
     each_base([&](auto *base) {
       using Base = std::remove_pointer_t<decltype(base)>;
-      Field<Base>::read(view.children[next++], at, static_cast<Base &>(out));
+      const detail::View &column = view.children[next++];
+      if constexpr (detail::IsRule<BaseRule<T, Base>>::value) {
+        if (!column.schema)
+          return detail::Sources<BaseRule<T, Base>>::read(column, at, static_cast<Base &>(out));
+      }
+      Field<Base>::read(column, at, static_cast<Base &>(out));
     });
     each_member([&](const auto &member) {
       using Member = std::decay_t<decltype(member)>;
       const detail::View &column = view.children[next++];
-      if constexpr (detail::HasRule<Member::pointer>::value) {
-        if (!column.schema)
-          return detail::Sources<ReadRule<Member::pointer>>::read(column, at, out.*Member::pointer);
-      }
+      if (!column.schema)
+        return detail::RulesOf<Member::pointer>::read(column, at, out.*Member::pointer);
       Field<typename Member::type>::read(column, at, out.*Member::pointer);
     });
   }
 
 private:
+  // Returns the base class of a name, or else of a number: a file may have it under another name, but not as its own.
+  static detail::View find_base(const detail::View &view, const std::string &name, std::size_t number) {
+    const std::string place = ":_" + std::to_string(number);
+    detail::View there;
+    for (int64_t index = 0; index < view.schema->n_children; ++index) {
+      detail::View base = view.child(index);
+      const std::string_view given = view.schema->children[index]->name;
+      if (given.substr(0, 2) != ":_")
+        continue;
+      if (base.metadata("nyssa:class") == name)
+        return base;
+      if (given == place)
+        there = std::move(base);
+    }
+    return there;
+  }
   template <class Function> static void each_base(Function function) { bases(function, static_cast<Bases *>(nullptr)); }
   template <class Function, class... Types> static void bases(Function &function, std::tuple<Types...> *) {
     (function(static_cast<Types *>(nullptr)), ...);

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use nyssa_capi::*;
 
 use crate::support::{c, data, open, said, text, works};
@@ -73,6 +74,19 @@ fn errors_have_kinds_places_and_suggestions() {
         let opened =
             said(|error| nyssa_open(path.as_ptr(), wrong.as_ptr(), null(), &mut none, error));
         assert_eq!(opened.0, NYSSA_INVALID_ARGUMENT);
+        for (options, message) in [
+            ("entries=0", "a batch has at least one entry"),
+            ("memory=0", "is not a size"),
+            ("entries=1; entries=2", "the option entries is given 2 times"),
+        ] {
+            let (options, mut stream) = (c(options), FFI_ArrowArrayStream::empty());
+            let begun = said(|error| {
+                let options = options.as_ptr();
+                nyssa_dataset_stream(dataset, null(), 0, 0, 1, options, null(), &mut stream, error)
+            });
+            assert_eq!(begun.0, NYSSA_INVALID_ARGUMENT);
+            assert!(begun.1.contains(message), "{}", begun.1);
+        }
         nyssa_close(dataset.cast());
     }
 }
@@ -155,4 +169,46 @@ fn a_wrong_array_is_an_error_and_is_released() {
         assert!(ended.1.starts_with("the table is committed, or its writer is closed"));
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "no file is left");
+}
+
+#[test]
+fn wrong_options_of_tables_are_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = c(folder.path().join("out.root").to_str().unwrap());
+    let mut writer = null_mut();
+    // SAFETY: the texts live, and the places are places.
+    unsafe {
+        works(|error| nyssa_create(path.as_ptr(), null(), null(), &mut writer, error));
+        let (name, definitions) = (c("T"), c(r#"{"fields": {"n": "int"}}"#));
+        for (options, message) in [
+            ("format=ttree; fill_contexts=0", "the number of fill contexts must be at least 1"),
+            ("fill_contexts=0", "the number of fill contexts must be at least 1"),
+            ("format=ttree; format=rntuple", "the option format is given 2 times"),
+            ("format=ttree; aliases=a=n; aliases=a=2*n", "the alias \"a\" is given twice"),
+            (r#"{"format": "ttree", "title": "a\u0000b"}"#, "the title \"a\\0b\" has a zero byte"),
+            (
+                r#"{"format": "ttree", "aliases": "a=n\u0000"}"#,
+                "the alias \"n\\0\" has a zero byte",
+            ),
+            (
+                r#"{"format": "ttree", "user_info": "a\u0000=n"}"#,
+                "the user info \"a\\0\" has a zero",
+            ),
+            (
+                r#"{"format": "ttree", "branch_options": "n:title=\u0000"}"#,
+                "title of a branch \"\\0\"",
+            ),
+            ("format=ttree; branch_options=n:title=a,title=b", "has the option title twice"),
+        ] {
+            let (options, mut table) = (c(options), null_mut());
+            let begun = said(|error| {
+                let (name, definitions) = (name.as_ptr(), definitions.as_ptr());
+                let options = options.as_ptr();
+                nyssa_writer_table(writer, name, null(), definitions, options, &mut table, error)
+            });
+            assert_eq!(begun.0, NYSSA_INVALID_ARGUMENT, "{}", begun.1);
+            assert!(begun.1.contains(message), "{}", begun.1);
+        }
+        nyssa_close(writer.cast());
+    }
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests, where this is how to fail")]
 
+mod bad_arrays;
 mod bad_use;
 mod header;
 mod support;

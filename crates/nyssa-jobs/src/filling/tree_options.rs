@@ -2,7 +2,7 @@
 
 use nyssa_rntuple::write::RNTupleWriteOptions;
 use nyssa_root::effort::{CompressionChoice, Effort};
-use nyssa_root::error::Result;
+use nyssa_root::error::{Error, Result};
 use nyssa_ttree::write::{Order, TreeWriteOptions};
 
 use crate::job::BasketOptions;
@@ -60,8 +60,17 @@ impl TreeFillOptions {
     /// if they are not given.
     ///
     /// # Errors
-    /// `InvalidArgument` for a glob that does not parse.
+    /// `InvalidArgument` for a glob that does not parse, and for a name that is given twice.
     pub fn write_options(self, file: &RNTupleWriteOptions) -> Result<TreeWriteOptions> {
+        for (what, pairs) in [("alias", &self.aliases), ("text of the user info", &self.user_info)]
+        {
+            for (at, (name, _)) in pairs.iter().enumerate() {
+                if pairs[..at].iter().any(|(earlier, _)| earlier == name) {
+                    let message = format!("the {what} {name:?} is given twice");
+                    return Err(Error::invalid_argument(message));
+                }
+            }
+        }
         let (compression, effort) = match self.compression {
             Some(choice) => (choice.compression, choice.effort(self.effort)),
             None => (file.compression, self.effort.unwrap_or(file.effort)),

@@ -56,7 +56,7 @@ fn bytes(name: &str, value: &str) -> Result<String> {
 /// A glob, and pairs of the name and the value of an option. Names have `_` between words.
 type ByGlob = (String, Vec<(String, String)>);
 
-/// Splits a text into the glob and the pairs of name and value.
+/// Splits a text into the glob and the pairs of name and value. No name comes twice.
 fn split(text: &str, example: &str) -> Result<ByGlob> {
     let wrong = || {
         let message = format!("{text:?} is not GLOB:NAME=VALUE,..., such as '{example}'");
@@ -72,7 +72,14 @@ fn split(text: &str, example: &str) -> Result<ByGlob> {
         Ok((joined(&pair[..equals]).replace('-', "_"), joined(&pair[equals + 1..])))
     };
     let pairs = characters[colon + 1..].split(|item| *item == (',', false)).map(pair);
-    Ok((joined(&head[..colon]), pairs.collect::<Result<_>>()?))
+    let pairs = pairs.collect::<Result<Vec<_>>>()?;
+    for (at, (name, _)) in pairs.iter().enumerate() {
+        if pairs[..at].iter().any(|(earlier, _)| earlier == name) {
+            let message = format!("{text:?} has the option {name} twice");
+            return Err(Error::invalid_argument(message));
+        }
+    }
+    Ok((joined(&head[..colon]), pairs))
 }
 
 /// Returns the characters of a text, each with whether a backslash is before it. These backslashes are left out.
@@ -118,6 +125,10 @@ mod tests {
             ("x:page-size=big", "\"big\" is not a size"),
             ("x:page-size=1", "a page size of 1 bytes, for the fields \"x\", is outside"),
             ("x:column=Int7", "\"Int7\" is not a column type"),
+            (
+                "x:page-size=64kB,page_size=32kB",
+                "\"x:page-size=64kB,page_size=32kB\" has the option page_size twice",
+            ),
         ] {
             let error = field_options(text).unwrap_err().to_string();
             assert!(error.starts_with(message), "{error}");

@@ -2,6 +2,7 @@
 
 use nyssa_root::compression::Compression;
 use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::streamer::StreamerList;
 
 use super::{
     AliasColumn, Class, Column, Field, FieldId, FieldType, Schema, Structure, check_name,
@@ -52,17 +53,19 @@ impl Column {
 pub struct SchemaBuilder {
     schema: Schema,
     compressed: bool,
+    streamer_infos: StreamerList,
 }
 
 impl SchemaBuilder {
     /// Makes an empty schema. Default columns depend on `compression`.
     pub fn new(compression: Compression) -> Self {
-        Self { schema: Schema::default(), compressed: compression.setting() != 0 }
+        Self::extending(Schema::default(), compression)
     }
 
     /// Makes the builder for an existing schema. New fields and columns get the next ids.
     pub fn extending(schema: Schema, compression: Compression) -> Self {
-        Self { schema, compressed: compression.setting() != 0 }
+        let compressed = compression.setting() != 0;
+        Self { schema, compressed, streamer_infos: StreamerList::default() }
     }
 
     /// Returns the current schema.
@@ -73,6 +76,16 @@ impl SchemaBuilder {
     /// Returns the current schema, so that descriptions, alias columns and column types can be changed.
     pub fn schema_mut(&mut self) -> &mut Schema {
         &mut self.schema
+    }
+
+    /// Adds streamer infos of the classes of fields that are added, whose objects are stored by ROOT's streamer.
+    pub fn describe(&mut self, infos: &StreamerList) {
+        self.streamer_infos.merge(infos);
+    }
+
+    /// Returns the streamer infos.
+    pub(crate) fn streamer_infos(&self) -> &StreamerList {
+        &self.streamer_infos
     }
 
     /// Returns the finished schema.

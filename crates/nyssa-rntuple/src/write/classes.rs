@@ -8,7 +8,7 @@ use nyssa_root::streamer::{Declarations, ObjectLayout};
 use nyssa_root::type_name;
 
 use crate::format::ExtraType;
-use crate::schema::{Field, Schema, Structure};
+use crate::schema::{Field, FieldId, Schema, Structure};
 
 /// The class version that ROOT gives all standard containers.
 const CONTAINERS: u32 = 6;
@@ -19,10 +19,47 @@ const CONTAINERS: u32 = 6;
 /// # Errors
 /// `InvalidArgument` for a class that is not in `infos` and is not a container.
 pub(super) fn describe(schema: &mut Schema, infos: &StreamerList) -> Result<ExtraType> {
+    describe_from(schema, 0, infos)
+}
+
+/// Does what [`describe`] does for the fields from number `first` on, which are added to `entries` entries without values.
+/// Returns `None` if there is no such streamer field, or without `infos`.
+///
+/// # Errors
+/// `InvalidArgument` for a class that is not in `infos` and is not a container, and for a field whose earlier values would
+/// be objects without bytes, which no streamer reads.
+pub(super) fn describe_late(
+    schema: &mut Schema,
+    first: usize,
+    infos: &StreamerList,
+    entries: u64,
+) -> Result<Option<ExtraType>> {
+    let late = (0u32..).map(FieldId).zip(&schema.fields).skip(first);
+    let late: Vec<_> = late.filter(|(_, field)| field.structure == Structure::Streamer).collect();
+    if late.is_empty() {
+        return Ok(None);
+    }
+    // Collections are empty in earlier entries.
+    let mut given = late.iter().filter(|_| entries > 0);
+    if let Some((id, _)) = given.find(|(id, _)| schema.repetitions(*id).is_some()) {
+        return Err(Error::invalid_argument(format!(
+            "the {entries} earlier entries would have objects without bytes, which no streamer reads: add the field \
+             before the first entry, or with its values in an update of the file"
+        )))
+        .in_field(&schema.path(*id));
+    }
+    // As in a new RNTuple, whose caller may describe the classes elsewhere.
+    match infos.is_empty() {
+        true => Ok(None),
+        false => describe_from(schema, first, infos).map(Some),
+    }
+}
+
+fn describe_from(schema: &mut Schema, first: usize, infos: &StreamerList) -> Result<ExtraType> {
     let extra = ExtraType::of_streamer_list(&infos.serialize(ExtraType::LIST_OFFSET.into())?)?;
     let list = extra.streamer_list()?;
     let known = StreamerInfos::parse_lists(list.as_slice(), ExtraType::LIST_OFFSET)?;
-    let fields = schema.fields.iter().enumerate();
+    let fields = schema.fields.iter().enumerate().skip(first);
     let fields = fields.filter(|(_, field)| field.structure == Structure::Streamer);
     let versions = fields.map(|(index, field)| match newest(&known, &field.type_name) {
         Some(info) => Ok((index, u32::try_from(info.version).unwrap_or(0), Some(info.checksum))),

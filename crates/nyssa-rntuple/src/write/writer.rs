@@ -11,7 +11,7 @@ use super::extension::{self, Progress};
 use super::known_pages::KnownPages;
 use super::open_cluster::{AddedColumn, OpenCluster, complete};
 use super::{FinishedSet, RNTupleWriteOptions, SharedFile, WriteReport};
-use crate::choose::{not_written, set_requested_types};
+use crate::choose::not_written;
 use crate::format::{Anchor, ClusterGroup, EnvelopePosition, ExtraType, FormatVersion, Header};
 use crate::heuristics::write;
 use crate::page::SealedColumn;
@@ -24,6 +24,7 @@ mod cluster_target;
 mod defaults;
 mod envelopes;
 mod fill_fields;
+mod late_fields;
 mod pages;
 mod represent;
 mod resume;
@@ -49,6 +50,8 @@ pub struct Writer {
     max_key_size: u64,
     schema: Schema,
     extra_types: Vec<ExtraType>,
+    /// The extra type information of fields that were added after the header was written.
+    late_types: Vec<ExtraType>,
     options: RNTupleWriteOptions,
     /// The header, which is written with the first cluster. Until then the schema may change.
     header: Option<(Header, EnvelopePosition)>,
@@ -161,6 +164,7 @@ impl Writer {
             elements: vec![0; schema.columns.len()],
             schema,
             extra_types,
+            late_types: Vec::new(),
             header: None,
             open: None,
             clusters: Vec::new(),
@@ -266,23 +270,6 @@ impl Writer {
         self.elements.extend(starts);
         self.schema = schema;
         Ok(value)
-    }
-
-    /// Extends the schema as [`Writer::extend_schema`] does, with the column types that the options request. `check` gets the
-    /// new schema, and the index of the first new column.
-    pub(super) fn extend_for_rows<T>(
-        &mut self,
-        extend: impl FnOnce(&mut SchemaBuilder) -> Result<T>,
-        check: impl FnOnce(&Schema, usize) -> Result<()>,
-    ) -> Result<T> {
-        let (fields, compression) = (self.options.fields.clone(), self.options.compression);
-        let first = self.schema.columns.len();
-        self.extend_schema(|builder| {
-            let value = extend(builder)?;
-            set_requested_types(builder.schema_mut(), &fields, compression, first)?;
-            check(builder.schema(), first)?;
-            Ok(value)
-        })
     }
 
     /// Adds a representation of a field for later clusters. Each cluster has the columns of one representation.

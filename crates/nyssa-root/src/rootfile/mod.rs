@@ -32,4 +32,4 @@ pub use file::RootFile;
 pub use free_segments::FreeSegment;
 pub use header::Header;
 pub use key::KeyEntry;
-pub use name::{join, name_of, part_of, split};
+pub use name::{check_new_text, join, name_of, part_of, split};

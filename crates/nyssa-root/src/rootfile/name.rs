@@ -16,6 +16,8 @@ use std::fmt::Write;
 
 use bstr::BString;
 
+use crate::error::{Error, Result};
+
 /// The text for the empty name of a directory. Without it, nothing would be visible between two slashes.
 const UNNAMED: &str = "%00";
 
@@ -65,6 +67,19 @@ pub fn name_of(part: &str) -> BString {
         }
     }
     out.into()
+}
+
+/// Checks a name or a title that a caller gives a new object.
+///
+/// # Errors
+/// `InvalidArgument` for a zero byte, at which ROOT's functions would end the text.
+pub fn check_new_text(what: &str, text: &str) -> Result<()> {
+    match text.contains('\0') {
+        true => Err(Error::invalid_argument(format!(
+            "{what} {text:?} has a zero byte, where ROOT would end it"
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// Returns the directory and the last part of a path.

@@ -4,7 +4,7 @@ use super::SharedFile;
 use crate::compression::Compression;
 use crate::error::{Error, Result, ResultExt};
 use crate::rootfile::writer::Cycles;
-use crate::rootfile::{KeyEntry, RootFile, split};
+use crate::rootfile::{KeyEntry, RootFile, check_new_text, split};
 use crate::streamer::{Draft, ObjectCopy, StreamerInfos, StreamerList};
 
 impl SharedFile {
@@ -23,6 +23,7 @@ impl SharedFile {
         compression: Compression,
     ) -> Result<()> {
         let (dir, name) = self.place(path)?;
+        check_new_text("the title", title)?;
         let class = object.class();
         let (known, all) = (StreamerInfos::of_objects()?, StreamerList::of_objects()?);
         self.in_order(|file| {
@@ -72,8 +73,9 @@ impl SharedFile {
     /// Creates a directory, and its parents.
     ///
     /// # Errors
-    /// `InvalidArgument` if an object has the name of a directory, or the file is finished.
+    /// `InvalidArgument` if an object has the name of a directory, for a path with a zero byte, and when the file is finished.
     pub fn make_directory(&self, path: &str) -> Result<()> {
+        check_new_text("the path", path)?;
         self.in_order(|file| file.make_directory_at(path))
     }
 
@@ -87,6 +89,7 @@ impl SharedFile {
         if !key.is_directory() {
             return Err(Error::invalid_argument(format!("{} is no directory", key.path)));
         }
+        check_new_text("the path", path)?;
         let path = path.trim_matches('/');
         self.in_order(|file| match path {
             "" => file.make_directory_at(path),
@@ -117,6 +120,7 @@ impl SharedFile {
 
     /// Splits the path of a new object into directory and name.
     fn place<'p>(&self, path: &'p str) -> Result<(&'p str, &'p str)> {
+        check_new_text("the path", path)?;
         let whole = path.trim_start_matches('/');
         let (dir, name) = split(whole);
         if name.is_empty() {

@@ -12,6 +12,7 @@ use nyssa_root::compression::Compression;
 use nyssa_root::definitions::Definitions;
 use nyssa_root::effort::Effort;
 use nyssa_root::error::{Error, Result};
+use nyssa_root::rootfile::check_new_text;
 use serde::{Serialize, Serializer};
 
 use super::declared;
@@ -343,8 +344,21 @@ impl TreeWriteOptions {
         matching.filter_map(option).next()
     }
 
-    /// Checks the numbers.
+    /// Checks the numbers and the texts.
     pub(super) fn validate(&self) -> Result<()> {
+        if self.contexts == Some(0) {
+            let message = "the number of fill contexts must be at least 1";
+            return Err(Error::invalid_argument(message));
+        }
+        check_new_text("the title", &self.title)?;
+        for title in self.branches.iter().filter_map(|options| options.title.as_deref()) {
+            check_new_text("the title of a branch", title)?;
+        }
+        for (what, pairs) in [("the alias", &self.aliases), ("the user info", &self.user_info)] {
+            for (name, text) in pairs {
+                check_new_text(what, name).and_then(|()| check_new_text(what, text))?;
+            }
+        }
         let sizes = self.branches.iter().filter_map(|options| options.basket_size);
         let sizes = sizes.chain(self.columns.values().filter_map(|options| options.basket_size));
         sizes.chain([self.basket_size]).try_for_each(check_basket_size)?;

@@ -1,5 +1,5 @@
 // What nyssa does with the classes: `write FILE`, `read FILE`, `use FOLDER`, `lose FOLDER`, `evolve FILE FILE`,
-// `stream BYTES INFOS FILE`, `collect FILE FILE`.
+// `versions FILE FILE`, `stream BYTES INFOS FILE FILE`, `collect FILE FILE`.
 
 #include "event.hpp"
 
@@ -46,6 +46,44 @@ NYSSA_READ_RULE(evolved::Jet, pt, (float px, float py), std::hypot(px, py))
 NYSSA_READ_RULE(evolved::Jet, charge, (int charge), charge)
 NYSSA_READ_RULE(evolved::Jet, hits, (std::vector<event::Hit> clusters), clusters)
 NYSSA_READ_RULE(evolved::Jet, version_, (), 1)
+
+// A class of which the file has another version, with other base classes, another unit and another array.
+namespace evolved {
+struct Point {
+  float x = 0;
+};
+struct Energy {
+  float energy = 0;
+};
+struct Weight {
+  double weight = 0;
+};
+struct Cluster : Point, Energy, Weight {
+  float pt = 0;
+  float q[2][3] = {};
+};
+} // namespace evolved
+NYSSA_CLASS(evolved::Point, x)
+NYSSA_CLASS(evolved::Energy, energy)
+NYSSA_CLASS(evolved::Weight, weight)
+NYSSA_CLASS_WITH_BASES(evolved::Cluster, (evolved::Point, evolved::Energy, evolved::Weight), pt, q)
+NYSSA_CLASS_VERSION(evolved::Cluster, 3)
+NYSSA_READ_RULE_OF_BASE(evolved::Cluster, evolved::Weight, (float pt), evolved::Weight{pt / 500.})
+NYSSA_READ_RULE_OF_VERSIONS(evolved::Cluster, 1, 2, pt, (float pt), pt / 1000)
+NYSSA_READ_RULE(evolved::Cluster, q, (std::array<float, 3> q), (std::vector<std::array<float, 3>>{{}, q}))
+
+// The same class without the rule of its base class, and with one that makes a wrong number of values.
+namespace evolved {
+struct NoBase : Weight {
+  float pt = 0;
+};
+struct Short {
+  float q[2] = {};
+};
+} // namespace evolved
+NYSSA_CLASS_WITH_BASES(evolved::NoBase, (evolved::Weight), pt)
+NYSSA_CLASS(evolved::Short, q)
+NYSSA_READ_RULE(evolved::Short, q, (std::array<float, 3> q), q)
 
 // A class with a rule that no file here can follow.
 struct Lacking {
@@ -116,7 +154,7 @@ template <class Call> void refused(Call call, nyssa_status status, const std::st
   try {
     call();
   } catch (const nyssa::Error &error) {
-    EXPECT(error.status() == status);
+    expect(error.status() == status, error.what(), __LINE__);
     expect(std::string(error.what()).find(message) != std::string::npos, error.what(), __LINE__);
     return;
   }
@@ -352,26 +390,89 @@ void evolve(const std::string &old, const std::string &path) {
   refused([&] { nyssa::Writer::update(old).append<std::vector<evolved::Jet>>("Events"); }, NYSSA_INVALID_ARGUMENT, "other members");
 }
 
-// The bytes of a framework's streamer go in, and objects are made of their members.
-void stream(const std::string &bytes, const std::string &infos, const std::string &path) {
-  std::ifstream in(bytes, std::ios::binary);
-  const std::string all{std::istreambuf_iterator<char>(in), {}};
+// Checks a cluster of an entry.
+void check(const evolved::Cluster &cluster, int i) {
+  const auto number = static_cast<float>(i);
+  EXPECT(cluster.x == 3 * number && cluster.energy == 2 * number && cluster.weight == 2. * i && cluster.pt == number);
+  EXPECT(cluster.q[0][2] == 0 && cluster.q[1][0] == 10 * number && cluster.q[1][2] == 10 * number + 2);
+}
+
+// Rules make base classes and arrays, and members by the version of the class. Files of several versions are read one after
+// the other: each batch is bound by its own schema.
+void evolve_versions(const std::string &old, const std::string &path) {
   nyssa::Writer file(path);
-  auto table = file.table("Events", nyssa::field<int>("i"), nyssa::streamed("product", "event::Product", infos));
-  std::size_t at = 0;
-  for (int i = 0; i < event::entries; ++i) {
-    std::uint64_t size = 0;
-    std::memcpy(&size, all.data() + at, sizeof(size));
-    table.fill(i, {std::string_view(all).substr(at + sizeof(size), size)});
-    at += sizeof(size) + size;
-  }
-  EXPECT(at == all.size());
+  auto table = file.table("Events", nyssa::field<evolved::Cluster>("cluster"));
+  int i = 0;
+  for (nyssa::Batch &batch : nyssa::Dataset(old).batches({"cluster"}))
+    for (const evolved::Cluster &cluster : batch.objects<evolved::Cluster>("cluster")) {
+      check(cluster, i++);
+      table.fill(cluster);
+    }
+  EXPECT(i == event::entries);
   table.commit();
   file.commit();
-  int i = 0;
-  for (const event::Product &product : nyssa::Dataset(path).read({"product"}).objects<event::Product>("product"))
-    EXPECT(product == event::product(i++));
-  EXPECT(i == event::entries);
+  for (const std::string &one : {old, path}) {
+    i = 0;
+    for (nyssa::Batch &batch : nyssa::Dataset(one).batches({"cluster"}))
+      for (const evolved::Cluster &cluster : batch.objects<evolved::Cluster>("cluster"))
+        check(cluster, i++);
+    EXPECT(i == event::entries);
+  }
+  const nyssa::Batch all = nyssa::Dataset(old).read({"cluster"});
+  refused([&] { all.objects<evolved::NoBase>("cluster"); }, NYSSA_NOT_FOUND, "evolved::Weight");
+  refused([&] { all.objects<evolved::Short>("cluster")[0]; }, NYSSA_INVALID_ARGUMENT,
+          "a read rule makes 3 values for an array of 2");
+}
+
+// The bytes of a framework's streamer go in, and objects are made of their members. The field may be added before the first
+// entry, or with the values of all entries.
+void stream(const std::string &bytes, const std::string &infos, const std::string &path, const std::string &later) {
+  std::ifstream in(bytes, std::ios::binary);
+  const std::string all{std::istreambuf_iterator<char>(in), {}};
+  std::vector<nyssa::Streamed> products;
+  for (std::size_t at = 0; at < all.size();) {
+    std::uint64_t size = 0;
+    std::memcpy(&size, all.data() + at, sizeof(size));
+    products.push_back({std::string_view(all).substr(at + sizeof(size), size)});
+    at += sizeof(size) + size;
+  }
+  const auto field = nyssa::streamed("product", "event::Product", infos);
+  {
+    nyssa::Writer file(path);
+    auto table = file.table("Events", nyssa::field<int>("i")).with(field);
+    for (int i = 0; i < event::entries; ++i)
+      table.fill(i, products[static_cast<std::size_t>(i)]);
+    table.commit();
+    file.commit();
+  }
+  {
+    nyssa::Writer file(later);
+    auto table = file.table("Events", nyssa::field<int>("i"));
+    for (int i = 0; i < event::entries; ++i)
+      table.fill(i);
+    table.flush();
+    refused([&] { table.with(field); }, NYSSA_INVALID_ARGUMENT, "would have objects without bytes");
+    table.commit();
+    file.commit();
+  }
+  {
+    nyssa::detail::Rows<nyssa::Streamed> rows;
+    for (const nyssa::Streamed &product : products)
+      rows.append(product);
+    ArrowArray array = rows.take();
+    nyssa::Writer file = nyssa::Writer::update(later);
+    nyssa::detail::Handle<nyssa_table> table;
+    nyssa::detail::call(nyssa_writer_append, file.get(), "Events", nullptr, table.place());
+    const std::string defined = nyssa::detail::definitions(field);
+    nyssa::detail::call(nyssa_table_add_fields, table.get(), nullptr, defined.c_str(), &array);
+    file.commit();
+  }
+  for (const std::string &one : {path, later}) {
+    int i = 0;
+    for (const event::Product &product : nyssa::Dataset(one).read({"product"}).objects<event::Product>("product"))
+      EXPECT(product == event::product(i++));
+    EXPECT(i == event::entries);
+  }
   nyssa::Writer other(path + ".other");
   refused([&] { other.table("Events", nyssa::streamed("product", "event::Jet", infos)); }, NYSSA_INVALID_ARGUMENT, "event::Jet");
 }
@@ -405,8 +506,10 @@ int main(int, char **arguments) {
       lose(arguments[2]);
     else if (command == "evolve")
       evolve(arguments[2], arguments[3]);
+    else if (command == "versions")
+      evolve_versions(arguments[2], arguments[3]);
     else if (command == "stream")
-      stream(arguments[2], arguments[3], arguments[4]);
+      stream(arguments[2], arguments[3], arguments[4], arguments[5]);
     else if (command == "collect")
       collect(arguments[2], arguments[3]);
     else

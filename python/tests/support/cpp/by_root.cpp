@@ -68,6 +68,20 @@ void write_old_by_root(const char *path) {
   }
 }
 
+void write_old_clusters_by_root(const char *path) {
+  auto model = ROOT::RNTupleModel::Create();
+  auto cluster = model->MakeField<evolved::Cluster>("cluster");
+  auto writer = ROOT::RNTupleWriter::Recreate(std::move(model), "Events", path);
+  for (int i = 0; i < event::entries; ++i) {
+    cluster->energy = 2.f * i;
+    cluster->x = 3.f * i;
+    cluster->pt = 1000.f * i;
+    for (int k = 0; k < 3; ++k)
+      cluster->q[k] = 10.f * i + k;
+    writer->Fill();
+  }
+}
+
 void stream_by_root(const char *bytes, const char *infos) {
   auto *described = TClass::GetClass("event::Product");
   std::ofstream out(bytes, std::ios::binary);

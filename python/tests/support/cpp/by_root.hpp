@@ -4,6 +4,8 @@
 
 #include "event.hpp"
 
+#include <Rtypes.h>
+
 namespace evolved {
 
 // An older form of the class of `by_nyssa.cpp`.
@@ -15,6 +17,19 @@ struct Jet {
   float kept = 0;
 };
 
+// Version 2 of another one, with its base classes in another order, one base class less, and another unit.
+struct Energy {
+  float energy = 0;
+};
+struct Point {
+  float x = 0;
+};
+struct Cluster : Energy, Point {
+  float pt = 0;
+  float q[3] = {};
+  ClassDefNV(Cluster, 2)
+};
+
 } // namespace evolved
 
 // Writes the entries.
@@ -23,6 +38,8 @@ void write_by_root(const char *path);
 std::string wrong_in_root(const char *path);
 // Writes jets in the older form.
 void write_old_by_root(const char *path);
+// Writes clusters of version 2.
+void write_old_clusters_by_root(const char *path);
 // Writes products to a file as ROOT streams them, each after its number of bytes, and a ROOT file with their streamer infos.
 void stream_by_root(const char *bytes, const char *infos);
 // Reads streamed products as `wrong_in_root` reads entries.

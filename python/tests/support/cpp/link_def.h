@@ -5,6 +5,9 @@
 #pragma link C++ class event::Jet+;
 #pragma link C++ class event::Product+;
 #pragma link C++ class evolved::Jet+;
+#pragma link C++ class evolved::Energy+;
+#pragma link C++ class evolved::Point+;
+#pragma link C++ class evolved::Cluster+;
 #pragma link C++ class std::map<std::string,float>+;
 #pragma link C++ class std::map<int,std::vector<float>>+;
 #pragma link C++ class std::multimap<int,int>+;
@@ -18,6 +21,7 @@
 #pragma link C++ function write_by_root;
 #pragma link C++ function wrong_in_root;
 #pragma link C++ function write_old_by_root;
+#pragma link C++ function write_old_clusters_by_root;
 #pragma link C++ function stream_by_root;
 #pragma link C++ function wrong_streamed_in_root;
 #endif

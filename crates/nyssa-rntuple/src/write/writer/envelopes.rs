@@ -50,6 +50,7 @@ impl Writer {
         if let Some(resumed) = &resumed {
             extension.extra_types.clone_from(&resumed.extra_types);
         }
+        extension.extra_types.append(&mut self.late_types);
         let footer = Footer {
             header_checksum: header.checksum,
             extension,

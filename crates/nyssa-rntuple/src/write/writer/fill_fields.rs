@@ -14,6 +14,7 @@ use crate::format::PageList;
 use crate::page::SealedColumn;
 use crate::schema::{Cluster, ColumnRange, FieldId, Schema, SchemaBuilder};
 use crate::seal::{Scratch, SealSettings, seal_field};
+use crate::write::classes;
 use crate::write::extension;
 use crate::write::open_cluster::complete;
 
@@ -41,6 +42,11 @@ impl Writer {
         };
         let mut builder = SchemaBuilder::extending(self.schema.clone(), self.options.compression);
         extend(&mut builder)?;
+        let mut infos = self.options.streamer_infos.clone();
+        infos.merge(builder.streamer_infos());
+        // All entries get values.
+        let known = self.schema.fields.len();
+        let extra = classes::describe_late(builder.schema_mut(), known, &infos, 0)?;
         let schema = builder.finish();
         let fields = new_fields(&self.schema, &schema)?;
         if fields.len() != arrays.len() {
@@ -90,7 +96,7 @@ impl Writer {
             (resumed.clusters, resumed.filled) = (clusters, true);
         }
         (self.schema, self.elements) = (schema, elements);
-        Ok(())
+        self.add_extra_type(extra, &infos)
     }
 
     /// Writes the page lists of the old cluster groups again, if new columns have pages in them.

@@ -69,6 +69,7 @@ impl Writer {
             elements: elements(schema, last),
             schema: schema.clone(),
             extra_types: Vec::new(),
+            late_types: Vec::new(),
             header: Some((header.clone(), anchor.header)),
             open: None,
             clusters: Vec::new(),
