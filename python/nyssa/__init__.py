@@ -44,6 +44,7 @@ from nyssa.errors import (
 if TYPE_CHECKING:
     from nyssa import campaign, objects, reports
     from nyssa.interop.dask import dask, dask_write
+    from nyssa.interop.polars import scan_polars
     from nyssa.jobs.convert import convert
     from nyssa.jobs.digest import digest
     from nyssa.jobs.merge import merge
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
 # the command line, which is in this package, does not need it.
 _NAMES = {
     "interop.dask": "dask dask_write",
+    "interop.polars": "scan_polars",
     "jobs.convert": "convert",
     "jobs.digest": "digest",
     "jobs.merge": "merge",
@@ -178,6 +180,7 @@ __all__ = [
     "recreate",
     "reports",
     "rewrite",
+    "scan_polars",
     "study",
     "trace_summary",
     "tune",

@@ -186,7 +186,7 @@ fn faults_have_a_place() {
         ("n[0] > 2", "only lists have items", 2),
         ("pt[0.5] > 2", "an index is an integer", 3),
         ("pt[charge] > 2", "an index is one number for each entry, not a list", 3),
-        ("text == 1", "text cannot be used here", 0),
+        ("text == 1", "text is only compared: == \"…\" or != \"…\"", 0),
         ("record > 1", "a record has no value of its own: name a member, met, pt", 0),
         ("record.mett > 1", "there is no member \"mett\"; did you mean \"met\"?", 0),
         ("n.x > 1", "there is no member \"x\": the field has none", 0),
