@@ -142,3 +142,22 @@ def test_datasets_and_columns(path: Path) -> None:
     again = pickle.loads(pickle.dumps(nyssa.open(f"{path}:Events").select(["n"], "n > 2")))
     assert list(again) == ["n"]
     assert again.num_entries == len(expected)
+
+
+def test_categories_are_written_as_text(tmp_path: Path) -> None:
+    words = ["mu", None, "e", "mu"]
+    frame = pl.DataFrame(
+        {
+            "category": pl.Series(words, dtype=pl.Categorical),
+            "enum": pl.Series(words, dtype=pl.Enum(["e", "mu"])),
+        }
+    )
+    with nyssa.recreate(tmp_path / "words.root") as file:
+        file["Events"] = frame
+        file["Arrow"] = {"word": frame.to_arrow()["category"]}
+    for name, column in (("Events", "category"), ("Events", "enum"), ("Arrow", "word")):
+        events = nyssa.open(f"{tmp_path / 'words.root'}:{name}")
+        assert events[column].typename == "std::optional<std::string>"
+        assert events[column].array(library="polars").to_list() == words
+    ntuple = uproot.open(tmp_path / "words.root")["Events"]
+    assert ntuple.arrays()["enum"].to_list() == words

@@ -55,16 +55,11 @@ pub(super) fn reduce(name: &str, function: List, mut value: Value) -> Outcome<Va
             });
         }
         (List::ArgMin | List::ArgMax, data) => {
-            let values = data.clone().reals();
-            let ahead = |a: f64, b: f64| if function == List::ArgMin { a < b } else { a > b };
-            let place = |list: Range<usize>| {
-                let start = list.start;
-                let first = |best: usize, at: usize| {
-                    if ahead(values[at], values[best]) { at } else { best }
-                };
-                list.filter(has).reduce(first).map(|at| (at - start) as i64)
+            let minimum = function == List::ArgMin;
+            let places = match data.integers() {
+                Some(values) => best_places(lists, has, &values, minimum),
+                None => best_places(lists, has, &data.clone().reals(), minimum),
             };
-            let places: Vec<_> = lists.map(place).collect();
             valid = Some(places.iter().map(Option::is_some).collect());
             Data::Integer(places.into_iter().map(Option::unwrap_or_default).collect())
         }
@@ -134,6 +129,22 @@ fn best<T: Copy + Default>(
 ) -> (Vec<T>, Vec<bool>) {
     let best = lists.map(|list| list.filter(&has).map(|at| values[at]).reduce(pick));
     best.map(|best| (best.unwrap_or_default(), best.is_some())).unzip()
+}
+
+/// Returns the place of the first smallest or largest present item of each list.
+fn best_places<T: Copy + PartialOrd>(
+    lists: impl Iterator<Item = Range<usize>>,
+    has: impl Fn(&usize) -> bool,
+    values: &[T],
+    minimum: bool,
+) -> Vec<Option<i64>> {
+    let ahead = |a: T, b: T| if minimum { a < b } else { a > b };
+    let better = |best: usize, at: usize| if ahead(values[at], values[best]) { at } else { best };
+    let place = |list: Range<usize>| {
+        let start = list.start;
+        list.filter(&has).reduce(better).map(|at| (at - start) as i64)
+    };
+    lists.map(place).collect()
 }
 
 /// Returns the sum of the present items of a list. In single precision it is rounded after each item.

@@ -153,6 +153,34 @@ fn values_by_hand() {
 }
 
 #[test]
+fn functions_by_hand() {
+    for (text, expected) in [
+        ("mean(pt) == 20", [true, false, false]),
+        ("isnan(mean(pt))", [false, true, false]),
+        ("argmax(pt) == 0 && argmin(eta) >= 0", [true, false, true]),
+        ("pt[argmin(pt)] == 10", [true, false, false]),
+        ("sort(pt)[0] == 10", [true, false, false]),
+        ("argsort(pt)[0] == 1", [true, false, false]),
+        (
+            "len(combinations(pt, 2, 0)) == 1 && combinations(pt, 2, 1)[0] == 10",
+            [true, false, false],
+        ),
+        ("len(combinations(pt, 1, 0)) == n", [true, true, true]),
+        ("is_none(optional)", [false, true, false]),
+        ("fill_none(optional, 7) == 7", [false, true, false]),
+        ("abs(deltaphi(3, -3) + 0.2831853) < 1e-6", [true, true, true]),
+        ("deltaR(0, 1, 3, 5) < 5 && deltaR(0, 0, 3, 0) == 3", [true, true, true]),
+        // Text.
+        ("text == 'b'", [false, true, false]),
+        ("text != \"b\" && n == 2", [true, false, false]),
+        ("!('b' == text)", [true, false, true]),
+    ] {
+        let value = run(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(value, expected, "{text}");
+    }
+}
+
+#[test]
 fn faults_have_a_place() {
     for (text, message, at) in [
         ("", "the expression is empty", 0),
