@@ -150,6 +150,8 @@ def test_categories_are_written_as_text(tmp_path: Path) -> None:
         {
             "category": pl.Series(words, dtype=pl.Categorical),
             "enum": pl.Series(words, dtype=pl.Enum(["e", "mu"])),
+            "lists": pl.Series([["a", "b"], [], None, ["c", None]], dtype=pl.List(pl.String)),
+            "category_lists": pl.Series([["a", "b"], [], [], ["a"]], dtype=pl.List(pl.Categorical)),
         }
     )
     with nyssa.recreate(tmp_path / "words.root") as file:
@@ -160,4 +162,7 @@ def test_categories_are_written_as_text(tmp_path: Path) -> None:
         assert events[column].typename == "std::optional<std::string>"
         assert events[column].array(library="polars").to_list() == words
     ntuple = uproot.open(tmp_path / "words.root")["Events"]
-    assert ntuple.arrays()["enum"].to_list() == words
+    read = ntuple.arrays()
+    assert read["enum"].to_list() == words
+    assert read["lists"].to_list() == [["a", "b"], [], None, ["c", None]]
+    assert read["category_lists"].to_list() == [["a", "b"], [], [], ["a"]]
