@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from nyssa import campaign, objects, reports
     from nyssa.interop.dask import dask, dask_write
     from nyssa.interop.graphed import graphed
+    from nyssa.interop.polars import scan_polars
     from nyssa.jobs.convert import convert
     from nyssa.jobs.digest import digest
     from nyssa.jobs.merge import merge
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "interop.dask": "dask dask_write",
     "interop.graphed": "graphed",
+    "interop.polars": "scan_polars",
     "jobs.convert": "convert",
     "jobs.digest": "digest",
     "jobs.merge": "merge",
@@ -193,6 +195,7 @@ __all__ = [
     "recreate",
     "reports",
     "rewrite",
+    "scan_polars",
     "study",
     "trace_summary",
     "tune",

@@ -7,6 +7,7 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, FieldRef, Schema, SchemaRef};
 use nyssa_data::dataset::steps::{Batches, MakeBatch, StepSize, partitions};
 use nyssa_data::dataset::{AnyDataset, ColumnInfo, Format, LeftOut, ReadableColumns, fields};
+use nyssa_data::view::Projection;
 use nyssa_rntuple::read::Reader;
 use nyssa_root::arrow::export_schema;
 use nyssa_root::{Context, Error};
@@ -314,6 +315,13 @@ impl Dataset {
         Job::new(None).abandonable().run(py, move |context| {
             Ok(Self(dataset.without(&left_out, context)?.unwrap_or(dataset)))
         })
+    }
+
+    /// Returns a dataset of some columns.
+    fn project(&self, py: Python<'_>, names: Vec<String>) -> PyResult<Self> {
+        let projection = Projection::new(Arc::clone(&self.0), &names);
+        let projection = projection.map_err(|error| errors::to_python(py, &error))?;
+        Ok(Self(Arc::new(projection)))
     }
 
     /// Opens an attribute set.

@@ -12,6 +12,7 @@ from nyssa.arguments.checks import checked
 from nyssa.arguments.names import NameFilter, names_of, not_found
 from nyssa.arguments.sizes import entry_range
 from nyssa.arguments.sizes import step_size as size_of
+from nyssa.arrays.libraries import optional
 from nyssa.files.reopen import Recipe
 from nyssa.observe.io_stats import IoStats
 from nyssa.read.column import Column
@@ -22,6 +23,7 @@ from nyssa.read.reading import DEFAULT_STEP, Reading
 if TYPE_CHECKING:
     import awkward as ak
 
+    from nyssa.pushdown.pyarrow_dataset import PyarrowDataset
     from nyssa.read.rules import ReadRules
 
 __all__ = ["Dataset"]
@@ -107,9 +109,9 @@ class Dataset(Reading, Closable):
         >>> two.num_entries
         6763
 
-        The language of cuts is described by ``nyssa rewrite --help`` (at ``--cut``). It may use
-        the aliases of a TTree. The columns of the cut are read now, in small steps. All others are
-        read later, and only the ranges of entries that have passed.
+        The language of cuts is in ``docs/expressions.md``. It may use the aliases of a TTree. The
+        columns of the cut are read now, in small steps. All others are read later, and only the
+        ranges of entries that have passed.
 
         Parameters
         ----------
@@ -134,6 +136,88 @@ class Dataset(Reading, Closable):
         core, _, _ = query.apply(self._core, start, stop, threads)
         again = partial(Dataset.with_cut, aliases=aliases, entry_start=start, entry_stop=stop)
         return Dataset(core, (again, (self, cut)))
+
+    @checked
+    def select(
+        self,
+        expressions: Names = None,
+        cut: str | None = None,
+        *,
+        aliases: Mapping[str, str] | None = None,
+        filter_name: NameFilter = None,
+        filter_typename: NameFilter = None,
+        threads: int | None = None,
+    ) -> Dataset:
+        """Return some columns of the entries that pass a cut, as a dataset with numbers from 0.
+
+        >>> jets = events.select(["Jet_pt", "sum(Jet_pt)"], "nJet >= 2")
+        >>> jets.arrays(library="polars")
+
+        All methods of a dataset use it, and so do Arrow, `nyssa.scan_polars`, `to_pyarrow_dataset`
+        and `nyssa.join`. The columns of the cut are read now, in small steps. The chosen columns
+        are read when they are needed, and only the ranges of entries that have passed.
+
+        Parameters
+        ----------
+        expressions, aliases, filter_name, filter_typename, threads
+            As in `arrays`. The default of `expressions` are all columns.
+        cut
+            What is true or false for each entry; the default is no cut. See `with_cut`.
+
+        Raises
+        ------
+        nyssa.NotFoundError
+            (a `KeyError`) when a name matches nothing; also the other errors of `arrays`.
+        """
+        names = names_of(expressions)
+        query = self._query(names, cut, aliases)
+        core = (
+            self._core
+            if query is None
+            else query.apply(self._core, 0, self.num_entries, threads)[0]
+        )
+        chosen = Dataset(core, self._recipe)._choose(names, filter_name, filter_typename, True)
+        again = partial(
+            Dataset.select,
+            aliases=aliases,
+            filter_name=filter_name,
+            filter_typename=filter_typename,
+        )
+        return Dataset(core.project(chosen), (again, (self, names, cut)))
+
+    @checked
+    def to_pyarrow_dataset(
+        self,
+        expressions: Names = None,
+        *,
+        filter_name: NameFilter = None,
+        filter_typename: NameFilter = None,
+        threads: int | None = None,
+    ) -> PyarrowDataset:
+        """Return this dataset as a ``pyarrow.dataset.Dataset``, for DuckDB and others that scan it.
+
+        >>> events = nyssa.open("file.root:Events").to_pyarrow_dataset()
+        >>> duckdb.sql("SELECT avg(MET_pt) FROM events WHERE nMuon >= 2")
+
+        A scan reads the columns that it names. Of a filter, comparisons of columns with numbers,
+        ``isin``, ``is_nan``, truth values and ``& | ~`` of these select the entries that are read;
+        pyarrow applies the whole filter to them.
+
+        Parameters
+        ----------
+        expressions, filter_name, filter_typename, threads
+            Which columns there are, and how they are read, as in `arrays`.
+
+        Raises
+        ------
+        ImportError
+            if pyarrow is not installed; also the errors that `arrays` lists.
+        """
+        optional("pyarrow")
+        from nyssa.pushdown.pyarrow_dataset import PyarrowDataset
+
+        source = self.select(expressions, filter_name=filter_name, filter_typename=filter_typename)
+        return PyarrowDataset(source, source._choose(None, None, None), threads)
 
     @checked
     def form(

@@ -126,8 +126,8 @@ class Reading(Computing):
             Name, glob, expression, or list of these; default all columns. A subfield (``"s.x"``)
             becomes a column of this name; uproot returns records of the fields above it. An
             expression is computed, and its text is the name of its column:
-            ``"sqrt(px**2 + py**2)"``, ``"sum(Jet_pt[Jet_eta < 2.4])"``. It has the language
-            of cuts, see ``nyssa rewrite --help``. Only the columns that it needs are read.
+            ``"sqrt(px**2 + py**2)"``, ``"sum(Jet_pt[Jet_eta < 2.4])"``. The language
+            is in ``docs/expressions.md``. Only the columns that it needs are read.
         cut
             Condition on the entries; see `with_cut`. It is evaluated on the range of entries, after
             the `rules`. Its columns are read first, all others only for the entries that pass. The

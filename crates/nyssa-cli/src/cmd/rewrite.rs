@@ -29,11 +29,9 @@ use crate::output::names;
     nyssa rewrite run3.root:Events out.root --exclude '*_trigger' --entries 0:1000\n  \
     nyssa rewrite run3.root:Events out.root --field-options 'Jet_*:column=Real32Trunc:16,compression=zstd:9'\n  \
     nyssa rewrite run2.root out.root --basket-size 64kB --auto-flush 30MB --compression zlib:6\n\n\
-    A cut consists of numbers, fields (jets.pt), + - * / % **, < <= > >= == !=, && || ! (or & | ~ between brackets, \
-    as in Python), items (pt[0], pt[-1]), selected items (pt[eta < 2.4]), the functions of lists min max sum any all \
-    count len, and functions of numbers: abs sqrt exp log sin cos and the others of NumPy, min(x, y), max(x, y), \
-    where(condition, x, y). Operators on a list act on each of its items; a comparison with an item that does not \
-    exist is false."
+    A cut is an expression of columns that is true or false for each entry, with operators and functions as in Python and \
+    NumPy, items (pt[0], pt[-1]), selected items (pt[eta < 2.4]) and functions of lists (any, sum, max, ...); \
+    docs/expressions.md has all of it. A name that is no plain word has back quotes."
 )]
 pub(crate) struct Rewrite {
     /// FILE or FILE:PATH with the RNTuple or TTree

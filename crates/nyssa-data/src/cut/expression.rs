@@ -19,6 +19,8 @@ pub(super) enum Kind {
     Integer(i64),
     Real(f64),
     Bool(bool),
+    /// A text, which a field is compared with.
+    Text(String),
     /// A field, with members below it.
     Field(Vec<String>),
     /// An item of a list. Several indices take an item of an item.
@@ -44,7 +46,9 @@ pub(super) struct ChainedOperation {
 impl Expression {
     fn children(&self) -> Vec<&Self> {
         match &self.kind {
-            Kind::Integer(_) | Kind::Real(_) | Kind::Bool(_) | Kind::Field(_) => Vec::new(),
+            Kind::Integer(_) | Kind::Real(_) | Kind::Bool(_) | Kind::Text(_) | Kind::Field(_) => {
+                Vec::new()
+            }
             Kind::Negate(inner) | Kind::Not(inner) | Kind::Alias(_, inner) => vec![inner],
             Kind::Call(_, arguments) => arguments.iter().collect(),
             Kind::Item(list, indices) => std::iter::once(&**list).chain(indices).collect(),
@@ -56,7 +60,9 @@ impl Expression {
 
     pub(super) fn children_mut(&mut self) -> Vec<&mut Self> {
         match &mut self.kind {
-            Kind::Integer(_) | Kind::Real(_) | Kind::Bool(_) | Kind::Field(_) => Vec::new(),
+            Kind::Integer(_) | Kind::Real(_) | Kind::Bool(_) | Kind::Text(_) | Kind::Field(_) => {
+                Vec::new()
+            }
             Kind::Negate(inner) | Kind::Not(inner) | Kind::Alias(_, inner) => vec![inner],
             Kind::Call(_, arguments) => arguments.iter_mut().collect(),
             Kind::Item(list, indices) => std::iter::once(&mut **list).chain(indices).collect(),
@@ -105,7 +111,10 @@ impl Expression {
             Kind::Integer(value) => Ok(Value::constant(Data::Integer(vec![*value]))),
             Kind::Real(value) => Ok(Value::constant(Data::Real(vec![*value]))),
             Kind::Bool(value) => Ok(Value::constant(Data::Bool(vec![*value]))),
-            Kind::Field(path) => self.field(path, names, arrays),
+            Kind::Text(_) => {
+                Err(fault("text is compared by == or != with a column of text".to_owned()))
+            }
+            Kind::Field(path) => self.field(path, names, arrays, None),
             Kind::Item(list, indices) => indices.iter().try_fold(of(list)?, |list, index| {
                 list.item(&of(index)?).map_err(|message| CutError::new(index.at, message))
             }),
@@ -119,21 +128,71 @@ impl Expression {
                 let values = arguments.iter().map(of).collect::<Checked<Vec<_>>>()?;
                 function.apply(values).map_err(fault)
             }
-            Kind::Chain(first, links) => links.iter().try_fold(of(first)?, |left, link| {
-                let right = of(&link.right)?;
-                binary(link.operator, left, right).map_err(|text| CutError::new(link.at, text))
-            }),
+            Kind::Chain(first, links) => {
+                let text = links.split_first().and_then(|(link, rest)| {
+                    Some((first.compare_text(link, names, arrays)?, rest))
+                });
+                let (value, links) = match text {
+                    Some((value, rest)) => (value?, rest),
+                    None => (of(first)?, links.as_slice()),
+                };
+                links.iter().try_fold(value, |left, link| {
+                    let right = of(&link.right)?;
+                    binary(link.operator, left, right).map_err(|text| CutError::new(link.at, text))
+                })
+            }
         }
     }
 
-    /// Returns the value of a field, or of a member below it.
-    fn field(&self, path: &[String], names: &[String], arrays: &[ArrayRef]) -> Checked<Value> {
+    /// Returns whether a column has a text, or another one. `None` if this compares no text.
+    fn compare_text(
+        &self,
+        link: &ChainedOperation,
+        names: &[String],
+        arrays: &[ArrayRef],
+    ) -> Option<Checked<Value>> {
+        let (expression, text) = match (&self.kind, &link.right.kind) {
+            (_, Kind::Text(text)) => (self, text),
+            (Kind::Text(text), _) => (&link.right, text),
+            _ => return None,
+        };
+        let path = match (&expression.kind, link.operator) {
+            (Kind::Field(path), Operator::Equal | Operator::Different) => path,
+            (Kind::Alias(_, inner), Operator::Equal | Operator::Different) => match &inner.kind {
+                Kind::Field(path) => path,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let equal = expression.field(path, names, arrays, Some(text));
+        Some(match link.operator {
+            // A missing text is neither equal nor different.
+            Operator::Different => equal.and_then(|equal| {
+                let valid = equal.valid.clone();
+                let other = not(equal).map_err(|message| CutError::new(link.at, message))?;
+                Ok(load::present(other, valid.as_deref()))
+            }),
+            _ => equal.map(|equal| {
+                let valid = equal.valid.clone();
+                load::present(equal, valid.as_deref())
+            }),
+        })
+    }
+
+    /// Returns the value of a field, or of a member below it. With a `text` it is whether it is equal to the text.
+    fn field(
+        &self,
+        path: &[String],
+        names: &[String],
+        arrays: &[ArrayRef],
+        text: Option<&str>,
+    ) -> Checked<Value> {
         let field = path.split_first().and_then(|(name, members)| {
             let index = names.iter().position(|other| other == name)?;
             Some((arrays.get(index)?, members))
         });
         let (array, members) =
             field.ok_or_else(|| CutError::new(self.at, "a field was not read"))?;
-        load::load(array, members).map_err(|error| CutError { at: self.at, error })
+        load::load(array, members, text).map_err(|error| CutError { at: self.at, error })
     }
 }

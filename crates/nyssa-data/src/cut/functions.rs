@@ -1,11 +1,10 @@
 //! Evaluates the functions of cuts and expressions.
 
-use std::ops::Range;
-
 use nyssa_root::arrow::Number;
 
+use super::lists::{self, List};
 use super::operators::{aligned, real_type};
-use super::value::{Data, Outcome, Value, range};
+use super::value::{Data, Outcome, Value};
 
 /// A function. Two functions are equal if they have the same name.
 #[derive(Clone, Copy, Debug)]
@@ -27,20 +26,20 @@ enum Kind {
     List(List),
     /// `min` and `max`, of the items of a list or of two values.
     Best(List),
+    /// A function that gives each list other items.
+    Order(lists::Order),
+    /// `combinations(x, n, slot)`
+    Combinations,
     /// `where(condition, a, b)`
     Where,
-}
-
-/// A function of the items of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum List {
-    Min,
-    Max,
-    Sum,
-    Any,
-    All,
-    Count,
-    Len,
+    /// `deltaphi(phi1, phi2)`
+    DeltaPhi,
+    /// `deltaR(eta1, phi1, eta2, phi2)`
+    DeltaR,
+    /// `is_none(x)`
+    IsNone,
+    /// `fill_none(x, value)`
+    FillNone,
 }
 
 impl PartialEq for Function {
@@ -50,7 +49,7 @@ impl PartialEq for Function {
 }
 
 /// All functions by name. Functions of real numbers have the names of NumPy, and common short names.
-const ALL: [(&str, Kind); 46] = [
+const ALL: [(&str, Kind); 56] = [
     ("abs", Kind::Abs),
     ("sqrt", Kind::Real(f64::sqrt)),
     ("min", Kind::Best(List::Min)),
@@ -60,7 +59,17 @@ const ALL: [(&str, Kind); 46] = [
     ("all", Kind::List(List::All)),
     ("count", Kind::List(List::Count)),
     ("len", Kind::List(List::Len)),
+    ("mean", Kind::List(List::Mean)),
+    ("argmin", Kind::List(List::ArgMin)),
+    ("argmax", Kind::List(List::ArgMax)),
+    ("sort", Kind::Order(lists::Order::Sort)),
+    ("argsort", Kind::Order(lists::Order::ArgSort)),
+    ("combinations", Kind::Combinations),
     ("where", Kind::Where),
+    ("is_none", Kind::IsNone),
+    ("fill_none", Kind::FillNone),
+    ("deltaphi", Kind::DeltaPhi),
+    ("deltaR", Kind::DeltaR),
     ("cbrt", Kind::Real(f64::cbrt)),
     ("exp", Kind::Real(f64::exp)),
     ("exp2", Kind::Real(f64::exp2)),
@@ -122,8 +131,9 @@ impl Function {
     /// Returns the largest number of arguments.
     pub(super) fn most(self) -> usize {
         match self.kind {
-            Kind::Pair(_) | Kind::Best(_) => 2,
-            Kind::Where => 3,
+            Kind::Pair(_) | Kind::Best(_) | Kind::DeltaPhi | Kind::FillNone => 2,
+            Kind::Where | Kind::Combinations => 3,
+            Kind::DeltaR => 4,
             _ => 1,
         }
     }
@@ -134,7 +144,8 @@ impl Function {
             (1, 1) => "one argument",
             (1, _) => "one or two arguments",
             (_, 2) => "two arguments",
-            _ => "three arguments",
+            (_, 3) => "three arguments",
+            _ => "four arguments",
         };
         format!("{} takes {number}", self.name)
     }
@@ -147,20 +158,32 @@ impl Function {
         match self.kind {
             Kind::Abs => abs(first),
             Kind::Real(function) => {
-                let data = first.data.clone().reals().into_iter().map(function).collect();
-                Ok(first.with(Data::Real(data)))
+                let number = function_type(&first, &first);
+                let data = first.data.reals().into_iter().map(function).collect();
+                let data = Data::Real(data).rounded(number);
+                Ok(Value { data, number, ..first })
             }
             Kind::Test(function) => {
                 let data = first.data.clone().reals().into_iter().map(function).collect();
                 Ok(first.with(Data::Bool(data)))
             }
             Kind::Pair(function) => pair(function, first, next()?),
-            Kind::List(list) => reduce(self.name, list, first),
+            Kind::List(list) => lists::reduce(self.name, list, first),
             Kind::Best(list) => match next() {
                 Ok(second) => better(list, first, second),
-                Err(_) => reduce(self.name, list, first),
+                Err(_) => lists::reduce(self.name, list, first),
             },
+            Kind::Order(order) => lists::ordered(self.name, order, first),
+            Kind::Combinations => lists::combinations(first, &next()?, &next()?),
             Kind::Where => choose(first, next()?, next()?),
+            Kind::IsNone => Ok(is_none(first)),
+            Kind::FillNone => fill_none(first, next()?),
+            Kind::DeltaPhi => pair(delta_phi, first, next()?),
+            Kind::DeltaR => {
+                let (phi1, eta2, phi2) = (next()?, next()?, next()?);
+                let phi = pair(delta_phi, phi1, phi2)?;
+                pair(f64::hypot, pair(|a, b| a - b, first, eta2)?, phi)
+            }
         }
     }
 }
@@ -172,13 +195,41 @@ fn both(left: &Value, right: &Value) -> Option<Vec<bool>> {
         .then(|| (0..left.data.len()).map(there).collect())
 }
 
+/// Returns the type of a function of real numbers. As in NumPy, it has single precision also for integers of 16 bits;
+/// those of 8 bits have half precision in NumPy, and single precision here.
+fn function_type(left: &Value, right: &Value) -> Number {
+    let single = left.is_narrow() && right.is_narrow() && !(left.constant && right.constant);
+    if single { Number::Float32 } else { Number::Float64 }
+}
+
 fn pair(function: fn(f64, f64) -> f64, left: Value, right: Value) -> Outcome<Value> {
-    let number = real_type(&left, &right);
+    let number = function_type(&left, &right);
     let (left, right) = aligned(left, right)?;
     let valid = both(&left, &right);
-    let (a, b) = (left.data.clone().reals(), right.data.reals());
+    let (a, b) = (left.data.clone().reals_of(number), right.data.reals_of(number));
     let data = Data::Real(a.into_iter().zip(b).map(|(a, b)| function(a, b)).collect());
-    Ok(Value { data, number, valid, ..left })
+    Ok(Value { data: data.rounded(number), number, valid, ..left })
+}
+
+/// Returns the difference of two angles, from -π to π.
+fn delta_phi(a: f64, b: f64) -> f64 {
+    use std::f64::consts::{PI, TAU};
+    (a - b + PI).rem_euclid(TAU) - PI
+}
+
+/// Returns whether each value is missing.
+fn is_none(value: Value) -> Value {
+    let bits = (0..value.data.len()).map(|index| !value.has(index)).collect();
+    Value { valid: None, ..value.with(Data::Bool(bits)) }
+}
+
+/// Returns the values, and `other` where they are missing.
+fn fill_none(value: Value, other: Value) -> Outcome<Value> {
+    let there = (0..value.data.len()).map(|index| value.has(index)).collect();
+    let condition = Value { valid: None, ..value.clone().with(Data::Bool(there)) };
+    // A number that is missing has a place, and its type.
+    let value = Value { valid: None, ..value };
+    choose(condition, value, other)
 }
 
 /// Returns the smaller or the larger value of each pair. As in NumPy, the result is not a number if one of the values
@@ -195,7 +246,8 @@ fn better(list: List, left: Value, right: Value) -> Outcome<Value> {
             Data::Integer(a.into_iter().zip(b).map(|(a, b)| pick(a, b)).collect())
         }
         None => {
-            let pairs = left.data.clone().reals().into_iter().zip(right.data.reals());
+            let a = left.data.clone().reals_of(real);
+            let pairs = a.into_iter().zip(right.data.reals_of(real));
             let first = |a: f64, b: f64| a.is_nan() || if minimum { a <= b } else { a >= b };
             Data::Real(pairs.map(|(a, b)| if first(a, b) { a } else { b }).collect())
         }
@@ -244,92 +296,11 @@ fn choose(condition: Value, left: Value, right: Value) -> Outcome<Value> {
         (Data::Bool(a), Data::Bool(b)) => Data::Bool(pick(&bits, a, b)),
         (a, b) => match a.integers().zip(b.integers()) {
             Some((a, b)) => Data::Integer(pick(&bits, a, b)),
-            None => Data::Real(pick(&bits, a.reals(), b.reals())),
+            None => Data::Real(pick(&bits, a.reals_of(real), b.reals_of(real))),
         },
     };
     let number = computed(&data, real, same);
     Ok(Value { data, number, valid, ..left })
-}
-
-fn reduce(name: &str, function: List, mut value: Value) -> Outcome<Value> {
-    let Some(level) = value.levels.pop() else {
-        return Err(format!("{name} takes a list, this is one value for each entry"));
-    };
-    let lists = (0..level.len() - 1).map(|index| range(&level, index));
-    let has = |index: &usize| value.has(*index);
-    let mut valid = None;
-    let mut number = None;
-    let data = match (function, &value.data) {
-        (List::Len, _) => Data::Integer(lists.map(|list| list.len() as i64).collect()),
-        (List::Any, Data::Bool(bits)) => {
-            Data::Bool(lists.map(|mut list| list.any(|at| bits[at] && has(&at))).collect())
-        }
-        (List::All, Data::Bool(bits)) => {
-            Data::Bool(lists.map(|mut list| list.all(|at| bits[at] && has(&at))).collect())
-        }
-        (List::Count, Data::Bool(bits)) => {
-            let count = |list: Range<usize>| list.filter(|at| bits[*at] && has(at)).count() as i64;
-            Data::Integer(lists.map(count).collect())
-        }
-        (List::Count, _) => {
-            return Err(
-                "count takes a list of true and false: len is the number of items".to_owned()
-            );
-        }
-        (List::Any | List::All, _) => {
-            return Err(format!("{name} takes a list of true and false: compare the numbers"));
-        }
-        (List::Sum, Data::Real(values)) => {
-            number = Some(value.number);
-            // `Iterator::sum` starts with -0, which would then be the sum of an empty list.
-            let sum = |list: Range<usize>| {
-                list.filter(has).map(|at| values[at]).fold(0.0, |sum, value| sum + value)
-            };
-            Data::Real(lists.map(sum).collect())
-        }
-        (List::Sum, data) => {
-            let values = data.integers().unwrap_or_default();
-            let sum = |list: Range<usize>| {
-                list.filter(has)
-                    .try_fold(0i64, |sum, at| sum.checked_add(values[at]))
-                    .ok_or_else(|| "a sum has more than 64 bits".to_owned())
-            };
-            Data::Integer(lists.map(sum).collect::<Outcome<_>>()?)
-        }
-        (List::Min | List::Max, data) => {
-            let minimum = function == List::Min;
-            let (best, there) = match data.integers() {
-                Some(values) => {
-                    let pick = if minimum { i64::min } else { i64::max };
-                    let (best, there) = best(lists, has, &values, pick);
-                    (Data::Integer(best), there)
-                }
-                None => {
-                    let values = data.clone().reals();
-                    let pick = if minimum { f64::min } else { f64::max };
-                    let (best, there) = best(lists, has, &values, pick);
-                    (Data::Real(best), there)
-                }
-            };
-            // The minimum of truth values is a number.
-            number = Some(value.number).filter(|number| *number != Number::Bool);
-            valid = Some(there);
-            best
-        }
-    };
-    let number = number.unwrap_or(data.number());
-    Ok(Value { levels: value.levels, data, number, valid, constant: false })
-}
-
-/// Returns the best of the present items of each list, and whether the list has present items.
-fn best<T: Copy + Default>(
-    lists: impl Iterator<Item = Range<usize>>,
-    has: impl Fn(&usize) -> bool,
-    values: &[T],
-    pick: fn(T, T) -> T,
-) -> (Vec<T>, Vec<bool>) {
-    let best = lists.map(|list| list.filter(&has).map(|at| values[at]).reduce(pick));
-    best.map(|best| (best.unwrap_or_default(), best.is_some())).unzip()
 }
 
 fn abs(value: Value) -> Outcome<Value> {

@@ -13,8 +13,8 @@ use super::value::{Data, Level, Value};
 /// The name of the items of a collection. A cut can omit it.
 const ITEM: &str = "_0";
 
-/// Returns the values of a field or of members below it.
-pub(super) fn load(array: &ArrayRef, mut path: &[String]) -> Result<Value> {
+/// Returns the values of a field or of members below it. With a `text` these are whether they are equal to it.
+pub(super) fn load(array: &ArrayRef, mut path: &[String], text: Option<&str>) -> Result<Value> {
     let mut array = ArrayRef::clone(array);
     let mut levels = Vec::new();
     let mut valid: Option<Vec<bool>> = None;
@@ -70,12 +70,16 @@ pub(super) fn load(array: &ArrayRef, mut path: &[String]) -> Result<Value> {
         let message = format!("there is no member {name:?}: the field has none");
         return Err(Error::invalid_argument(message));
     }
-    let data = data(&array)?;
+    let data = match text {
+        Some(text) => equal(&array, text)?,
+        None => data(&array)?,
+    };
     // Half precision is computed as single precision.
     let number = match array.data_type() {
         DataType::Float16 => Number::Float32,
         other => Number::of_data_type(other).unwrap_or(data.number()),
     };
+    let number = if text.is_some() { Number::Bool } else { number };
     Ok(Value { levels, data, number, valid, constant: false })
 }
 
@@ -87,6 +91,36 @@ fn past_item<'a>(path: &'a [String], items: &DataType) -> &'a [String] {
         [first, second, ..] if first == ITEM && second == ITEM => &path[1..],
         path => path,
     }
+}
+
+/// Makes missing truth values false.
+pub(super) fn present(value: Value, valid: Option<&[bool]>) -> Value {
+    let data = match (value.data, valid) {
+        (Data::Bool(bits), Some(valid)) => {
+            Data::Bool(bits.into_iter().zip(valid).map(|(bit, valid)| bit && *valid).collect())
+        }
+        (data, _) => data,
+    };
+    Value { data, valid: None, ..value }
+}
+
+/// Returns whether each value is equal to a text.
+fn equal(array: &ArrayRef, text: &str) -> Result<Data> {
+    fn bits<'a>(values: impl Iterator<Item = Option<&'a [u8]>>, text: &str) -> Data {
+        Data::Bool(values.map(|value| value == Some(text.as_bytes())).collect())
+    }
+    Ok(match array.data_type() {
+        DataType::Utf8 => bits(array.as_string::<i32>().iter().map(|v| v.map(str::as_bytes)), text),
+        DataType::LargeUtf8 => {
+            bits(array.as_string::<i64>().iter().map(|v| v.map(str::as_bytes)), text)
+        }
+        DataType::Binary => bits(array.as_binary::<i32>().iter(), text),
+        DataType::LargeBinary => bits(array.as_binary::<i64>().iter(), text),
+        other => {
+            let message = format!("values of type {} are no text", brief(other));
+            return Err(Error::invalid_argument(message));
+        }
+    })
 }
 
 fn data(array: &ArrayRef) -> Result<Data> {
@@ -110,7 +144,7 @@ fn data(array: &ArrayRef) -> Result<Data> {
         DataType::Float32 => reals::<Float32Type>(array),
         DataType::Float64 => reals::<Float64Type>(array),
         DataType::LargeBinary | DataType::Binary | DataType::Utf8 | DataType::LargeUtf8 => {
-            return Err(Error::invalid_argument("text cannot be used here"));
+            return Err(Error::invalid_argument("text is only compared: == \"…\" or != \"…\""));
         }
         other => {
             let message = || format!("values of type {} cannot be used here", brief(other));

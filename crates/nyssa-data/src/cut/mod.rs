@@ -4,32 +4,17 @@
 //! nMuon >= 2 && Muon_pt[0] > 20 && any(abs(Muon_eta) < 2.4)
 //! ```
 //!
-//! | | |
-//! |---|---|
-//! | numbers | `2`, `0.5`, `1e3`; integers have 64 bits, other numbers have double precision |
-//! | fields | `run`, `jets.pt`, `jets._0.pt`; in back quotes if the name is not a plain word |
-//! | arithmetic | `+ - * / % **`, `-x`; `/` is never rounded, `%` has the sign of the left side |
-//! | comparison | `< <= > >= == !=` |
-//! | logic | `&& \|\| !`, or `and or not`; only between true and false |
-//! | as in Python | `& \| ~` of true and false, `&` and `\|` also of the bits of integers; comparisons next to them need brackets |
-//! | functions of items | `abs sqrt cbrt exp exp2 expm1 log log10 log1p log2 floor ceil trunc round`, `sin cos tan sinh cosh tanh` and their inverse functions, `isnan isinf isfinite`, `atan2(y, x)`, `hypot(x, y)`, `min(x, y)`, `max(x, y)`, `where(condition, x, y)` |
-//! | functions of lists | `min max sum` of numbers, `any all count` of true and false, `len` |
-//! | items | `x[0]`, `x[-1]` from the end, `x[best]` |
-//! | selections | `x[y < 2]`: the items of the list for which it is true |
+//! `docs/expressions.md` has the language: grammar, functions, missing values, types.
 //!
-//! Real numbers are computed with double precision. A computed column is then rounded to the type that NumPy gives to
-//! such a result: single precision if all arrays are of single precision. Computed integers have 64 bits; integers
-//! that are only selected keep their type.
-//!
-//! An operation on a list is applied to each of its items. A number is combined with every item of a list. Functions
-//! of lists apply to the innermost lists. An item beyond the end of a list, an optional value without a value, and
-//! the `min` or `max` of an empty list are missing. A result that is computed from a missing value is missing too,
-//! and comparisons with it are false.
+//! Values are kept as integers of 64 bits or real numbers of double precision. Where NumPy has single precision, each result is
+//! rounded to it: `+ - * /` and `sqrt` of numbers of single precision that are computed in double precision and then
+//! rounded are the correctly rounded results. A comparison with a missing value is false.
 
 mod alias;
 mod expression;
 mod formula;
 mod functions;
+mod lists;
 mod load;
 mod operators;
 mod parse;

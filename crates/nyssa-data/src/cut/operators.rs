@@ -101,12 +101,12 @@ pub(super) fn binary(operator: Operator, left: Value, right: Value) -> Outcome<V
                     .to_owned(),
             );
         }
+        _ if comparison => {
+            compare(operator, &left.data.reals(), &right.data.reals(), valid.as_deref())
+        }
         _ => {
-            let (a, b) = (left.data.reals(), right.data.reals());
-            match comparison {
-                true => compare(operator, &a, &b, valid.as_deref()),
-                false => Data::Real(real(operator, &a, &b)),
-            }
+            let (a, b) = (left.data.reals_of(number), right.data.reals_of(number));
+            Data::Real(real(operator, &a, &b)).rounded(number)
         }
     };
     let valid = valid.filter(|_| !comparison);

@@ -221,6 +221,7 @@ impl Parser {
         let kind = match kind {
             Word::Integer(value) => Kind::Integer(value),
             Word::Real(value) => Kind::Real(value),
+            Word::Text(text) => Kind::Text(text),
             Word::Name { name, quoted } => {
                 self.next += 1;
                 if !quoted && self.peek().kind == Word::Sign("(") {
@@ -314,6 +315,7 @@ fn shown(kind: &Word) -> String {
         Word::Integer(value) => value.to_string(),
         Word::Real(value) => value.to_string(),
         Word::Name { name, .. } => name.clone(),
+        Word::Text(text) => format!("{text:?}"),
         Word::Sign(sign) => (*sign).to_owned(),
         Word::End => "the end".to_owned(),
     }

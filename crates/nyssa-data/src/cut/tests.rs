@@ -153,6 +153,34 @@ fn values_by_hand() {
 }
 
 #[test]
+fn functions_by_hand() {
+    for (text, expected) in [
+        ("mean(pt) == 20", [true, false, false]),
+        ("isnan(mean(pt))", [false, true, false]),
+        ("argmax(pt) == 0 && argmin(eta) >= 0", [true, false, true]),
+        ("pt[argmin(pt)] == 10", [true, false, false]),
+        ("sort(pt)[0] == 10", [true, false, false]),
+        ("argsort(pt)[0] == 1", [true, false, false]),
+        (
+            "len(combinations(pt, 2, 0)) == 1 && combinations(pt, 2, 1)[0] == 10",
+            [true, false, false],
+        ),
+        ("len(combinations(pt, 1, 0)) == n", [true, true, true]),
+        ("is_none(optional)", [false, true, false]),
+        ("fill_none(optional, 7) == 7", [false, true, false]),
+        ("abs(deltaphi(3, -3) + 0.2831853) < 1e-6", [true, true, true]),
+        ("deltaR(0, 1, 3, 5) < 5 && deltaR(0, 0, 3, 0) == 3", [true, true, true]),
+        // Text.
+        ("text == 'b'", [false, true, false]),
+        ("text != \"b\" && n == 2", [true, false, false]),
+        ("!('b' == text)", [true, false, true]),
+    ] {
+        let value = run(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(value, expected, "{text}");
+    }
+}
+
+#[test]
 fn faults_have_a_place() {
     for (text, message, at) in [
         ("", "the expression is empty", 0),
@@ -186,7 +214,7 @@ fn faults_have_a_place() {
         ("n[0] > 2", "only lists have items", 2),
         ("pt[0.5] > 2", "an index is an integer", 3),
         ("pt[charge] > 2", "an index is one number for each entry, not a list", 3),
-        ("text == 1", "text cannot be used here", 0),
+        ("text == 1", "text is only compared: == \"…\" or != \"…\"", 0),
         ("record > 1", "a record has no value of its own: name a member, met, pt", 0),
         ("record.mett > 1", "there is no member \"mett\"; did you mean \"met\"?", 0),
         ("n.x > 1", "there is no member \"x\": the field has none", 0),

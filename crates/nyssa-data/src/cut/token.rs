@@ -18,6 +18,8 @@ pub(super) enum Kind {
         name: String,
         quoted: bool,
     },
+    /// Text in quotes.
+    Text(String),
     /// An operator or a bracket.
     Sign(&'static str),
     End,
@@ -53,6 +55,10 @@ pub(super) fn tokens(text: &str) -> Checked<Vec<Token>> {
             let kind = Kind::Name { name: rest[1..=end].to_owned(), quoted: true };
             tokens.push(Token { at, kind });
             end + 2
+        } else if matches!(first, '"' | '\'') {
+            let (text, length) = quoted(at, rest)?;
+            tokens.push(Token { at, kind: Kind::Text(text) });
+            length
         } else if let Some(sign) = SIGNS.into_iter().find(|sign| rest.starts_with(sign)) {
             tokens.push(Token { at, kind: Kind::Sign(sign) });
             sign.len()
@@ -69,13 +75,34 @@ fn hint(sign: char) -> &'static str {
     match sign {
         '=' => ": == compares",
         '^' => ": ** is the power",
-        '"' | '\'' => ": text cannot be compared",
         _ => "",
     }
 }
 
 fn is_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
+}
+
+/// Reads a text in quotes at the start of `rest`. A backslash stands before a quote or another backslash. Returns it
+/// with its length.
+fn quoted(at: usize, rest: &str) -> Checked<(String, usize)> {
+    let mut characters = rest.char_indices();
+    let quote = characters.next().map(|(_, quote)| quote);
+    let mut text = String::new();
+    while let Some((place, character)) = characters.next() {
+        match character {
+            '\\' => match characters.next() {
+                Some((_, next)) if next == '\\' || Some(next) == quote => text.push(next),
+                _ => {
+                    let message = "a backslash in text stands before a quote or a backslash";
+                    return Err(CutError::new(at + place, message));
+                }
+            },
+            _ if Some(character) == quote => return Ok((text, place + character.len_utf8())),
+            _ => text.push(character),
+        }
+    }
+    Err(CutError::new(at, "a quote is never closed"))
 }
 
 /// Reads a number at the start of `rest`. Returns it with its length.

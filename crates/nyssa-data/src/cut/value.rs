@@ -100,6 +100,21 @@ impl Data {
         }
     }
 
+    /// Rounds real numbers if `number` has single precision, as NumPy does after each operation.
+    pub(super) fn rounded(self, number: Number) -> Self {
+        match self {
+            Self::Real(values) if number == Number::Float32 => {
+                Self::Real(values.into_iter().map(|value| f64::from(value as f32)).collect())
+            }
+            other => other,
+        }
+    }
+
+    /// Converts to real numbers for an operation whose result is a `number`.
+    pub(super) fn reals_of(self, number: Number) -> Vec<f64> {
+        Self::Real(self.reals()).rounded(number).reals()
+    }
+
     /// Converts to real numbers. True becomes 1.
     pub(super) fn reals(self) -> Vec<f64> {
         match self {
@@ -121,7 +136,7 @@ impl Value {
     pub(super) fn with(self, data: Data) -> Self {
         let single = self.number == Number::Float32 && matches!(data, Data::Real(_));
         let number = if single { Number::Float32 } else { data.number() };
-        Self { data, number, ..self }
+        Self { data: data.rounded(number), number, ..self }
     }
 
     /// Returns whether the result of real arithmetic with single precision has single precision, as in NumPy.

@@ -311,7 +311,8 @@ impl<'a> Shredder<'a> {
     fn fits(&self, id: FieldId, data_type: &DataType) -> bool {
         let field = self.schema.field(id);
         let item_fits = |child: FieldId| {
-            item_type(data_type).is_some_and(|item| self.fits(child, item)) || is_bytes(data_type)
+            item_type(data_type).is_some_and(|item| self.fits(child, item))
+                || is_bytes(data_type) && self.fits(child, &DataType::UInt8)
         };
         match (field.structure, self.columns(id), &field.children[..], data_type) {
             (.., DataType::Null) => true,

@@ -8,6 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, LargeBinaryArray, LargeListArray};
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{ArrowError, DataType, Field};
+use arrow_select::take::{TakeOptions, take};
 
 use super::{STRING, children, with_children};
 
@@ -21,6 +22,9 @@ pub fn normal_field(original: &Field) -> Field {
     let data_type = match original.data_type() {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => return string(),
         DataType::BinaryView => DataType::LargeBinary,
+        DataType::Dictionary(_, values) => {
+            return normal_field(&original.clone().with_data_type(values.as_ref().clone()));
+        }
         DataType::LargeList(item) => DataType::LargeList(child(item)),
         DataType::List(item) => DataType::LargeList(child(item)),
         DataType::FixedSizeList(item, size) => DataType::FixedSizeList(child(item), *size),
@@ -30,7 +34,8 @@ pub fn normal_field(original: &Field) -> Field {
     original.clone().with_data_type(data_type)
 }
 
-/// Returns the same values in the types that nyssa writes: 64-bit offsets, strings as marked bytes, no views.
+/// Returns the same values in the types that nyssa writes: 64-bit offsets, strings as marked bytes, no views, and the
+/// values of dictionaries.
 ///
 /// # Errors
 /// Returns an error for an array that is not of the type that its field says.
@@ -47,6 +52,11 @@ fn rebuild(array: &ArrayRef, field: &Field) -> Result<ArrayRef, ArrowError> {
         Ok(Arc::new(LargeBinaryArray::try_new(offsets, values, nulls)?))
     };
     match (array.data_type(), field.data_type()) {
+        (DataType::Dictionary(..), _) => {
+            let dictionary = array.as_any_dictionary();
+            let options = TakeOptions { check_bounds: true };
+            rebuild(&take(dictionary.values(), dictionary.keys(), Some(options))?, field)
+        }
         (DataType::Utf8, _) => {
             let (offsets, values, nulls) = array.as_string::<i32>().clone().into_parts();
             large(wide(&offsets), values, nulls)

@@ -1,0 +1,1 @@
+"""What other libraries push down into datasets: columns, and conditions on entries."""
