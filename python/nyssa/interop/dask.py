@@ -64,13 +64,16 @@ def dask(
     nyssa.NotFoundError
         (a `KeyError`) if a glob, folder or list has no files.
     """
-    return of_partitions(
-        partitions(files, step_size=step_size), filter_name=filter_name, threads=threads
-    )
+    parts = partitions(files, step_size=step_size)
+    return of_partitions(parts, schema=schema, filter_name=filter_name, threads=threads)
 
 
 def of_partitions(
-    parts: list[Partition], *, filter_name: NameFilter = None, threads: int | None = 1
+    parts: list[Partition],
+    *,
+    schema: str | None = None,
+    filter_name: NameFilter = None,
+    threads: int | None = 1,
 ) -> dask_awkward.Array:
     """Return partitions as a collection of dask-awkward; see `dask`."""
     try:

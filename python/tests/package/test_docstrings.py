@@ -31,8 +31,8 @@ METHODS = {
 }
 FUNCTIONS = (
     "ReadRules chain column_precision concatenate convert dask diff digest estimate_write_memory "
-    "graph graphed inspect io_stats iterate join merge monitor num_entries open partitions plot_trace "
-    "profile record recreate rewrite study trace_summary tune update verify"
+    "graph graphed inspect io_stats iterate join merge monitor num_entries open partitions "
+    "plot_trace profile record recreate rewrite study trace_summary tune update verify"
 )
 NAMES = [
     "nyssa",
