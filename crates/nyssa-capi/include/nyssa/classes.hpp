@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace nyssa {
@@ -50,6 +51,7 @@ template <class...> struct Exists {
 template <auto Pointer> struct Member;
 template <class Class, class Type, Type Class::*Pointer> struct Member<Pointer> {
   const char *name;
+  using class_ = Class;
   static constexpr Type Class::*pointer = Pointer;
   using type = Type;
 };
@@ -73,6 +75,10 @@ namespace detail {
 
 // Rules of versions begin below this version, so that they can be looked up.
 constexpr uint32_t most_versions = 64;
+
+// Says whether a class has rules of versions; the macro declares it for those that do. Without them, none is looked up.
+template <class T> struct Of {};
+template <class T> std::false_type has_version_rules(Of<T>);
 
 } // namespace detail
 
@@ -105,6 +111,9 @@ constexpr uint32_t most_versions = 64;
 #define NYSSA_READ_RULE_OF_BASE(type, base, from, ...)                                                                   \
   template <> struct nyssa::BaseRule<type, base> { NYSSA_RULE_(from, __VA_ARGS__) };
 #define NYSSA_READ_RULE_OF_VERSIONS(type, first, last_, member, from, ...)                                               \
+  namespace nyssa::detail {                                                                                              \
+  std::true_type has_version_rules(Of<type>);                                                                            \
+  }                                                                                                                      \
   template <> struct nyssa::VersionRule<&type::member, first> {                                                          \
     static_assert(first <= last_ && first < nyssa::detail::most_versions, "rules begin at a version below 64");         \
     static constexpr uint32_t last = last_;                                                                              \

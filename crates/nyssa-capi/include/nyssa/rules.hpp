@@ -108,7 +108,9 @@ public:
   template <class To> static void read(const View &rule, int64_t at, To &out) { read(rule, at, out, Versions()); }
 
 private:
-  using Versions = std::make_integer_sequence<uint32_t, most_versions>;
+  using Class = typename Member<Pointer>::class_;
+  static constexpr bool has_versions = decltype(has_version_rules(Of<Class>()))::value;
+  using Versions = std::make_integer_sequence<uint32_t, has_versions ? most_versions : 0>;
 
   template <uint32_t... First>
   static std::optional<View> for_version([[maybe_unused]] const View &members, [[maybe_unused]] uint32_t version,
