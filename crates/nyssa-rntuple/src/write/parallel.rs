@@ -93,7 +93,7 @@ impl SharedWriter {
         // In a fixed order, half of the memory is for queued clusters and for the cluster that leaves the queue.
         let builders = match self.turns.order() {
             Order::Completion => self.max_contexts,
-            Order::RoundRobin => 2 * self.max_contexts,
+            Order::RoundRobin => self.max_contexts.saturating_mul(2),
         };
         let (schema, options) = (Arc::clone(schema), Arc::clone(&self.options));
         ClusterBuilder::new(schema, settings.clone(), options, builders, &self.context, false)

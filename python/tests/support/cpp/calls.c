@@ -134,7 +134,7 @@ static void write_ntuple(const char *path) {
   WRONG("has 2 buffers", nyssa_table_fill(table, &array, NULL, &error));
   array = rows(0, 2);
   array.length = -1;
-  WRONG("negative", nyssa_table_fill(table, &array, NULL, &error));
+  WRONG("has a length of -1", nyssa_table_fill(table, &array, NULL, &error));
   array = rows(0, 2);
   array.n_children = 0;
   WRONG("0 columns", nyssa_table_fill(table, &array, &schema, &error));
