@@ -111,25 +111,13 @@ def test_containers_of_classes_that_nobody_describes(tmp_path: Path) -> None:
     assert products["PrimaryVerticesAuxDyn.neutralParticleLinks"]["streamer"]
 
 
-def test_objects_that_cannot_be_taken_apart_keep_their_bytes(tmp_path: Path) -> None:
-    """The bytes are equal, except for positions of class names, which have another start."""
-    _convert("uproot-issue-607.root", tmp_path)
-    branch = uproot.open(f"{TREES}/uproot-issue-607.root:MGTree/event")
-    raw = nyssa.open(tmp_path / "out.root", streamer="raw")["MGTree"]["event"].array().to_list()
-    assert len(raw) == 11
-    for number, found in enumerate(raw):
-        stored = bytes(branch.debug_array(number))[len("\x08MGTEvent\0") :]
-        assert len(found) == len(stored)
-        references = 0
-        for at in range(4, len(found) - 4):
-            if found[at : at + 4] == stored[at : at + 4] or stored[at] != 0x80:
-                continue
-            place = int.from_bytes(found[at : at + 4], "big") - 0x80000000 - 2
-            assert found[place : place + 4] == b"\xff" * 4
-            stored = stored[:at] + found[at : at + 4] + stored[at + 4 :]
-            references += 1
-        assert found == stored
-        assert references >= 1
+def test_objects_with_references_that_do_not_fit_their_streamer_info(tmp_path: Path) -> None:
+    """`MGTEvent` has a streamer of its own. Numbers in its bytes may be references or not."""
+    status, _, err = _command(TREES / "uproot-issue-607.root", tmp_path / "out.root")
+    assert status == 4
+    assert "event: pointers to objects of several classes have no RNTuple type" in err
+    assert "may be a reference" in err
+    assert "in MGTEvent::fActiveID, at byte 5093 of the object" in err
 
 
 @pytest.mark.parametrize("name", ["uproot-issue-798.root", "uproot-issue-951.root"])

@@ -9,7 +9,7 @@ use super::decode::Decoder;
 use super::graph::{KnownLayouts, note_places};
 use super::leaf_list::LeafList;
 use super::process_places::ProcessPlaces;
-use super::reference_places::ReferencePlaces;
+use super::reference_places::{FindReferences, ReferencePlaces};
 use super::{ObjectLayout, Origin, StreamerInfos};
 use crate::error::{Kind, Result};
 
@@ -58,7 +58,7 @@ impl ReferenceFinder {
     }
 
     /// Returns the places of references, and the places of the numbers of processes, counted from the entry.
-    pub(super) fn places(
+    fn places(
         &self,
         form: EntryForm<'_>,
         entry: &[u8],
@@ -87,6 +87,26 @@ impl ReferenceFinder {
         }
         let decoder = note_places((&self.layouts, &self.infos), entry, decoder)?;
         Ok((decoder.marks.unwrap_or_default(), decoder.processes.unwrap_or_default()))
+    }
+}
+
+/// Finds the references in the objects of a branch that are read as bytes.
+#[derive(Debug)]
+pub(super) struct RawReferences {
+    /// The class.
+    pub class: Arc<str>,
+    /// The layout of objects without a header.
+    pub members: Option<ObjectLayout>,
+    pub finder: ReferenceFinder,
+}
+
+impl FindReferences for RawReferences {
+    fn places(&self, object: &[u8], origin: usize) -> Result<(ReferencePlaces, ProcessPlaces)> {
+        let form = match &self.members {
+            Some(layout) => EntryForm::Value { layout, items: None, lengths: None },
+            None => EntryForm::Object(&self.class),
+        };
+        self.finder.places(form, object, origin)
     }
 }
 

@@ -82,6 +82,7 @@ use arrow_schema::{DataType, Field};
 use compile::{ClassVersion, Compiler};
 use decode::Decoder;
 use encode::members::version_bytes;
+use entry_references::RawReferences;
 use node::{Node, RawObject};
 
 use crate::error::{Error, Result};
@@ -238,19 +239,20 @@ impl ObjectLayout {
     /// Makes the layout that reads the same objects of a class, which `infos` describe, as bytes. The bytes have a header,
     /// and references are counted from the start of each object. Returns `None` for other values.
     pub fn raw(&self, infos: &Arc<StreamerInfos>) -> Option<Self> {
-        let (class, members) = match &self.node {
-            Node::Object(class) => (class, None),
+        let (class, version, members) = match &self.node {
+            Node::Object(class) => (class, None, None),
             Node::Members(class, version) => {
                 let version = class.versions.get(*version)?;
                 let bytes = version_bytes(class, version).ok()?;
                 let mut compiler = Compiler::new(infos.classes()).or_known().linked();
                 let node = compiler.whole(&class.name, Some((version.version, version.checksum)));
-                (class, Some((bytes, Self::new(node.ok()?))))
+                (class, Some(bytes), Some(Self::new(node.ok()?)))
             }
             _ => return None,
         };
-        let finder = Arc::new(ReferenceFinder::new(Arc::clone(infos)));
-        let raw = RawObject { class: Arc::clone(&class.name), members, finder };
+        let finder = ReferenceFinder::new(Arc::clone(infos));
+        let references = RawReferences { class: Arc::clone(&class.name), members, finder };
+        let raw = RawObject { version, references: Arc::new(references) };
         Some(Self::new(Node::RawObject(Box::new(raw))))
     }
 

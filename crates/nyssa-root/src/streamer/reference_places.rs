@@ -1,9 +1,18 @@
 //! Records where the references are in the bytes of an object.
 
+use std::fmt;
 use std::ops::Range;
 
 use super::possible_references::possible_reference;
+use super::process_places::ProcessPlaces;
 use crate::error::{Error, Result};
+
+/// Finds the references in objects that are read as bytes.
+pub(super) trait FindReferences: fmt::Debug + Send + Sync {
+    /// Returns the places of references in an object, which count from `origin` bytes before it, and the places of the numbers
+    /// of processes.
+    fn places(&self, object: &[u8], origin: usize) -> Result<(ReferencePlaces, ProcessPlaces)>;
+}
 
 /// The places of references in the bytes of an object.
 #[derive(Debug, Default)]

@@ -53,6 +53,8 @@ pub fn rebase(object: &mut [u8], places: &[usize], from: usize, to: usize) -> Re
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use super::*;
     use crate::error::Kind;
     use crate::streamer::wire::NEW_CLASS;
@@ -67,30 +69,31 @@ mod tests {
 
     const NUMBER: u32 = CLASS | (4 + 2 + 100);
 
-    fn places(references: &[usize], unknown: &[std::ops::Range<usize>]) -> ReferencePlaces {
-        let unknown = unknown.iter().map(|range| (range.clone(), "a reason".to_owned())).collect();
+    fn places(references: &[usize], unknown: Option<Range<usize>>) -> ReferencePlaces {
+        let unknown = unknown.into_iter().map(|range| (range, "a reason".to_owned())).collect();
         ReferencePlaces { references: references.to_vec(), unknown }
     }
 
     #[test]
     fn references_count_from_the_object_and_numbers_stay() {
         let object = two(100, NUMBER);
-        let alone = standalone(&object, 100, None, &places(&[16, 16], &[])).unwrap();
+        let alone = standalone(&object, 100, None, &places(&[16, 16], None)).unwrap();
         assert_eq!(alone, two(0, NUMBER));
-        let alone = standalone(&object, 100, Some(&[0, 7]), &places(&[16], &[12..20])).unwrap_err();
+        let alone =
+            standalone(&object, 100, Some(&[0, 7]), &places(&[16], Some(12..20))).unwrap_err();
         assert!(alone.message().contains("at byte 16"), "{alone}");
-        let headed = standalone(&object, 100, Some(&[0, 7]), &places(&[16], &[])).unwrap();
+        let headed = standalone(&object, 100, Some(&[0, 7]), &places(&[16], None)).unwrap();
         assert_eq!(headed, [&[0x40, 0, 0, 32, 0, 7], &two(6, NUMBER)[..]].concat());
     }
 
     #[test]
     fn bytes_that_may_be_a_reference_are_refused_where_nothing_is_known() {
         let object = two(100, NUMBER);
-        let error = standalone(&object, 100, None, &places(&[16], &[22..30])).unwrap_err();
+        let error = standalone(&object, 100, None, &places(&[16], Some(22..30))).unwrap_err();
         assert_eq!(error.kind(), Kind::Unsupported);
         assert!(error.message().contains("at byte 26") && error.message().contains("a reason"));
         let plain = two(100, 7);
-        assert_eq!(standalone(&plain, 100, None, &places(&[16], &[22..30])).unwrap(), two(0, 7));
+        assert_eq!(standalone(&plain, 100, None, &places(&[16], Some(22..30))).unwrap(), two(0, 7));
     }
 
     #[test]

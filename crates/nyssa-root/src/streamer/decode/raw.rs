@@ -2,7 +2,6 @@
 
 use super::Decoder;
 use crate::error::Result;
-use crate::streamer::EntryForm;
 use crate::streamer::column::ColumnBuilder;
 use crate::streamer::node::RawObject;
 use crate::streamer::reference_places::ReferencePlaces;
@@ -13,11 +12,7 @@ impl Decoder<'_> {
     pub(super) fn raw_object(&mut self, raw: &RawObject, column: &mut ColumnBuilder) -> Result<()> {
         let (start, bytes) = (self.cursor.position(), self.cursor.remaining());
         let origin = self.origin.saturating_add(start);
-        let form = match &raw.members {
-            Some((_, layout)) => EntryForm::Value { layout, items: None, lengths: None },
-            None => EntryForm::Object(&raw.class),
-        };
-        let places = match raw.finder.places(form, bytes, origin) {
+        let places = match raw.references.places(bytes, origin) {
             Ok((places, processes)) => {
                 for at in processes.places {
                     self.processes.iter_mut().for_each(|places| places.add(start + at));
@@ -34,8 +29,7 @@ impl Decoder<'_> {
             }
         };
         self.cursor.skip(bytes.len())?;
-        let version = raw.members.as_ref().map(|(version, _)| &version[..]);
-        column.push_bytes(&standalone(bytes, origin, version, &places)?);
+        column.push_bytes(&standalone(bytes, origin, raw.version.as_deref(), &places)?);
         Ok(())
     }
 }

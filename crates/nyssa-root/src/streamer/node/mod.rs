@@ -5,8 +5,8 @@ mod pointer;
 
 use std::sync::Arc;
 
+use super::reference_places::FindReferences;
 use super::shape::Shape;
-use super::{ObjectLayout, ReferenceFinder};
 use crate::arrow::Number;
 use crate::streamer::basic::Basic;
 
@@ -77,12 +77,10 @@ pub(super) enum Node {
 /// An object that is read as bytes.
 #[derive(Debug)]
 pub(super) struct RawObject {
-    /// The class.
-    pub class: Arc<str>,
-    /// The version for the header of an object without a header, and the layout of its members.
-    pub members: Option<(Vec<u8>, ObjectLayout)>,
-    /// The finder of references in it.
-    pub finder: Arc<ReferenceFinder>,
+    /// The version for the header of an object without a header.
+    pub version: Option<Vec<u8>>,
+    /// The finder of the references in it.
+    pub references: Arc<dyn FindReferences>,
 }
 
 /// An array behind a pointer whose length another member holds.
