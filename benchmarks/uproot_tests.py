@@ -50,7 +50,15 @@ if os.environ["UPROOT_TESTS_MODULE"] != "uproot":
     found = importlib.import_module(os.environ["UPROOT_TESTS_MODULE"])
     for name, module in list(sys.modules.items()):
         if name == found.__name__ or name.startswith(found.__name__ + "."):
-            sys.modules["uproot" + name[len(found.__name__):]] = module
+            place = "uproot" + name[len(found.__name__):]
+            inside = sys.modules.get(place)
+            sys.modules[place] = module
+            # Names of uproot's insides that test files import are uproot's. Tests that use them are
+            # counted apart.
+            if inside is not None and getattr(module, "__file__", None) is None:
+                for item, value in vars(inside).items():
+                    if not item.startswith(("__", "Model_")):
+                        module.__dict__.setdefault(item, value)
     for name, module in list(sys.modules.items()):
         above, _, last = name.rpartition(".")
         if name.startswith("uproot.") and not hasattr(sys.modules[above], last):

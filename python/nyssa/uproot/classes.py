@@ -66,8 +66,17 @@ def classname_decode(encoded_classname: str) -> tuple[str, int | None]:
 
 
 def model(name: str) -> Any:
-    """Return what stands for the class of a name such as ``Model_TH1F_v3``, of any version."""
-    return named(classname_decode(name)[0], name)
+    """Return what stands for the class of a name such as ``Model_TH1F_v3``, of any version.
+
+    Raises
+    ------
+    AttributeError
+        for a name that is not of a model: it is an attribute of modules.
+    """
+    try:
+        return named(classname_decode(name)[0], name)
+    except ValueError as error:
+        raise AttributeError(str(error)) from None
 
 
 def class_named(classname: str, version: int | str | None = None) -> Any:

@@ -116,15 +116,21 @@ models = _package(
 
 dynamic = _module("dynamic", __getattr__=model)
 
+_SOURCES = {
+    "file": ("MemmapSource", "MultithreadedFileSource"),
+    "http": ("HTTPSource", "MultithreadedHTTPSource"),
+    "xrootd": ("XRootDSource", "MultithreadedXRootDSource"),
+    "s3": ("S3Source",),
+    "fsspec": ("FSSpecSource",),
+    "object": ("ObjectSource",),
+}
 source = _package(
     "source",
-    file={"MemmapSource": Source, "MultithreadedFileSource": Source},
-    http={"HTTPSource": Source, "MultithreadedHTTPSource": Source},
-    xrootd={"XRootDSource": Source, "MultithreadedXRootDSource": Source},
-    s3={"S3Source": Source},
-    fsspec={"FSSpecSource": Source},
-    object={"ObjectSource": Source},
     futures={"TrivialExecutor": TrivialExecutor, "ThreadPoolExecutor": ThreadPoolExecutor},
+    **{
+        module: {name: type(name, (Source,), {}) for name in names}
+        for module, names in _SOURCES.items()
+    },
 )
 """uproot's sources, which can be named and have no effect."""
 

@@ -353,6 +353,10 @@ LINES: dict[str, Line] = {
         lambda f: f.mkrntuple("n", {"x": [1, 2], "j": [[1], []]}),
         lambda f: [f["n"][key].array() for key in "xj"],
     ),
+    "tuples of records": wrote(
+        lambda f: f.mkrntuple("n", {"t": ak.Array([({"x": 1}, 2), ({"x": 3}, 4)])}),
+        lambda f: f["n"].arrays(),
+    ),
     # Errors.
     "no such file": raised(lambda m: m.open("nothing.root")),
     "no such object": raised(lambda m: m.open("d.root")["nothing"]),

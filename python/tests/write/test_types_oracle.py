@@ -294,3 +294,13 @@ def test_members_of_optional_values_are_not_optional(tmp_path: Path) -> None:
         assert arrays["bits"].to_list() == data["bits"]
         assert str(arrays["pair"].type) == "3 * ?{_0: int32, _1: var * string}"
         assert str(arrays["bits"].type) == "3 * var * option[2 * bool]"
+
+
+def test_tuples_of_records_are_records(root: Root, tmp_path: Path) -> None:
+    """A record without a class has no place in the name of a tuple: ROOT reads `_0`, `_1`."""
+    path = tmp_path / "tuples.root"
+    with nyssa.recreate(path) as file:
+        file["n"] = {"t": ak.Array([({"x": 1}, 2), ({"x": 3}, 4)])}
+    expected = [{"t": {"_0": {"x": 1}, "_1": 2}}, {"t": {"_0": {"x": 3}, "_1": 4}}]
+    assert root.call("entries", str(path), "n") == expected
+    assert uproot.open(path)["n"].arrays().t.to_list() == [({"x": 1}, 2), ({"x": 3}, 4)]

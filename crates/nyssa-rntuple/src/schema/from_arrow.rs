@@ -230,9 +230,11 @@ fn types(members: Vec<(String, FieldType)>) -> Vec<FieldType> {
 
 /// Makes a tuple. A tuple has the types of its items in its name; if one of them has none, it is an untyped record.
 fn tuple(members: Vec<(String, FieldType)>) -> FieldType {
-    match members.iter().all(|(_, item)| item.type_name().is_ok_and(|name| !name.is_empty())) {
-        true => FieldType::Tuple(types(members)),
-        false => FieldType::Record(members),
+    let typed = |item: &FieldType| item.type_name().is_ok_and(|name| !name.is_empty());
+    if members.iter().all(|(_, item)| typed(item)) {
+        FieldType::Tuple(types(members))
+    } else {
+        FieldType::Record(members)
     }
 }
 
