@@ -58,7 +58,7 @@ def separated(expressions: Any) -> tuple[Any, dict[str, Any]]:
     names = [name for name, _ in listed]
     if given and len(set(names)) < len(names):
         raise ArgumentError(f"an expression is there twice in {names}")
-    return (names, given) if given or isinstance(expressions, Mapping) else (expressions, {})
+    return names, given
 
 
 def read_as(branch: Any, given: Any, start: int, stop: int, library: str) -> Any:
