@@ -341,6 +341,16 @@ def _names(_name: str, given: Any) -> None:
         names_of(given)
 
 
+def _expressions(name: str, given: Any) -> None:
+    """Check names, or names with interpretations, as a dict or pairs."""
+    if isinstance(given, Mapping):
+        names_of(list(given))
+    elif isinstance(given, (list, tuple)):
+        names_of([item[0] if isinstance(item, tuple) and item else item for item in given])
+    else:
+        _names(name, given)
+
+
 def _or_none(check: _Check) -> _Check:
     return lambda name, given: None if given is None else check(name, given)
 
@@ -401,6 +411,7 @@ _CHECKS = _with_none(
         "job.Progress | bool": _progress,
         "ReadRules": _rules,
         "Names": _or_none(_names),
+        "Expressions": _or_none(_expressions),
         "Cache": _or_none(_cache),
         "Cache | CacheFolder": _or_none(_cache),
     }

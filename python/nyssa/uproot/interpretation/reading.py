@@ -31,7 +31,10 @@ def other(branch: Any, given: Any) -> Interpretation | None:
     if given is None:
         return None
     if isinstance(given, (str, np.dtype, type)):
-        given = AsDtype(np.dtype(given).newbyteorder(">"))
+        try:
+            given = AsDtype(np.dtype(given).newbyteorder(">"))
+        except (TypeError, ValueError):
+            raise ArgumentError(f"{given!a} is not a type of numbers") from None
     if not isinstance(given, Interpretation) or not hasattr(branch, "interpretation"):
         raise TypeError(f"an interpretation is such as AsDtype('>f8') of a branch, not {given!r}")
     return None if given == branch.interpretation else given
@@ -55,7 +58,7 @@ def separated(expressions: Any) -> tuple[Any, dict[str, Any]]:
     names = [name for name, _ in listed]
     if given and len(set(names)) < len(names):
         raise ArgumentError(f"an expression is there twice in {names}")
-    return (names, given) if given or isinstance(expressions, Mapping) else (expressions, {})
+    return names, given
 
 
 def read_as(branch: Any, given: Any, start: int, stop: int, library: str) -> Any:
