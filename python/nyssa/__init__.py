@@ -12,8 +12,9 @@
 `open` gives a `File`, `TTree` or `RNTuple`; `chain` makes one dataset of many files, `iterate` and
 `concatenate` read them; `draw` shows an expression, and `histograms` fills `hist` with expressions;
 `recreate` writes RNTuples and TTrees, `update` adds to them; `convert` turns a TTree into an
-RNTuple; `merge` makes one RNTuple of many; `verify`, `diff`, `inspect`, `tune` and `study` return
-reports. Errors are in `nyssa.errors`; each derives from the builtin error that a user would catch.
+RNTuple, and both into Parquet and back; `skim` writes some columns of the entries that pass cuts;
+`merge` makes one RNTuple of many; `verify`, `diff`, `inspect`, `tune` and `study` return reports.
+Errors are in `nyssa.errors`; each derives from the builtin error that a user would catch.
 
 Public are the names that this package exports (``nyssa.__all__``), and the names of the modules
 `nyssa.campaign` (jobs for whole datasets), `nyssa.coffea` (NanoEvents and processors of coffea),
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from nyssa.jobs.digest import digest
     from nyssa.jobs.merge import merge
     from nyssa.jobs.rewrite import rewrite
+    from nyssa.jobs.skim import skim
     from nyssa.jobs.tune import tune
     from nyssa.jobs.verify import diff, inspect, verify
     from nyssa.objects.make import graph
@@ -73,6 +75,7 @@ if TYPE_CHECKING:
     from nyssa.read.partitions import Partition, partitions
     from nyssa.read.rntuple import AttributeSet, RNTuple
     from nyssa.read.rules import ReadRules
+    from nyssa.read.tables import TableFile
     from nyssa.read.ttree import Friend, TTree
     from nyssa.studies.study import study
     from nyssa.write.attributes import AttributeSetWriter
@@ -93,6 +96,7 @@ _NAMES = {
     "jobs.digest": "digest",
     "jobs.merge": "merge",
     "jobs.rewrite": "rewrite",
+    "jobs.skim": "skim",
     "jobs.tune": "tune",
     "jobs.verify": "diff inspect verify",
     "objects.make": "graph",
@@ -114,6 +118,7 @@ _NAMES = {
     "read.partitions": "Partition partitions",
     "read.rntuple": "AttributeSet RNTuple",
     "read.rules": "ReadRules",
+    "read.tables": "TableFile",
     "read.ttree": "Friend TTree",
     "studies.study": "study",
     "write.attributes": "AttributeSetWriter",
@@ -157,6 +162,7 @@ __all__ = [
     "RNTuple",
     "ReadRules",
     "TTree",
+    "TableFile",
     "TreeWriter",
     "UnreadableWarning",
     "UnsupportedError",
@@ -196,6 +202,7 @@ __all__ = [
     "reports",
     "rewrite",
     "scan_polars",
+    "skim",
     "study",
     "trace_summary",
     "tune",

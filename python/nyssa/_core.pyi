@@ -338,6 +338,12 @@ def open(
     cache: tuple[str | None, str | None, str | None, str | None] | None = None,
     allow_other_files: bool | None = None,
 ) -> File: ...
+def open_table(
+    path: str | Ranges,
+    name: str | None = None,
+    cache: tuple[str | None, str | None, str | None, str | None] | None = None,
+    allow_other_files: bool | None = None,
+) -> Dataset | None: ...
 def did_you_mean(name: str, known: Sequence[str]) -> tuple[list[str], str]: ...
 def split_path(path: str) -> tuple[str, str | None]: ...
 def file_name(location: str) -> str: ...
@@ -380,6 +386,15 @@ def rewrite(
     cut: str | None,
     mask: tuple[bytes, int] | None,
     own: object,
+    threads: int | None,
+    progress: Callable[[int, int], object] | None,
+) -> str: ...
+def skim(
+    inputs: list[str],
+    output: str,
+    keywords: Keywords,
+    define: list[tuple[str, str]],
+    cuts: list[tuple[str, str]],
     threads: int | None,
     progress: Callable[[int, int], object] | None,
 ) -> str: ...

@@ -3,14 +3,15 @@
 The reports of `nyssa.verify`, `nyssa.diff`, `nyssa.inspect`, `nyssa.tune`, `nyssa.study`,
 `nyssa.io_stats` and `nyssa.trace_summary` are dataclasses. They print as tables, and
 `Report.to_dict` gives what the command line prints with ``--json``. The reports of `nyssa.digest`,
-`nyssa.monitor`, `nyssa.convert`, `nyssa.rewrite` and `nyssa.merge` are dicts, which can be saved as
-JSON. All but that of `monitor` print as tables; ``dict(report)`` shows all.
+`nyssa.monitor`, `nyssa.convert`, `nyssa.rewrite`, `nyssa.skim` and `nyssa.merge` are dicts, which
+can be saved as JSON. All but that of `monitor` print as tables; ``dict(report)`` shows all.
 """
 
 from __future__ import annotations
 
-from nyssa.jobs import check_reports, inspect_report, reports, tuned
+from nyssa.jobs import check_reports, cutflow, inspect_report, reports, tuned
 from nyssa.jobs.check_reports import *  # noqa: F403
+from nyssa.jobs.cutflow import *  # noqa: F403
 from nyssa.jobs.inspect_report import *  # noqa: F403
 from nyssa.jobs.reports import *  # noqa: F403
 from nyssa.jobs.tune import TuneReport
@@ -35,6 +36,7 @@ __all__ = [
     "TuneReport",
 ]
 __all__ += check_reports.__all__
+__all__ += cutflow.__all__
 __all__ += inspect_report.__all__
 __all__ += reports.__all__
 __all__ += tuned.__all__

@@ -5,10 +5,11 @@ use std::path::Path;
 use clap::Args;
 use nyssa_io::OpenOptions;
 use nyssa_jobs::convert::{
-    ConvertedTotal, Direction, ManyOptions, To, ToRNTuple, ToTTree, convert as core_convert,
-    convert_file, convert_many as core_many,
+    ConvertReport, ConvertedTotal, Direction, ManyOptions, To, ToRNTuple, ToTTree,
+    convert as core_convert, convert_file, convert_many as core_many,
 };
-use nyssa_jobs::open::{only_dataset, open_dataset, split_path};
+use nyssa_jobs::open::{only_dataset, open_dataset, open_path, split_path};
+use nyssa_jobs::skim::convert_table;
 use nyssa_root::{Context, Error, Result};
 use pyo3::prelude::*;
 
@@ -38,8 +39,9 @@ pub(crate) fn convert<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<String> {
     Job::new(threads).progress(progress).run(py, move |context| match conversion.to.parse()? {
-        To::RNTuple => file::<ToRNTuple>(&input, &output, &conversion, context),
-        To::TTree => file::<ToTTree>(&input, &output, &conversion, context),
+        To::RNTuple => file::<ToRNTuple>(&input, &output, None, &conversion, context),
+        To::TTree => file::<ToTTree>(&input, &output, None, &conversion, context),
+        to => file::<ToRNTuple>(&input, &output, Some(to), &conversion, context),
     })
 }
 
@@ -62,6 +64,9 @@ pub(crate) fn convert_many<'py>(
     Job::new(threads).progress(progress).run(py, move |context| match conversion.to.parse()? {
         To::RNTuple => files::<ToRNTuple>(inputs, &many, &conversion, context),
         To::TTree => files::<ToTTree>(inputs, &many, &conversion, context),
+        to => Err(Error::invalid_argument(format!(
+            "a list of files is converted to files of ROOT, not to {to}: convert each file, or make one table of all with skim"
+        ))),
     })
 }
 
@@ -71,25 +76,30 @@ pub(crate) fn convert_job(py: Python<'_>, conversion: Conversion) -> PyResult<St
     Job::new(None).run(py, move |_| match conversion.to.parse()? {
         To::RNTuple => options::<ToRNTuple>(&conversion.keywords)?.job(),
         To::TTree => options::<ToTTree>(&conversion.keywords)?.job(),
+        to => Err(Error::invalid_argument(format!("no journal has conversions to {to}"))),
     })
 }
 
 fn file<D: Direction + Args>(
     input: &str,
     output: &str,
+    to: Option<To>,
     conversion: &Conversion,
     context: &Context,
 ) -> Result<String> {
     let Conversion { tree, keywords, .. } = conversion;
     // Before the input is opened, which may take long.
     let mut options: D = options(keywords)?;
+    if let Some(report) = table::<D>(input, output, to, conversion, context)? {
+        return json(&[report]);
+    }
     let (path, object) = split_path(input);
     let file = open_file(&*path, &OpenOptions::default().with_stop(context.stop()))?;
     let tree = tree.as_deref().or(object);
     options.input_mut().entries = keywords.entries(|| {
         let path = match tree {
             Some(tree) => tree.to_owned(),
-            None => only_dataset(&file, Some(D::TO.input()))?.path,
+            None => only_dataset(&file, D::TO.input())?.path,
         };
         Ok(open_dataset(&file, Some(&path))?.num_entries())
     })?;
@@ -98,6 +108,28 @@ fn file<D: Direction + Args>(
         Some(tree) => json(&[core_convert(&file, tree, output, &options, context)?]),
         None => json(&convert_file(&file, output, &options, context)?),
     }
+}
+
+/// Converts from or to a table. Returns `None` if neither is one.
+fn table<D: Direction + Args>(
+    input: &str,
+    output: &str,
+    to: Option<To>,
+    conversion: &Conversion,
+    context: &Context,
+) -> Result<Option<ConvertReport>> {
+    let Conversion { tree, keywords, .. } = conversion;
+    let input = match tree {
+        Some(tree) if split_path(input).1.is_none() => format!("{input}:{tree}"),
+        _ => input.to_owned(),
+    };
+    // Options that have their defaults written out would seem to be given.
+    let mut options: D = keywords.parse()?;
+    options.input_mut().entries = match keywords.has_entries() {
+        true => keywords.entries(|| Ok(open_path(&input)?.num_entries()))?,
+        false => None,
+    };
+    convert_table(&input, Path::new(output), to, &options, context)
 }
 
 fn files<D: Direction + Args>(
@@ -125,7 +157,7 @@ fn options<D: Direction + Args>(keywords: &Keywords) -> Result<D> {
     if !unknown.is_empty() {
         let formats = match D::TO {
             To::RNTuple => "TTrees",
-            To::TTree => "RNTuples",
+            _ => "RNTuples",
         };
         return Err(Error::invalid_argument(format!(
             "these options are for {formats}, which this conversion does not write: {}",

@@ -107,6 +107,8 @@ impl Dataset {
         match self.0.format() {
             Format::TTree => "TTree",
             Format::RNTuple => "RNTuple",
+            Format::Parquet => "Parquet",
+            Format::Arrow => "Arrow",
         }
     }
 

@@ -85,6 +85,33 @@ pub(crate) fn open(
     })
 }
 
+/// Opens a Parquet or Arrow IPC file as [`open`] opens a ROOT file. Returns `None` if it is no table. `name` is the name of
+/// the table, if one is requested.
+#[pyfunction]
+#[pyo3(signature = (path, name=None, cache=None, allow_other_files=None))]
+pub(crate) fn open_table(
+    py: Python<'_>,
+    path: Bound<'_, PyAny>,
+    name: Option<String>,
+    cache: GivenCache,
+    allow_other_files: Option<bool>,
+) -> PyResult<Option<Dataset>> {
+    let given = match path.extract::<String>() {
+        Ok(path) => Given::Path(path),
+        Err(_) => Given::Source(Arc::new(PythonSource::new(&path)?)),
+    };
+    Job::new(None).abandonable().run(py, move |_| {
+        let source = match given {
+            Given::Path(path) => {
+                nyssa_io::open_with(&path, &open_options(cache, allow_other_files)?)?
+            }
+            Given::Source(source) => source,
+        };
+        let Some(table) = nyssa_jobs::open::open_table(&source)? else { return Ok(None) };
+        nyssa_jobs::open::named_table(table, name.as_deref()).map(|it| Some(Dataset::new(it)))
+    })
+}
+
 /// The source from which a file is opened.
 enum Given {
     /// A path or URL.

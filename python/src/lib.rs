@@ -42,6 +42,7 @@ mod relations;
 mod report;
 mod rewrite;
 mod rules;
+mod skim;
 mod step_size;
 mod steps;
 mod tree_options;
@@ -76,7 +77,7 @@ mod _core {
     #[pymodule_export]
     use crate::file::{
         File, about, absolute, did_you_mean, file_name, files, identity, identity_of, name_of,
-        open, printable, printable_message, query_digest, shown, size, split_path,
+        open, open_table, printable, printable_message, query_digest, shown, size, split_path,
     };
     #[pymodule_export]
     use crate::fill::{FillContext, column_precision, estimate_write_memory};
@@ -96,6 +97,8 @@ mod _core {
     use crate::rewrite::{check_rewrite, rewrite};
     #[pymodule_export]
     use crate::rules::with_rules;
+    #[pymodule_export]
+    use crate::skim::skim;
     #[pymodule_export]
     use crate::steps::Steps;
     #[pymodule_export]

@@ -73,6 +73,8 @@ fn format_name(format: Format) -> &'static str {
     match format {
         Format::TTree => "TTree",
         Format::RNTuple => "RNTuple",
+        Format::Parquet => "Parquet",
+        Format::Arrow => "Arrow",
     }
 }
 

@@ -67,6 +67,8 @@ pub unsafe extern "C" fn nyssa_convert(
         match given.take("to")?.map_or(Ok(To::RNTuple), |to| to.parse())? {
             To::RNTuple => to::<ToRNTuple>(input, output, given, context),
             To::TTree => to::<ToTTree>(input, output, given, context),
+            // The name of the output says it.
+            To::Parquet | To::Arrow => to::<ToRNTuple>(input, output, given, context),
         }
     };
     // SAFETY: the caller promises it.

@@ -308,6 +308,9 @@ pub unsafe extern "C" fn nyssa_writer_table(
             To::RNTuple => unsafe { state.new_ntuple(path, schema, defined, given) },
             // SAFETY: as above.
             To::TTree => unsafe { state.new_tree(path, schema, &defined, given) },
+            To::Parquet | To::Arrow => Err(Error::invalid_argument(
+                "a file of ROOT has RNTuples and TTrees: take one of them",
+            )),
         })
     };
     // SAFETY: the caller promises it.

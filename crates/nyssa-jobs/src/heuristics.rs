@@ -253,3 +253,10 @@ pub(crate) mod tune {
     /// The seconds after which the minimum number of reads is enough.
     pub(crate) const READ_SECONDS: f64 = 0.5;
 }
+
+/// The numbers of skims.
+pub(crate) mod skim {
+    /// The memory of a skim divided by this is the maximum memory of the open cluster or row group. The rest is for the
+    /// step that is written and the step that is read.
+    pub(crate) const WRITER_DIVISOR: u64 = 4;
+}

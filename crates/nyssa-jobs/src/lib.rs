@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! tune                                   describes files and datasets, and tries how they are stored best
-//! update | merge | convert | rewrite     jobs: files to files
+//! update | merge | convert | rewrite | skim   jobs: files to files
 //! filling                                RNTuples and TTrees that callers fill
 //! job                                    what jobs share: their steps
 //! kept_tree                              what an RNTuple keeps of its TTree
@@ -25,6 +25,7 @@ pub mod kept_tree;
 pub mod merge;
 pub mod open;
 pub mod rewrite;
+pub mod skim;
 pub mod tune;
 pub mod update;
 pub mod verify;

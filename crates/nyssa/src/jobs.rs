@@ -10,6 +10,7 @@ use nyssa_jobs::convert::{ConvertReport, Direction};
 use nyssa_jobs::merge::{MergeOptions, MergeReport};
 use nyssa_jobs::open::{Opened, find_dataset, split_path};
 use nyssa_jobs::rewrite::{RewriteOptions, RewriteReport};
+use nyssa_jobs::skim::{SkimOptions, SkimReport, convert_table};
 use nyssa_jobs::tune::inspect::Inspection;
 use nyssa_jobs::verify::VerifyReport;
 use nyssa_root::rootfile::RootFile;
@@ -21,7 +22,8 @@ fn root_file(path: &str) -> Result<(RootFile, Option<&str>)> {
 }
 
 /// Converts the TTrees of a file to RNTuples ([`crate::ToRNTuple`]), or back ([`crate::ToTTree`]). `FILE:PATH` means one
-/// of them. There is one report for each. The output appears when it is complete, and, if the options say so, verified.
+/// of them. An output with the name of a table (`.parquet`, `.arrow`) gets one dataset, and an input that is a table
+/// becomes an RNTuple or TTree. There is one report for each. The output appears when it is complete, and, if the options say so, verified.
 ///
 /// ```
 /// # fn main() -> nyssa::Result<()> {
@@ -45,8 +47,11 @@ pub fn convert<D: Direction>(
     options: &D,
     context: &Context,
 ) -> Result<Vec<ConvertReport>> {
-    let (file, object) = root_file(input)?;
     let output = output.as_ref();
+    if let Some(report) = convert_table(input, output, None, options, context)? {
+        return Ok(vec![report]);
+    }
+    let (file, object) = root_file(input)?;
     match object {
         Some(path) => {
             let report = nyssa_jobs::convert::convert(&file, path, output, options, context)?;
@@ -86,6 +91,36 @@ pub fn rewrite(
         None => nyssa_jobs::open::only_dataset(&file, None)?.path,
     };
     nyssa_jobs::rewrite::rewrite(&file, &path, output.as_ref(), options, context)
+}
+
+/// Writes some columns of the entries that pass cuts, and new columns, to a new file of any format. Inputs are files,
+/// `FILE:PATH`, globs and lists.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let output = folder.path().join("out.parquet");
+/// let context = nyssa::Context::new(None)?;
+/// let inputs = ["../../testdata/rntuple/codec-zstd.root".to_owned()];
+/// let mut options = nyssa::SkimOptions::default();
+/// options.cut.push("some=len(x) > 0".parse()?);
+/// let report = nyssa::skim(&inputs, &output, &options, &context)?;
+/// assert_eq!(nyssa::open(output.to_str().unwrap())?.num_entries(), report.cut_flow[0].entries);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// `NotFound` for inputs and columns; `InvalidArgument` for options, cuts or an output that are not allowed;
+/// `AlreadyExists`; `Unsupported` with all columns that cannot be written; `Cancelled`; an error if an input is damaged or
+/// cannot be read.
+pub fn skim(
+    inputs: &[String],
+    output: impl AsRef<Path>,
+    options: &SkimOptions,
+    context: &Context,
+) -> Result<SkimReport> {
+    nyssa_jobs::skim::skim(inputs, output.as_ref(), options, context)
 }
 
 /// Merges files. Pages of RNTuples and baskets of TTrees are copied without decompressing them; histograms are added.

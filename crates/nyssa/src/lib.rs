@@ -25,7 +25,7 @@ mod jobs;
 mod read;
 mod write;
 
-pub use jobs::{convert, diff, digest, inspect, merge, rewrite, verify};
+pub use jobs::{convert, diff, digest, inspect, merge, rewrite, skim, verify};
 pub use read::{batches, chain, open, open_with, read, select};
 pub use write::{NewFile, create, update};
 
@@ -52,6 +52,7 @@ pub use nyssa_jobs::convert::{ConvertReport, Direction, InputOptions, To, ToRNTu
 pub use nyssa_jobs::job::{EntryRange, OutputOptions, StorageOptions};
 pub use nyssa_jobs::merge::{MergeOptions, MergeReport, Mode};
 pub use nyssa_jobs::rewrite::{RewriteOptions, RewriteReport};
+pub use nyssa_jobs::skim::{SkimOptions, SkimReport};
 pub use nyssa_jobs::tune::inspect::Inspection;
 pub use nyssa_jobs::update::Update;
 pub use nyssa_jobs::verify::VerifyReport;

@@ -38,7 +38,7 @@ class Conversion:
 class FileKeywords(job.ClusterKeywords, total=False):
     """The options of the conversion of a file. The docstring of `convert` explains them."""
 
-    to: Literal["rntuple", "ttree"]
+    to: Literal["rntuple", "ttree", "parquet", "arrow"]
     layout: Literal["importer", "vectors"]
     streamer: str | Iterable[str]
     quantize: bool
@@ -133,6 +133,9 @@ def convert(
         need one. Records and collections of records become branches of their members (``Jet.pt``
         is ``Jet_pt[nJet]``), other collections ``std::vector``. Fields that a TTree cannot hold,
         such as missing values and variants, are named with the reason before anything is written.
+        ``"parquet"`` and ``"arrow"`` write a table, which is also the default for an output of such
+        a name (``.parquet``, ``.arrow``, ``.feather``, ``.ipc``). A file that is a table becomes an
+        RNTuple, or a TTree. ``docs/parquet.md`` says what becomes of the types.
     name_pattern
         For a list: names of the outputs. ``{stem}`` is the name of the input without its ending.
     skip_bad

@@ -17,7 +17,7 @@ from nyssa.arguments.checks import check_location, checked
 from nyssa.arguments.keywords import shows_keywords
 from nyssa.arguments.names import NameFilter, is_text, matcher, not_found
 from nyssa.arguments.options import KeyFilters, SupportsRead
-from nyssa.errors import ArgumentError, FileMissingError
+from nyssa.errors import ArgumentError, FileMissingError, FormatError
 from nyssa.files.bridge import Ranges, ranges_of
 from nyssa.files.cache import Cache, CacheAs, CacheFolder, choose
 from nyssa.files.reopen import Recipe, absolute_file
@@ -25,6 +25,7 @@ from nyssa.observe.io_stats import IoStats
 from nyssa.read.dataset import Dataset
 from nyssa.read.mapping import Choosable, Closable
 from nyssa.read.rntuple import RNTuple
+from nyssa.read.tables import TableFile
 from nyssa.read.ttree import TTree
 from nyssa.read.wrap import wrap
 from nyssa.show.table import Table, html
@@ -312,7 +313,7 @@ def open(
     cache_max_age: float | str | None = None,
     allow_other_files: bool | None = None,
 ) -> Any:
-    """Open a ROOT file, or an object in it, as in ``"file.root:Events"``.
+    """Open a ROOT file, or an object in it, as in ``"file.root:Events"``; or a table.
 
     >>> events = nyssa.open("events.root:Events")
     >>> events
@@ -323,7 +324,7 @@ def open(
 
     Returns a `File`, `TTree`, `RNTuple`, `Directory` or `nyssa.objects.Object` (histograms, ...);
     for ``"file.root:Events/x"`` it returns a `Column`. Those that can be closed are context
-    managers.
+    managers. For a Parquet or Arrow IPC file it returns a `TableFile`.
 
     `path` is a path or URL (see ``docs/remote.md``), a dict ``{file: object}`` for names with a
     colon, a file object that can seek and read bytes, or a file of fsspec (``fs.open(path)``,
@@ -374,8 +375,23 @@ def open(
     location, inner = _only(path) if isinstance(path, Mapping) else _location(path)
     chosen = choose(cache, cache_as, cache_size, cache_max_age)
     how = (chosen, allow_other_files)
-    file = File(_core.open(location, raw, *how), location, how)
+    try:
+        core = _core.open(location, raw, *how)
+    except FormatError as error:
+        # Only a file that is no ROOT file is looked at twice.
+        return _table(location, inner, how, error)
+    file = File(core, location, how)
     return file[inner] if inner else file
+
+
+def _table(
+    location: str | Ranges, name: str | None, how: How, error: FormatError | None = None
+) -> Any:
+    """Return the table of a Parquet or Arrow IPC file. Raises `error` for other files."""
+    core = _core.open_table(location, name, *how)
+    if core is None:
+        raise error or FormatError(f"{location} is no Parquet and no Arrow IPC file")
+    return wrap(core, (_table, (_lasting(location), None, how)))
 
 
 def _escaped(byte: re.Match[str]) -> str:
@@ -402,8 +418,11 @@ def open_dataset(source: str | os.PathLike[str] | SupportsRead | Dataset) -> Dat
 
 def _open_dataset(
     location: str | Ranges, raw: bool, path: str | None, how: How = (None, None)
-) -> TTree | RNTuple:
-    core = _core.open(location, raw, *how).dataset(path)
+) -> TTree | RNTuple | TableFile:
+    try:
+        core = _core.open(location, raw, *how).dataset(path)
+    except FormatError as error:
+        return cast("TableFile", _table(location, path, how, error))
     return wrap(core, (_open_dataset, (_lasting(location), raw, core.name, how)))
 
 

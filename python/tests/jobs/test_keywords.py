@@ -93,8 +93,16 @@ def test_values_that_look_like_options(ntuple: Path, tmp_path: Path) -> None:
     ("job", "given", "message"),
     [
         (nyssa.convert, {"layout": "other"}, '^layout "other" is not known: use importer or vec'),
-        (nyssa.convert, {"to": "other"}, '^the format "other" is not known: use rntuple or ttree'),
-        (nyssa.convert, {"to": ""}, '^the format "" is not known: use rntuple or ttree'),
+        (
+            nyssa.convert,
+            {"to": "other"},
+            '^the format "other" is not known: use rntuple, ttree, parquet or arrow',
+        ),
+        (
+            nyssa.convert,
+            {"to": ""},
+            '^the format "" is not known: use rntuple, ttree, parquet or arrow',
+        ),
         (nyssa.convert, {"include": iter(["a", 7])}, "^one of include is a str, not 7"),
         (nyssa.convert, {"counters": {"*": ""}}, "^counters is a dict of globs and names"),
         (nyssa.convert, {"compression": "gzip"}, "gzip"),

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use nyssa_io::Sink;
 use nyssa_jobs::convert::{
     self, ConvertReport, ConvertedFile, ConvertedTotal, Direction, FileState, ManyOptions,
     StreamerFieldReport, To, ToRNTuple, ToTTree,
 };
 use nyssa_jobs::open;
+use nyssa_jobs::skim::convert_table;
 use nyssa_root::Kind;
 
 use crate::app::App;
@@ -21,7 +23,10 @@ use crate::failure::{Failure, Result};
 use crate::output::printable;
 use crate::units::{count, counted, ratio, size};
 
-/// Convert TTrees to RNTuples, or back with --to ttree
+/// Convert TTrees to RNTuples, or back with --to ttree; from and to Parquet and Arrow
+///
+/// An output whose name ends in .parquet, .arrow, .feather or .ipc becomes a table with one dataset; such an input becomes an
+/// RNTuple, or a TTree.
 ///
 /// A file is converted as a whole: each TTree becomes an RNTuple at its path. FILE:PATH means one of them. Histograms, directories and the other objects of the file are copied; objects that cannot be copied are
 /// listed. The output appears only when it is complete, and with --verify only when every value has been read
@@ -33,7 +38,9 @@ use crate::units::{count, counted, ratio, size};
     nyssa convert 'run3/*.root:Events' --into ntuples --name-pattern '{stem}_ntuple.root' --skip-bad --skip-done\n  \
     nyssa convert run3.root:Events muons.root --include 'Muon_*' --entries 0:1000\n  \
     nyssa convert run3.root:Events out.root --field-options 'Jet_*:column=Real32Trunc:16,compression=zstd:9'\n  \
-    nyssa convert ntuple.root:Events tree.root --to ttree --skip-unsupported")]
+    nyssa convert ntuple.root:Events tree.root --to ttree --skip-unsupported\n  \
+    nyssa convert run3.root:Events events.parquet --compression zstd:5\n  \
+    nyssa convert events.parquet ntuple.root")]
 pub(crate) struct Convert<D: Args = ChosenDirection> {
     /// FILE for all its TTrees (or RNTuples), or FILE:PATH for one, and the file to write; with --into, files, globs, folders and lists (@LIST)
     #[arg(value_names = ["INPUT", "OUTPUT"], required = true, num_args = 1..)]
@@ -65,6 +72,8 @@ pub(crate) struct Convert<D: Args = ChosenDirection> {
 pub(crate) enum ChosenDirection {
     RNTuple(ToRNTuple),
     TTree(ToTTree),
+    /// A table, with the options of a conversion to an RNTuple that it has, too.
+    Table(ToRNTuple, To),
 }
 
 impl Args for ChosenDirection {
@@ -83,6 +92,9 @@ impl FromArgMatches for ChosenDirection {
     fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
         match matches.get_one("to") {
             Some(To::TTree) => ToTTree::from_arg_matches(matches).map(Self::TTree),
+            Some(&to @ (To::Parquet | To::Arrow)) => {
+                ToRNTuple::from_arg_matches(matches).map(|options| Self::Table(options, to))
+            }
             _ => ToRNTuple::from_arg_matches(matches).map(Self::RNTuple),
         }
     }
@@ -104,7 +116,7 @@ fn to_argument() -> Arg {
         .value_parser(value_parser!(To))
         .help(
             "rntuple: convert TTrees to RNTuples; ttree: convert RNTuples to TTrees, for those who still need one: \
-             `nyssa convert --to ttree --help` lists the options. Fields that a TTree cannot hold are named before anything \
+             `nyssa convert --to ttree --help` lists the options; parquet, arrow: write a table, whatever the name of the output. Fields that a TTree cannot hold are named before anything \
              is written",
         )
         .display_order(0)
@@ -117,13 +129,25 @@ pub(crate) fn command_to_ttree() -> Command {
 
 pub(crate) fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
     match &args.direction {
-        ChosenDirection::RNTuple(options) => run_with(args, options, app),
-        ChosenDirection::TTree(options) => run_with(args, options, app),
+        ChosenDirection::RNTuple(options) => run_with(args, options, None, app),
+        ChosenDirection::TTree(options) => run_with(args, options, None, app),
+        ChosenDirection::Table(options, to) => run_with(args, options, Some(*to), app),
     }
 }
 
-fn run_with<D: Direction>(args: &Convert, options: &D, app: &mut App<'_>) -> Result<u8> {
+fn run_with<D: Direction>(
+    args: &Convert,
+    options: &D,
+    to: Option<To>,
+    app: &mut App<'_>,
+) -> Result<u8> {
     if let Some(folder) = &args.into {
+        if to.is_some() {
+            let hint =
+                "name one input and one output; `nyssa skim` makes one table of several files";
+            let message = "--into makes files of ROOT, and no tables";
+            return Err(Failure::Usage(message.to_owned(), Some(hint.to_owned())));
+        }
         return many(args, options, folder, app);
     }
     let [input, output] = args.files.as_slice() else {
@@ -137,6 +161,13 @@ fn run_with<D: Direction>(args: &Convert, options: &D, app: &mut App<'_>) -> Res
     let output = Path::new(output);
     let context = app.context()?;
     check_output(output)?;
+    let (bar, shown) = app.progress(&context, "converting");
+    let table = convert_table(input, output, to, options, &shown);
+    drop(bar);
+    if let Some(report) = table.map_err(|error| explain(error.into()))? {
+        let file = create_text(args.report.as_deref(), options.output().force)?;
+        return show(args, &[report], file, app);
+    }
     let (file, path) = open_file(input)?;
     let options = options.settled()?;
     let report = args.report.as_deref();
@@ -150,7 +181,7 @@ fn run_with<D: Direction>(args: &Convert, options: &D, app: &mut App<'_>) -> Res
             convert::convert(&file, &tree, output, &options, &context).map(|report| vec![report])
         }
         None => {
-            if open::datasets_of(&file, Some(D::TO.input()))?.is_empty() {
+            if open::datasets_of(&file, D::TO.input())?.is_empty() {
                 // Without any dataset this is an error.
                 let path = match &open::datasets_of(&file, None)?[..] {
                     [] => only(&file, None)?.path,
@@ -163,8 +194,18 @@ fn run_with<D: Direction>(args: &Convert, options: &D, app: &mut App<'_>) -> Res
     };
     drop(bar);
     let reports = reports.map_err(|error| explain(error.into()))?;
+    show(args, &reports, report, app)
+}
+
+/// Prints reports, and writes them to the file for them.
+fn show(
+    args: &Convert,
+    reports: &[ConvertReport],
+    report: Option<Box<dyn Sink>>,
+    app: &mut App<'_>,
+) -> Result<u8> {
     if app.json {
-        match reports.as_slice() {
+        match reports {
             [report] => app.print_json(report)?,
             reports => app.print_json(&serde_json::json!({ "reports": reports }))?,
         }
@@ -175,10 +216,10 @@ fn run_with<D: Direction>(args: &Convert, options: &D, app: &mut App<'_>) -> Res
             },
         );
     } else {
-        print(&reports, args.columns, app)?;
+        print(reports, args.columns, app)?;
     }
     write_text(report, || {
-        let text = match reports.as_slice() {
+        let text = match reports {
             [report] => serde_json::to_string_pretty(report),
             reports => serde_json::to_string_pretty(reports),
         };
@@ -196,6 +237,7 @@ fn already(to: To, file: &str, path: &str) -> Failure {
             "`--to ttree` makes a TTree of it; `nyssa rewrite` writes it again with other options",
         ),
         To::TTree => ("a TTree", "without `--to ttree` it becomes an RNTuple"),
+        To::Parquet | To::Arrow => ("a table", "name another format"),
     };
     Failure::Usage(format!("{file}:{path} is already {what}"), Some(hint.to_owned()))
 }
@@ -376,6 +418,7 @@ fn print<'a>(reports: &'a [ConvertReport], each: bool, app: &mut App<'_>) -> Res
     let rows: Vec<_> = reports.iter().map(row).collect();
     let titles = match reports.first().map(|report| report.to) {
         Some(To::TTree) => ["ttree", ">pages", ">baskets"],
+        Some(To::Parquet | To::Arrow) => ["table", ">input", ">output"],
         _ => ["rntuple", ">baskets", ">pages"],
     };
     job_report::print(&rows, titles, each, app)?;

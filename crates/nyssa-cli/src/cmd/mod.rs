@@ -17,6 +17,7 @@ pub(crate) mod rewrite;
 pub(crate) mod schema;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
+pub(crate) mod skim;
 pub(crate) mod trace;
 pub(crate) mod tune;
 pub(crate) mod verify;
@@ -39,6 +40,7 @@ pub(crate) enum Command {
     Convert(Box<convert::Convert>),
     Merge(Box<merge::Merge>),
     Rewrite(Box<rewrite::Rewrite>),
+    Skim(Box<skim::Skim>),
     Verify(verify::Verify),
     Digest(digest::Digest),
     Diff(diff::Diff),
@@ -65,6 +67,7 @@ pub(crate) fn run(command: &Command, app: &mut App<'_>, run: &profile::Runner<'_
         Command::Convert(args) => convert::run(args, app),
         Command::Merge(args) => merge::run(args, app),
         Command::Rewrite(args) => rewrite::run(args, app),
+        Command::Skim(args) => skim::run(args, app),
         Command::Verify(args) => verify::run(args, app),
         Command::Digest(args) => digest::run(args, app),
         Command::Diff(args) => diff::run(args, app),

@@ -28,7 +28,7 @@ pub use readable::{LeftOut, ReadableColumns};
 pub(crate) use take::gather;
 pub use windows::{Window, Windows};
 
-/// The format of a dataset.
+/// The format of a dataset. A file of ROOT has TTrees and RNTuples, other files are one table.
 ///
 /// ```
 /// # fn main() -> nyssa::Result<()> {
@@ -42,6 +42,10 @@ pub enum Format {
     TTree,
     /// An RNTuple, the successor of TTree.
     RNTuple,
+    /// The table of a Parquet file.
+    Parquet,
+    /// The table of an Arrow IPC file or stream.
+    Arrow,
 }
 
 /// The values of columns, one array for each.

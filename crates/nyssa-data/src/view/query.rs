@@ -14,10 +14,10 @@ use crate::dataset::{AnyDataset, Dataset, glob};
 /// Names and formulas of aliases.
 type Aliases = Vec<(String, String)>;
 
-/// Expressions and a cut, with their aliases replaced.
+/// Expressions and cuts, with their aliases replaced.
 #[derive(Clone, Debug, Default)]
 pub struct Query {
-    cut: Option<Cut>,
+    cuts: Vec<Cut>,
     formulas: Vec<Formula>,
 }
 
@@ -36,6 +36,20 @@ impl Query {
         aliases: Aliases,
         stored: impl Fn() -> Result<Aliases>,
     ) -> Result<Self> {
+        Self::with_cuts(dataset, names, cut.as_slice(), aliases, stored)
+    }
+
+    /// Finds the expressions as [`Query::new`] does, for several cuts, which an entry must all pass.
+    ///
+    /// # Errors
+    /// The errors of [`Query::new`].
+    pub fn with_cuts(
+        dataset: &dyn Dataset,
+        names: &[String],
+        cuts: &[&str],
+        aliases: Aliases,
+        stored: impl Fn() -> Result<Aliases>,
+    ) -> Result<Self> {
         let mut words = Words { dataset, aliases, stored: Some(stored) };
         let mut formulas: Vec<Formula> = Vec::new();
         for name in names {
@@ -45,13 +59,13 @@ impl Query {
                 formulas.push(formula);
             }
         }
-        let cut = cut.map(|cut| words.replaced(Formula::parse(cut)?).map(Cut::from)).transpose()?;
-        Ok(Self { cut, formulas })
+        let cut = |cut: &&str| words.replaced(Formula::parse(cut)?).map(Cut::from);
+        Ok(Self { cuts: cuts.iter().map(cut).collect::<Result<_>>()?, formulas })
     }
 
     /// Returns whether the query has neither a cut nor an expression.
     pub fn is_empty(&self) -> bool {
-        self.cut.is_none() && self.formulas.is_empty()
+        self.cuts.is_empty() && self.formulas.is_empty()
     }
 
     /// Returns the expressions.
@@ -71,7 +85,7 @@ impl Query {
 
     /// Returns the names of the columns that the expressions and the cut need.
     pub fn fields(&self) -> Vec<String> {
-        let cut = self.cut.iter().flat_map(Cut::fields);
+        let cut = self.cuts.iter().flat_map(Cut::fields);
         cut.chain(self.formulas.iter().flat_map(Formula::fields)).cloned().collect()
     }
 
@@ -86,9 +100,11 @@ impl Query {
         entries: Range<u64>,
         context: &Context,
     ) -> Result<QueryResult> {
-        let mut result = QueryResult { dataset, entries, selected: None };
-        if let Some(cut) = &self.cut {
-            let selected = Selected::passing(result.dataset, cut, result.entries, context)?;
+        let mut result = QueryResult { dataset, entries, selected: None, passed: Vec::new() };
+        if !self.cuts.is_empty() {
+            let (selected, passed) =
+                Selected::passing_all(result.dataset, &self.cuts, result.entries, context)?;
+            result.passed = passed;
             let selected = Arc::new(selected);
             result.entries = 0..selected.num_entries();
             result.dataset = Arc::<Selected<AnyDataset>>::clone(&selected);
@@ -109,6 +125,8 @@ pub struct QueryResult {
     pub entries: Range<u64>,
     /// The entries that pass the cut. `None` without a cut.
     pub selected: Option<Arc<Selected<AnyDataset>>>,
+    /// The numbers of entries that pass each cut and all cuts before it.
+    pub passed: Vec<u64>,
 }
 
 /// The words that expressions can use.

@@ -1,5 +1,6 @@
 //! Selects entries of another dataset: the entries of ranges, or the entries that pass a cut.
 
+use std::collections::HashMap;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
@@ -55,43 +56,87 @@ impl CutColumns {
     }
 }
 
-/// Finds which of `entries` pass a cut. It reads only the columns of the cut, and only some clusters or a part of a
-/// cluster at a time.
+/// The ranges with entries that pass cuts, and the columns of the cuts.
+struct Passing {
+    pieces: Vec<SelectedRange>,
+    columns: CutColumns,
+    /// The number of entries that pass each cut and all cuts before it.
+    passed: Vec<u64>,
+}
+
+/// Finds which of `entries` pass all `cuts`. It reads only the columns of the cuts, and only some clusters or a part of a
+/// cluster at a time. The columns of a cut are read where an entry passes the cuts before it.
 fn passing(
     dataset: &(impl Dataset + ?Sized),
-    cut: &Cut,
+    cuts: &[Cut],
     entries: Range<u64>,
     context: &Context,
-) -> Result<(Vec<SelectedRange>, CutColumns)> {
-    cut.check(&named_columns(dataset, cut.fields()))?;
-    let names: Vec<&str> = cut.fields().iter().map(String::as_str).collect();
+) -> Result<Passing> {
+    let mut names: Vec<&str> = Vec::new();
+    for cut in cuts {
+        cut.check(&named_columns(dataset, cut.fields()))?;
+        let new = cut.fields().iter().map(String::as_str);
+        let new: Vec<_> = new.filter(|name| !names.contains(name)).collect();
+        names.extend(new);
+    }
     let page_pool = Arc::new(PagePool::new(view::OPENED_BYTES));
     let context = &context.clone().with_page_pool(Arc::clone(&page_pool));
-    let mut pieces = Vec::new();
-    let mut cut_columns = CutColumns { names: cut.fields().to_vec(), arrays: Vec::new() };
+    let owned = names.iter().map(|&name| name.to_owned()).collect();
+    let columns = CutColumns { names: owned, arrays: Vec::new() };
+    let mut found = Passing { pieces: Vec::new(), columns, passed: vec![0; cuts.len()] };
     let mut bytes = 0u64;
     let mut start = entries.start;
     while start < entries.end {
         context.check()?;
         let end = entries.end.min(start.saturating_add(view::CUT_ENTRIES));
-        let arrays = dataset.read(&names, start..end, context)?;
-        page_pool.turn();
-        let mask = cut.mask(&arrays, to_usize(end - start, "mask")?)?;
-        let piece = SelectedRange { entries: start..end, mask: Some(mask) };
+        let window = start..end;
         start = end;
-        if piece.taken() == 0 {
-            continue;
-        }
-        let pass = |array: &ArrayRef| passed(array, piece.mask.as_ref());
+        let read = pass_window(dataset, cuts, &window, &mut found.passed, context)?;
+        page_pool.turn();
+        let Some((mask, read)) = read else { continue };
+        let piece = SelectedRange { entries: window, mask: Some(mask) };
+        let pass = |name: &&str| passed(&read[*name], piece.mask.as_ref());
         let arrays = match bytes < view::CUT_BYTES {
-            true => arrays.iter().map(pass).collect::<Result<Vec<_>>>()?,
+            true => names.iter().map(pass).collect::<Result<Vec<_>>>()?,
             false => Vec::new(),
         };
         bytes = bytes.saturating_add(memory(&arrays));
-        pieces.push(piece);
-        cut_columns.arrays.push(arrays);
+        found.pieces.push(piece);
+        found.columns.arrays.push(arrays);
     }
-    Ok((pieces, cut_columns))
+    Ok(found)
+}
+
+/// The mask of the entries that pass, and the arrays of the columns of the cuts.
+type PassedWindow<'c> = (BooleanBuffer, HashMap<&'c str, ArrayRef>);
+
+/// Applies the cuts to a window, one after the other, and counts the entries that pass. Returns `None` if none passes.
+fn pass_window<'c>(
+    dataset: &(impl Dataset + ?Sized),
+    cuts: &'c [Cut],
+    window: &Range<u64>,
+    passed: &mut [u64],
+    context: &Context,
+) -> Result<Option<PassedWindow<'c>>> {
+    let length = to_usize(window.end - window.start, "mask")?;
+    let mut mask = BooleanBuffer::new_set(length);
+    let mut arrays: HashMap<&str, ArrayRef> = HashMap::new();
+    for (cut, passed) in cuts.iter().zip(passed) {
+        let fields = || cut.fields().iter().map(String::as_str);
+        let new: Vec<&str> = fields().filter(|name| !arrays.contains_key(name)).collect();
+        if !new.is_empty() {
+            let read = dataset.read(&new, window.clone(), context)?;
+            arrays.extend(new.into_iter().zip(read));
+        }
+        let own: Vec<_> = fields().filter_map(|name| arrays.get(name).cloned()).collect();
+        mask = &mask & &cut.mask(&own, length)?;
+        let count = mask.count_set_bits() as u64;
+        *passed += count;
+        if count == 0 {
+            return Ok(None);
+        }
+    }
+    Ok(Some((mask, arrays)))
 }
 
 /// The selected entries of another dataset, counted from 0. `D` points to it.
@@ -145,8 +190,23 @@ impl<D: Deref<Target: Dataset>> Selected<D> {
     /// `NotFound`, `Unsupported` and `InvalidArgument` for a cut that does not fit the columns; an error if the
     /// columns cannot be read.
     pub fn passing(inner: D, cut: &Cut, entries: Range<u64>, context: &Context) -> Result<Self> {
-        let (pieces, cut_columns) = passing(&*inner, cut, entries, context)?;
-        Ok(Self { cut_columns, ..Self::new(inner, pieces)? })
+        let (selected, _) = Self::passing_all(inner, std::slice::from_ref(cut), entries, context)?;
+        Ok(selected)
+    }
+
+    /// Makes a dataset of the `entries` that pass all cuts, as [`Selected::passing`] does. Also returns the numbers of
+    /// entries that pass each cut and all cuts before it.
+    ///
+    /// # Errors
+    /// The errors of [`Selected::passing`].
+    pub fn passing_all(
+        inner: D,
+        cuts: &[Cut],
+        entries: Range<u64>,
+        context: &Context,
+    ) -> Result<(Self, Vec<u64>)> {
+        let Passing { pieces, columns, passed } = passing(&*inner, cuts, entries, context)?;
+        Ok((Self { cut_columns: columns, ..Self::new(inner, pieces)? }, passed))
     }
 
     /// Returns the ranges with selected entries.

@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use super::options::{InputOptions, To};
 use super::report::ConvertReport;
-use crate::job::OutputOptions;
 use crate::job::given::{differences, job_text};
+use crate::job::{BasketOptions, OutputOptions, StorageOptions};
 
 /// A direction of a conversion, and its options: [`super::ToRNTuple`] or [`super::ToTTree`].
 ///
@@ -42,6 +42,16 @@ pub trait Direction: Clone + Debug + Default + Serialize {
 
     /// Returns the options that all jobs share, to change them.
     fn output_mut(&mut self) -> &mut OutputOptions;
+
+    /// Returns the options that say how an RNTuple is stored, if one is written.
+    fn storage(&self) -> Option<&StorageOptions> {
+        None
+    }
+
+    /// Returns the options that say how a TTree is stored, if one is written.
+    fn baskets(&self) -> Option<&BasketOptions> {
+        None
+    }
 
     /// Takes the options that the profile states, writes out the defaults, and checks the options.
     ///

@@ -46,13 +46,13 @@ pub fn convert_file<D: Direction>(
     context: &Context,
 ) -> Result<Vec<ConvertReport>> {
     Output::check(&[input.source().location()], output, options.output().force)?;
-    let keys = open::datasets_of(input, Some(D::TO.input()))?;
+    let keys = open::datasets_of(input, D::TO.input())?;
     match &keys[..] {
         [] => {
             // A file that has only the format of the output is refused with the reason.
             let others = open::datasets_of(input, None)?;
             others.first().map_or(Ok(()), |key| check_input(input, &key.path, D::TO))?;
-            open::paths_of(input, D::TO.input())?;
+            D::TO.input().map_or(Ok(()), |format| open::paths_of(input, format).map(drop))?;
         }
         [only] => {
             let paths = std::slice::from_ref(&only.path);
@@ -107,6 +107,7 @@ fn check_input(input: &RootFile, path: &str, to: To) -> Result<()> {
                         it again with other options"
         }
         To::TTree => "it is a TTree already; without `to=ttree`, it becomes an RNTuple",
+        To::Parquet | To::Arrow => "it is a table already",
     };
     Err(Error::invalid_argument(message)).in_file(input.name()).in_object(path)
 }

@@ -219,7 +219,8 @@ fn done<D: Direction>(
     let source = nyssa_io::open(output)?;
     file.output_bytes = source.size();
     let identity = RootFile::identity(&source)?;
-    let written = RootFile::open(source).and_then(|it| entries(&it, D::TO.output(), None)).ok();
+    let written =
+        RootFile::open(source).and_then(|it| entries(&it, Some(D::TO.output()), None)).ok();
     let of_this = [true, false].into_iter().find(|item| identity == Some(file.identity(*item)));
     if let Some(verified) = of_this {
         let Some(written) = written else { return Ok(None) };
@@ -258,11 +259,12 @@ fn done<D: Direction>(
     Err(Error::new(Kind::AlreadyExists, message))
 }
 
-/// Returns the number of entries of the datasets of a format, or of the dataset at `path`.
-fn entries(file: &RootFile, format: Format, path: Option<&str>) -> Result<u64> {
-    let paths = match path {
-        Some(path) => vec![path.to_owned()],
-        None => open::paths_of(file, format)?,
+/// Returns the number of entries of the datasets of a format, or of all, or of the dataset at `path`.
+fn entries(file: &RootFile, format: Option<Format>, path: Option<&str>) -> Result<u64> {
+    let paths = match (path, format) {
+        (Some(path), _) => vec![path.to_owned()],
+        (None, Some(format)) => open::paths_of(file, format)?,
+        (None, None) => open::datasets(file)?.into_iter().map(|key| key.path).collect(),
     };
     let entries = |path: &String| Ok(open::open_dataset(file, Some(path))?.num_entries());
     paths.iter().map(entries).sum()

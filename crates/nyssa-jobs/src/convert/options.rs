@@ -29,7 +29,7 @@ pub enum Layout {
 /// use nyssa::{Direction, Format, To, ToTTree};
 ///
 /// assert_eq!(ToTTree::TO, To::TTree);
-/// assert_eq!(To::TTree.input(), Format::RNTuple);
+/// assert_eq!(To::TTree.input(), Some(Format::RNTuple));
 /// # Ok(())
 /// # }
 /// ```
@@ -40,14 +40,19 @@ pub enum To {
     RNTuple,
     /// RNTuples become TTrees.
     TTree,
+    /// A dataset becomes the table of a Parquet file.
+    Parquet,
+    /// A dataset becomes the table of an Arrow IPC file.
+    Arrow,
 }
 
 impl To {
-    /// Returns the format of the input.
-    pub fn input(self) -> Format {
+    /// Returns the format of the input. `None` means any format.
+    pub fn input(self) -> Option<Format> {
         match self {
-            Self::RNTuple => Format::TTree,
-            Self::TTree => Format::RNTuple,
+            Self::RNTuple => Some(Format::TTree),
+            Self::TTree => Some(Format::RNTuple),
+            Self::Parquet | Self::Arrow => None,
         }
     }
 
@@ -56,6 +61,18 @@ impl To {
         match self {
             Self::RNTuple => Format::RNTuple,
             Self::TTree => Format::TTree,
+            Self::Parquet => Format::Parquet,
+            Self::Arrow => Format::Arrow,
+        }
+    }
+
+    /// Returns the conversion whose output has this format of tables.
+    pub(crate) fn of_format(format: Format) -> Option<Self> {
+        match format {
+            Format::Parquet => Some(Self::Parquet),
+            Format::Arrow => Some(Self::Arrow),
+            Format::RNTuple => Some(Self::RNTuple),
+            Format::TTree => Some(Self::TTree),
         }
     }
 }
@@ -250,4 +267,11 @@ pub(crate) fn default_encoding(output: &OutputOptions) -> Encodings {
 }
 
 nyssa_root::named_variants!(Layout, "layout", Importer = "importer", Vectors = "vectors");
-nyssa_root::named_variants!(To, "the format", RNTuple = "rntuple", TTree = "ttree");
+nyssa_root::named_variants!(
+    To,
+    "the format",
+    RNTuple = "rntuple",
+    TTree = "ttree",
+    Parquet = "parquet",
+    Arrow = "arrow"
+);

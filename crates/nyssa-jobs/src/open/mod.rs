@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use nyssa_data::dataset::{AnyDataset, Format};
 use nyssa_data::view::Link;
-use nyssa_io::OpenOptions;
+use nyssa_io::{OpenOptions, Source};
 use nyssa_rntuple::read;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
@@ -85,7 +85,34 @@ pub fn open_path(path: &str) -> Result<AnyDataset> {
 /// several datasets; an error if the file is damaged or cannot be read.
 pub fn open_path_with(path: &str, options: &OpenOptions) -> Result<AnyDataset> {
     let (file, object) = split_path(path);
-    open_dataset(&RootFile::open(nyssa_io::open_with(&*file, options)?)?, object)
+    let source = nyssa_io::open_with(&*file, options)?;
+    match nyssa_tables::open(&source)? {
+        Some(table) => named_table(table, object),
+        None => open_dataset(&RootFile::open(source)?, object),
+    }
+}
+
+/// Opens the table in a source: a Parquet or Arrow IPC file. Returns `None` if it is no table.
+///
+/// # Errors
+/// `OutOfSpecification` for a damaged table; `Unsupported` for an encrypted one; `Io`.
+pub fn open_table(source: &Arc<dyn Source>) -> Result<Option<AnyDataset>> {
+    nyssa_tables::open(source)
+}
+
+/// Returns the table of a file, which has no other name than its own.
+///
+/// # Errors
+/// `NotFound` for another name.
+pub fn named_table(table: AnyDataset, name: Option<&str>) -> Result<AnyDataset> {
+    match name {
+        Some(name) if name != table.name() => {
+            let message =
+                format!("the file is one table, {:?}: {name:?} is not in it", table.name());
+            Err(Error::not_found(message)).in_file(table.file())
+        }
+        _ => Ok(table),
+    }
 }
 
 /// Returns the dataset at `file.root:Events`, or the only dataset of a file, as a part of a chain. The file is opened

@@ -47,7 +47,7 @@ impl Opened {
                 let raw = options.streamer == read::StreamerForm::Raw;
                 Ok(Self::Tree(Box::new(ttree::Reader::open_with(file, path, raw)?)))
             }
-            None => Err(Error::invalid_argument(format!(
+            Some(Format::Parquet | Format::Arrow) | None => Err(Error::invalid_argument(format!(
                 "{} is a {}, neither a TTree nor an RNTuple",
                 key.path, key.class
             )))

@@ -24,11 +24,14 @@ pub fn relations(file: &RootFile, path: &str) -> Result<Relations> {
     Ok(kept.as_ref().map(KeptTree::relations).unwrap_or_default())
 }
 
-/// Returns the relations of an open dataset, whose file is opened again.
+/// Returns the relations of an open dataset, whose file is opened again. A table has none.
 ///
 /// # Errors
 /// The errors of [`relations`].
 pub fn relations_of(dataset: &dyn Dataset) -> Result<Relations> {
+    if matches!(dataset.format(), Format::Parquet | Format::Arrow) {
+        return Ok(Relations::default());
+    }
     match relations(&open_again(dataset)?, dataset.name()) {
         // No path leads to the RNTuple of an attribute set.
         Err(error) if dataset.format() == Format::RNTuple && error.kind() == Kind::NotFound => {

@@ -16,11 +16,11 @@ use crate::convert::direction::Direction;
 use crate::convert::options::{InputOptions, Streamer, To, ToRNTuple, default_encoding};
 use crate::convert::others::{self, Rewritten, ntuple_options, rewrite_all};
 use crate::convert::report::ConvertReport;
-use crate::job::OutputOptions;
 use crate::job::others::OtherObjects;
 use crate::job::output::Output;
 use crate::job::report;
 use crate::job::run::{self, Job};
+use crate::job::{OutputOptions, StorageOptions};
 use crate::rewrite;
 
 impl Direction for ToRNTuple {
@@ -43,6 +43,10 @@ impl Direction for ToRNTuple {
     }
 
     /// Without an encoding, takes the default encoding of conversions.
+    fn storage(&self) -> Option<&StorageOptions> {
+        Some(&self.storage)
+    }
+
     fn settled(&self) -> Result<Self> {
         let mut settled = self.clone();
         let Self { streamer, output, storage, .. } = &mut settled;

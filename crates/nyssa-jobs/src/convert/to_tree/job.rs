@@ -13,12 +13,12 @@ use crate::convert::direction::Direction;
 use crate::convert::options::{InputOptions, To, ToTTree};
 use crate::convert::others;
 use crate::convert::report::{ConvertReport, Skipped};
-use crate::job::OutputOptions;
 use crate::job::globs::{self, Globs};
 use crate::job::others::OtherObjects;
 use crate::job::output::Output;
 use crate::job::report;
 use crate::job::run::{self, Job};
+use crate::job::{BasketOptions, OutputOptions};
 
 impl Direction for ToTTree {
     const TO: To = To::TTree;
@@ -37,6 +37,10 @@ impl Direction for ToTTree {
 
     fn output_mut(&mut self) -> &mut OutputOptions {
         &mut self.output
+    }
+
+    fn baskets(&self) -> Option<&BasketOptions> {
+        Some(&self.baskets)
     }
 
     fn settled(&self) -> Result<Self> {

@@ -82,7 +82,7 @@ impl Candidate {
     pub(super) fn default_for(format: Format) -> Self {
         let encoding = match format {
             Format::TTree => default_encoding(&OutputOptions::default()),
-            Format::RNTuple => Encodings::Default,
+            _ => Encodings::Default,
         };
         Self { encoding, ..Self::default() }
     }

@@ -57,7 +57,7 @@ fn most_besides(candidate: &Candidate, format: Format, threads: usize) -> f64 {
     let auto = if candidate.encoding == Encodings::Auto { tune::AUTO_BYTES } else { 0.0 };
     let (job, thread) = match format {
         Format::TTree => (tune::JOB_BYTES, tune::THREAD_BYTES + auto),
-        Format::RNTuple => (tune::REWRITE_BYTES, tune::REWRITE_THREAD_BYTES),
+        _ => (tune::REWRITE_BYTES, tune::REWRITE_THREAD_BYTES),
     };
     job + threads as f64 * (thread + tables(candidate))
 }
@@ -89,7 +89,7 @@ fn planned(measured: &Measured, (entries, clusters): (u64, u64), subject: &Subje
             let threads = subject.context.threads();
             peak(&units, clusters, (threads, ahead), (convert::COPIES, DEFAULT_MEMORY as f64))
         }
-        Format::RNTuple => {
+        _ => {
             let most = BATCH_BYTES * rewrite::BATCHES as f64;
             // A batch is made by a thread of the pool, with the help of the other threads.
             let together = rewrite::BATCHES.min(subject.context.threads());

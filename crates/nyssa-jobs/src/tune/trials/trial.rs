@@ -185,7 +185,7 @@ impl Subject<'_> {
                 let report = convert(&file, path, output, &options, context)?;
                 (report.written, report.reencoded, report.skipped)
             }
-            Format::RNTuple => {
+            _ => {
                 let include = include.to_vec();
                 let options = RewriteOptions {
                     output: shared,

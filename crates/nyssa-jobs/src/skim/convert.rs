@@ -1,0 +1,136 @@
+//! Converts from and to tables: a skim that takes everything.
+
+use std::path::{Path, PathBuf};
+
+use nyssa_root::Context;
+use nyssa_root::error::{Error, Result};
+use nyssa_tables::{format_of_name, format_of_source};
+
+use super::job::skim;
+use super::options::SkimOptions;
+use super::report::SkimReport;
+use crate::convert::{ConvertReport, Direction, FieldReport, Skipped, To};
+use crate::job::Reencoded;
+use crate::job::given::{flags, given};
+use crate::open::split_path;
+
+/// The options of a conversion that have a meaning for tables, besides those that say how the output is stored.
+const SHARED: [&str; 10] = [
+    "include",
+    "exclude",
+    "entries",
+    "skip_unsupported",
+    "compression",
+    "effort",
+    "memory",
+    "no_carry",
+    "name",
+    "reproducible",
+];
+
+/// Converts a dataset to a table, or a table to an RNTuple or TTree. `to` is the format of the output if the user names
+/// it. Returns `None` if neither the input nor the output is a table: then it is a conversion between TTrees and RNTuples.
+///
+/// # Errors
+/// The errors of [`skim`]; `InvalidArgument` for options that tables do not have.
+pub fn convert_table<D: Direction>(
+    input: &str,
+    output: &Path,
+    to: Option<To>,
+    options: &D,
+    context: &Context,
+) -> Result<Option<ConvertReport>> {
+    let named = format_of_name(output).and_then(To::of_format);
+    let is_table = |to: Option<To>| matches!(to, Some(To::Parquet | To::Arrow));
+    if !is_table(to) && !is_table(named) && !is_table_at(input)? {
+        return Ok(None);
+    }
+    let format = to.or(match (named, D::TO) {
+        (Some(named), To::RNTuple) => Some(named),
+        (_, own) => Some(own),
+    });
+    let options = by_table(options, format)?;
+    let report = skim(&[input.to_owned()], output, &options, context)?;
+    Ok(Some(report_of(report)))
+}
+
+/// Returns whether an argument names a table. A file whose name ends in `.root` is not opened.
+fn is_table_at(argument: &str) -> Result<bool> {
+    let (file, _) = split_path(argument);
+    let path = PathBuf::from(&*file);
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("root")) {
+        return Ok(false);
+    }
+    Ok(format_of_source(&nyssa_io::open(&path)?)?.is_some())
+}
+
+fn by_table<D: Direction>(options: &D, format: Option<To>) -> Result<SkimOptions> {
+    let storage = options.storage().cloned().unwrap_or_default();
+    let baskets = options.baskets().cloned().unwrap_or_default();
+    let mut refused = given(options)?;
+    let (of_ntuple, of_tree) = (given(&storage)?, given(&baskets)?);
+    let is_stored = |name: &String| of_ntuple.contains_key(name) || of_tree.contains_key(name);
+    refused.retain(|name, _| !SHARED.contains(&name.as_str()) && !is_stored(name));
+    if !refused.is_empty() {
+        return Err(Error::invalid_argument(format!(
+            "conversions from and to tables (Parquet, Arrow IPC) have no option {}",
+            flags(&refused).join(", ")
+        )));
+    }
+    let input = options.input();
+    Ok(SkimOptions {
+        columns: input.include.clone(),
+        exclude: input.exclude.clone(),
+        entries: input.entries,
+        skip_unsupported: input.skip_unsupported,
+        format,
+        output: options.output().clone(),
+        storage,
+        baskets,
+        ..SkimOptions::default()
+    })
+}
+
+fn report_of(report: SkimReport) -> ConvertReport {
+    let (own, source) = (report.written.ntuple.clone(), report.dataset.clone());
+    let mut written = report.written;
+    let tree = match report.format {
+        To::TTree => {
+            written.ntuple = source;
+            own
+        }
+        _ => source,
+    };
+    let fields = report.columns.into_iter().map(|column| FieldReport {
+        branch: column.name.clone(),
+        field: column.name,
+        type_name: column.type_name,
+        input_bytes: 0,
+        output_bytes: column.output_bytes.unwrap_or(0),
+        digest: column.digest,
+    });
+    let skipped = report.skipped.into_iter().map(|item| Skipped {
+        branch: item.name,
+        reason: item.reason,
+        unreadable: false,
+    });
+    ConvertReport {
+        written,
+        reencoded: Reencoded {
+            input: report.inputs.join(", "),
+            input_bytes: report.input_bytes,
+            uncompressed_bytes: report.uncompressed_bytes,
+            compressed_bytes: report.compressed_bytes,
+            threads: report.threads,
+            left_out: report.left_out,
+            ..Reencoded::default()
+        },
+        to: report.format,
+        tree,
+        first_entry: report.first_entry,
+        digest_hash: report.digest_hash,
+        fields: fields.collect(),
+        skipped: skipped.collect(),
+        ..ConvertReport::default()
+    }
+}

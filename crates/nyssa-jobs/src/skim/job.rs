@@ -1,0 +1,277 @@
+//! Runs a skim.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use arrow_array::ArrayRef;
+use nyssa_data::dataset::steps::{Finish, InputPart, Parts, Shown, StepSize, Steps};
+use nyssa_data::dataset::{AnyDataset, Format};
+use nyssa_io::Staging;
+use nyssa_observe::peak_memory;
+use nyssa_root::Context;
+use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::process::UsageAtStart;
+use rayon::prelude::*;
+
+use super::input::Input;
+use super::options::SkimOptions;
+use super::plan::{Plan, query_of};
+use super::report::{CutFlowRow, SkimColumn, SkimReport};
+use super::target::{Target, TargetReport};
+use crate::compare::digest::{self, ColumnHasher};
+use crate::convert::To;
+use crate::heuristics::convert;
+use crate::job::Written;
+use crate::job::largest_part::{Copies, LargestPart, entries_of};
+use crate::job::output::{Output, Settings};
+use crate::open;
+
+/// Writes columns of the entries of `inputs` that pass the cuts, and new columns, to the new file `output`. Inputs are
+/// files, `FILE:PATH`, globs, folders and lists, also at URLs; several are read one after the other. The file appears
+/// only when it is complete, and verified if the options request it.
+///
+/// # Errors
+/// `NotFound` for inputs and columns; `InvalidArgument` for options, names, cuts, or an output that are not allowed;
+/// `Unsupported` with a list of all columns that cannot be written; `Cancelled`; an error if an input is damaged or
+/// cannot be read.
+pub fn skim(
+    inputs: &[String],
+    output: &Path,
+    options: &SkimOptions,
+    context: &Context,
+) -> Result<SkimReport> {
+    let locations = Input::locations(inputs)?;
+    let paths: Vec<&Path> = locations.iter().map(PathBuf::as_path).collect();
+    Output::check(&paths, output, options.output.force)?;
+    let input = Input::open(inputs, options.entries, context)?;
+    let default = match input.first.format() {
+        Format::TTree => To::TTree,
+        _ => To::RNTuple,
+    };
+    let to = options.checked(output, default)?;
+    let plan = Plan::new(&input, to, options, context)?;
+    let begun = UsageAtStart::now();
+    let path = name(&input, options);
+    let job = Skim { input: &Arc::new(input), plan: &plan, options, context };
+    let columns = (&plan.columns[..], to);
+    let first = &*job.input.first;
+    let mut report = match to {
+        To::RNTuple | To::TTree => {
+            let settings = Settings {
+                compression: options.output.compression(),
+                force: options.output.force,
+                reproducible: options.output.reproducible,
+                identity: options.output.identity,
+                title: String::new(),
+            };
+            let file = Output::create(&paths, output, settings)?;
+            let target = Target::in_file(&file, &path, columns, first, options, context)?;
+            let mut report = job.write(target, to)?;
+            report.written.output_bytes = file.finish()?;
+            report.written.process = begun.usage(report.written.output_bytes, context.threads());
+            let open = || open::open_dataset(&file.open()?, Some(&path));
+            job.verify(&mut report, open)?;
+            context.check()?;
+            file.publish()?;
+            report
+        }
+        To::Parquet | To::Arrow => {
+            let (sink, staging) = nyssa_io::stage(output, options.output.force)?;
+            let target = Target::table(sink, &path, columns, first, options, context)?;
+            let mut report = job.write(target, to)?;
+            report.written.output_bytes = staging.open()?.size();
+            report.written.process = begun.usage(report.written.output_bytes, context.threads());
+            job.verify(&mut report, || table(&staging))?;
+            context.check()?;
+            staging.publish()?;
+            report
+        }
+    };
+    report.written.output = nyssa_io::shown(output);
+    report.written.ntuple = path;
+    report.written.peak_memory_bytes = peak_memory();
+    Ok(report)
+}
+
+fn table(staging: &Staging) -> Result<AnyDataset> {
+    let table = nyssa_tables::open(&staging.open()?)?;
+    table.ok_or_else(|| Error::out_of_spec("the output is no table"))
+}
+
+/// Returns the path of the output: the path in the options, or of the dataset in the first file.
+fn name(input: &Input, options: &SkimOptions) -> String {
+    let path = options.output.name.as_deref().unwrap_or_else(|| input.first.name());
+    without_cycle(path).to_owned()
+}
+
+fn without_cycle(path: &str) -> &str {
+    path.split(';').next().unwrap_or(path)
+}
+
+/// The numbers of entries that pass the cuts, for each part of the input.
+type Passed = Arc<Mutex<BTreeMap<usize, Vec<u64>>>>;
+
+struct Skim<'a> {
+    input: &'a Arc<Input>,
+    plan: &'a Plan,
+    options: &'a SkimOptions,
+    context: &'a Context,
+}
+
+impl Skim<'_> {
+    /// Writes all steps.
+    fn write(&self, mut target: Target, to: To) -> Result<SkimReport> {
+        let (start, passed) = (Instant::now(), Passed::default());
+        let Range { start: first, end } = self.input.entries;
+        let (context, columns) = (self.context, &self.plan.columns);
+        let mut digests: Vec<_> =
+            columns.iter().map(|item| ColumnHasher::new(item.field.data_type()).ok()).collect();
+        let memory = self.options.output.memory();
+        let largest = LargestPart::new(memory, Copies::Twice);
+        let mut steps = self.steps(&passed);
+        while let Some(step) = steps.next(context)? {
+            steps.prepare(context)?;
+            let (arrays, rows) = step.data;
+            largest.add(&arrays, || entries_of(&step.entries, &step.file));
+            let arrays = target.fitted(arrays).in_file(&step.file)?;
+            self.hash(&mut digests, &arrays);
+            let rows = usize::try_from(rows).unwrap_or(usize::MAX);
+            target.take(arrays, rows).in_file(&step.file)?;
+            context.report(step.entries.end.saturating_sub(first), end - first);
+        }
+        drop(steps);
+        let written = target.finish()?;
+        let digests = digests.into_iter().map(|column| Some(column?.digest())).collect();
+        let mut report = self.report(&written, digests, start, to)?;
+        report.cut_flow = self.cut_flow(&passed);
+        largest.report(&mut report.written);
+        Ok(report)
+    }
+
+    /// Returns the arrays of all columns in steps, each with the number of its entries. The next step is read while the
+    /// current step is written.
+    fn steps(&self, passed: &Passed) -> Steps<(Vec<ArrayRef>, u64)> {
+        let (input, query) = (Arc::clone(self.input), self.plan.query.clone());
+        let passed = Arc::clone(passed);
+        let parts: Parts = Arc::new(move |number, _, context| {
+            let Some((file, entries)) = input.files.get(number) else { return Ok(None) };
+            let file = Arc::from(file.as_str());
+            let result = query_of(&query, &input, entries.clone(), context)?;
+            let shown = result.selected.map(|selected| -> Shown {
+                Arc::new(move |entries| selected.inner_range(&entries))
+            });
+            let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
+            passed.insert(number, result.passed);
+            let (dataset, entries) = (result.dataset, result.entries);
+            Ok(Some(InputPart { dataset, entries, origin: 0, file, shown }))
+        });
+        let finish: Finish<(Vec<ArrayRef>, u64)> =
+            Arc::new(|_, arrays, rows, _| Ok(((arrays, rows), 0)));
+        let names = self.plan.columns.iter().map(|column| column.field.name().clone()).collect();
+        let size = StepSize::Memory(self.options.output.memory() / convert::READ_DIVISOR);
+        Steps::new(parts, names, false, size, finish, Arc::new(AtomicBool::new(false)))
+    }
+
+    /// Adds the values of a step to the digests.
+    fn hash(&self, digests: &mut [Option<ColumnHasher>], arrays: &[ArrayRef]) {
+        self.context.pool().install(|| {
+            digests.par_iter_mut().zip(arrays).for_each(|(digest, array)| {
+                if digest.as_mut().is_some_and(|digest| digest.add(array).is_err()) {
+                    *digest = None;
+                }
+            });
+        });
+    }
+
+    fn cut_flow(&self, passed: &Passed) -> Vec<CutFlowRow> {
+        let passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
+        let cuts = self.options.cut.iter().enumerate();
+        cuts.map(|(index, cut)| CutFlowRow {
+            name: cut.name.clone(),
+            cut: cut.cut.clone(),
+            entries: passed.values().filter_map(|counts| counts.get(index)).sum(),
+        })
+        .collect()
+    }
+
+    fn report(
+        &self,
+        written: &TargetReport,
+        digests: Vec<Option<String>>,
+        start: Instant,
+        to: To,
+    ) -> Result<SkimReport> {
+        let (plan, input) = (self.plan, self.input);
+        let bytes = |column: &super::target::TargetColumn| {
+            let bytes = input.first.column_bytes(column.field.name()).ok().flatten();
+            bytes.map_or(0, |bytes| bytes.compressed)
+        };
+        let input_bytes = match input.files.len() {
+            1 => plan.columns.iter().map(bytes).sum(),
+            _ => 0,
+        };
+        let columns = plan.columns.iter().zip(&written.columns).zip(digests);
+        let columns = columns.map(|((column, output_bytes), digest)| SkimColumn {
+            name: column.field.name().clone(),
+            type_name: column.type_name.clone(),
+            expression: column.expression.clone(),
+            output_bytes: *output_bytes,
+            digest,
+        });
+        let totals = &written.totals;
+        let memory = (input_bytes, start);
+        let mut base = Written::new("", input.first.name().to_owned(), totals, memory, Vec::new());
+        base.memory_bytes = self.options.output.memory();
+        Ok(SkimReport {
+            written: base,
+            inputs: input.files.iter().map(|(file, _)| file.clone()).collect(),
+            dataset: without_cycle(input.first.name()).to_owned(),
+            format: to,
+            input_entries: input.entries.end - input.entries.start,
+            first_entry: input.entries.start,
+            cut_flow: Vec::new(),
+            columns: columns.collect(),
+            skipped: plan.skipped.clone(),
+            left_out: input.other_objects()?,
+            digest_hash: digest::HASH.to_owned(),
+            input_bytes,
+            uncompressed_bytes: totals.uncompressed_bytes,
+            compressed_bytes: totals.compressed_bytes,
+            threads: self.context.threads(),
+        })
+    }
+
+    /// Reads the output and compares its digests with those of the values that were written.
+    fn verify(
+        &self,
+        report: &mut SkimReport,
+        open: impl FnOnce() -> Result<AnyDataset>,
+    ) -> Result<()> {
+        if !self.options.output.verify {
+            return Ok(());
+        }
+        let written = open()?;
+        let selection = crate::compare::Selection {
+            memory_budget: self.options.output.memory(),
+            ..crate::compare::Selection::default()
+        };
+        let digests = digest::digest(&*written, &selection, &self.context.quiet())?;
+        for column in &report.columns {
+            let own = digests.digests.iter().find(|other| other.name == column.name);
+            let own = own.map(|own| own.digest.as_str());
+            if column.digest.is_none() || own != column.digest.as_deref() {
+                let message = "the values in the output are not those of the input";
+                return Err(Error::out_of_spec(message)).in_field(&column.name);
+            }
+        }
+        if written.num_entries() != report.written.entries {
+            return Err(Error::out_of_spec("the output has another number of entries"));
+        }
+        report.written.verified = true;
+        Ok(())
+    }
+}

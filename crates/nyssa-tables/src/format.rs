@@ -1,0 +1,50 @@
+//! Says which format of tables a file has: by its first bytes, and for a new file by its name.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use nyssa_data::dataset::Format;
+use nyssa_io::Source;
+use nyssa_root::error::Result;
+use nyssa_root::fetch::read_one;
+
+/// The first and the last bytes of a Parquet file. An encrypted footer has others.
+pub(crate) const PARQUET: &[u8] = b"PAR1";
+/// The first bytes of a Parquet file whose footer is encrypted.
+pub(crate) const ENCRYPTED: &[u8] = b"PARE";
+/// The first and the last bytes of an Arrow IPC file.
+pub(crate) const ARROW: &[u8] = b"ARROW1";
+/// The first bytes of an Arrow IPC stream: the mark of a message.
+pub(crate) const CONTINUATION: [u8; 4] = [0xff; 4];
+
+/// Returns the format of the table in a source. Returns `None` if the source is no table, such as a ROOT file.
+///
+/// # Errors
+/// `Io` if the source cannot be read.
+pub fn format_of_source(source: &Arc<dyn Source>) -> Result<Option<Format>> {
+    let first = read_one(source, 0..source.size().min(ARROW.len() as u64))?;
+    Ok(match &first[..] {
+        bytes if bytes.starts_with(PARQUET) || bytes.starts_with(ENCRYPTED) => {
+            Some(Format::Parquet)
+        }
+        bytes if bytes.starts_with(ARROW) || bytes.starts_with(&CONTINUATION) => {
+            Some(Format::Arrow)
+        }
+        _ => None,
+    })
+}
+
+/// Returns the format of tables that the name of a file means: `.parquet`, or `.arrow`, `.feather`, `.ipc`, `.arrows`.
+/// The query of a URL does not count.
+pub fn format_of_name(location: &Path) -> Option<Format> {
+    let text = location.to_string_lossy();
+    let path = match nyssa_io::is_url(location) {
+        true => text.split(['?', '#']).next().unwrap_or_default(),
+        false => &text,
+    };
+    match Path::new(path).extension()?.to_str()?.to_ascii_lowercase().as_str() {
+        "parquet" | "pq" => Some(Format::Parquet),
+        "arrow" | "arrows" | "feather" | "ipc" => Some(Format::Arrow),
+        _ => None,
+    }
+}

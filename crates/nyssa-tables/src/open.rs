@@ -1,0 +1,29 @@
+//! Opens a table as a dataset.
+
+use std::sync::Arc;
+
+use nyssa_data::dataset::{AnyDataset, Format};
+use nyssa_io::Source;
+use nyssa_root::error::{Error, Result, ResultExt};
+
+use crate::format::{ENCRYPTED, format_of_source};
+use crate::{ipc, parquet};
+
+/// Opens the table in a source. Returns `None` if the source is no table.
+///
+/// # Errors
+/// `OutOfSpecification` for a damaged table; `Unsupported` for an encrypted one; `Io` if the source cannot be read.
+pub fn open(source: &Arc<dyn Source>) -> Result<Option<AnyDataset>> {
+    let opened = match format_of_source(source)? {
+        Some(Format::Parquet) => {
+            let first = nyssa_root::fetch::read_one(source, 0..4)?;
+            match first.starts_with(ENCRYPTED) {
+                true => Err(Error::unsupported("the Parquet file is encrypted: decrypt it first")),
+                false => parquet::read::Reader::open(source).map(|it| Arc::new(it) as AnyDataset),
+            }
+        }
+        Some(_) => ipc::read::Reader::open(source).map(|it| Arc::new(it) as AnyDataset),
+        None => return Ok(None),
+    };
+    opened.map(Some).in_file(source.name())
+}

@@ -1,0 +1,92 @@
+//! Gives the bytes of a source to the Parquet library: chunks of columns that were fetched, or one piece after the other.
+
+use std::io::{self, Read};
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use nyssa_io::Source;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::reader::{ChunkReader, Length};
+
+/// The bytes that are read at once where a chunk was not fetched before.
+const PIECE: u64 = 256 << 10;
+
+/// The bytes of a file.
+#[derive(Clone)]
+pub(super) struct Chunks {
+    source: Arc<dyn Source>,
+    /// The fetched bytes, each with its first byte in the file.
+    fetched: Vec<(u64, Bytes)>,
+}
+
+impl Chunks {
+    pub(super) fn new(source: &Arc<dyn Source>, fetched: Vec<(u64, Bytes)>) -> Self {
+        Self { source: Arc::clone(source), fetched }
+    }
+
+    /// Returns the fetched bytes from byte `start` on.
+    fn known(&self, start: u64) -> Option<Bytes> {
+        self.fetched.iter().find_map(|(first, bytes)| {
+            let at = usize::try_from(start.checked_sub(*first)?).ok()?;
+            (at < bytes.len()).then(|| bytes.slice(at..))
+        })
+    }
+
+    fn read(&self, range: Range<u64>) -> Result<Bytes> {
+        if range.end > self.source.size() {
+            return Err(ParquetError::EOF("the file ends before its data".to_owned()));
+        }
+        let all = nyssa_io::fetch::read_all(&self.source, std::slice::from_ref(&range));
+        let mut all = all.map_err(|error| ParquetError::External(Box::new(error)))?;
+        Ok(all.pop().unwrap_or_default())
+    }
+}
+
+impl Length for Chunks {
+    fn len(&self) -> u64 {
+        self.source.size()
+    }
+}
+
+impl ChunkReader for Chunks {
+    type T = Pieces;
+
+    fn get_read(&self, start: u64) -> Result<Pieces> {
+        Ok(Pieces { chunks: self.clone(), at: start, piece: self.known(start).unwrap_or_default() })
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
+        match self.known(start) {
+            Some(bytes) if bytes.len() >= length => Ok(bytes.slice(..length)),
+            _ => self.read(start..start.saturating_add(length as u64)),
+        }
+    }
+}
+
+/// Reads on from one byte of the file.
+pub(super) struct Pieces {
+    chunks: Chunks,
+    /// The place of the first byte of `piece`.
+    at: u64,
+    piece: Bytes,
+}
+
+impl Read for Pieces {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.piece.is_empty() {
+            let end = self.chunks.source.size().min(self.at.saturating_add(PIECE));
+            if self.at >= end {
+                return Ok(0);
+            }
+            self.piece = match self.chunks.known(self.at) {
+                Some(known) => known,
+                None => self.chunks.read(self.at..end).map_err(io::Error::other)?,
+            };
+        }
+        let count = into.len().min(self.piece.len());
+        into[..count].copy_from_slice(&self.piece.split_to(count));
+        self.at += count as u64;
+        Ok(count)
+    }
+}

@@ -1,0 +1,6 @@
+//! Parquet files.
+
+mod chunks;
+mod nulls;
+pub(crate) mod read;
+pub(crate) mod write;
