@@ -73,12 +73,12 @@ impl Query {
         &self.formulas
     }
 
-    /// Returns the cut, if it can be evaluated on the columns of this dataset.
+    /// Returns the cut of [`Query::new`], if it can be evaluated on the columns of this dataset.
     ///
     /// # Errors
     /// As for [`Cut::check`].
     pub(crate) fn checked_cut(&self, dataset: &dyn Dataset) -> Result<Option<Cut>> {
-        let Some(cut) = &self.cut else { return Ok(None) };
+        let Some(cut) = self.cuts.first() else { return Ok(None) };
         cut.check(&named_columns(dataset, cut.fields()))?;
         Ok(Some(cut.clone()))
     }

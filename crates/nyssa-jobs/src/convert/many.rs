@@ -40,12 +40,18 @@ pub struct ManyOptions {
 /// Returns the output of each input.
 ///
 /// # Errors
-/// `InvalidArgument` for a pattern without `{stem}`, and for two inputs with one output.
+/// `InvalidArgument` for a pattern without `{stem}`, for names of tables, and for two inputs with one output.
 fn outputs(inputs: &[String], many: &ManyOptions) -> Result<Vec<PathBuf>> {
     let pattern = &many.name_pattern;
     if !pattern.contains(STEM) || pattern.contains('/') {
         return Err(Error::invalid_argument(format!(
             "the names of outputs are a pattern such as {{stem}}_ntuple.root, not {pattern:?}"
+        )));
+    }
+    if nyssa_tables::format_of_name(Path::new(pattern)).is_some() {
+        return Err(Error::invalid_argument(format!(
+            "the outputs are ROOT files, not {pattern:?}: Parquet and Arrow files are made one by one, by \
+             `nyssa convert IN OUT`, or of all inputs together, by `nyssa skim`"
         )));
     }
     let mut outputs: Vec<PathBuf> = Vec::with_capacity(inputs.len());

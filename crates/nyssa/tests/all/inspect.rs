@@ -37,7 +37,7 @@ fn what_is_stored_is_in_the_file() {
                 Some(Format::RNTuple) => {
                     read::Reader::open(&file, &name).and_then(|ntuple| inspect_ntuple(&ntuple))
                 }
-                None => continue,
+                _ => continue,
             };
             // Damaged on purpose, or of kinds that are refused; baskets of other files.
             let Ok(inspection) = inspection.as_ref() else { continue };
