@@ -31,6 +31,10 @@ use crate::open::open_dataset;
 #[derive(Default)]
 pub(super) struct MergedTrees(BTreeMap<String, MergedTree>);
 
+/// The advice if trees have other branches than the trees of other inputs.
+const ADVICE: &str = "rewrite the inputs with the branches that all of them have (nyssa rewrite --include), or convert them to \
+                      RNTuples, which merge with union or filter";
+
 /// The trees whose entries cannot be cut, by their paths, with the reasons.
 pub(super) type Stuck = BTreeMap<String, String>;
 
@@ -73,7 +77,7 @@ impl MergedTrees {
             Some(merged) if is_void(&tree) => merged.void.push(number),
             Some(merged) if !is_void(&merged.first) => {
                 let first = merged.parts.first().map_or("", |part| whose(part.0));
-                let matching = merged.first.matching(&tree, first);
+                let matching = merged.first.matching(&tree, first).map_err(with_advice);
                 matching.in_file(file.name()).in_object(&key.path)?;
                 merged.beside.compare(&tree, file.name());
                 merged.tables.push(merged.first.join_processes(&tree));
@@ -187,6 +191,14 @@ impl MergedTrees {
             })
         };
         self.0.into_iter().map(write).collect()
+    }
+}
+
+/// Says what to do with trees whose branches differ.
+fn with_advice(error: Error) -> Error {
+    match error.kind() {
+        Kind::InvalidArgument => error.map_message(|it| format!("{it}; {ADVICE}")),
+        _ => error,
     }
 }
 
