@@ -145,8 +145,6 @@ def split(dataset: Chain, expression: str) -> list[str]:
 # See `draw`: `Any`.
 def _stated(text: str, kind: str, two: bool, bins: Any, stated: Any) -> FillAxis | None:
     """Return the axis that the arguments state, or `None` if the values decide."""
-    if kind == "other":
-        raise ArgumentError(f"the values of {text!r} are neither numbers nor texts")
     is_stated = bins is not None or stated is not None
     if is_stated and not two and kind in ("text", "boolean"):
         raise ArgumentError(f"{text!r} is drawn as categories, which have no bins and no range")

@@ -84,8 +84,8 @@ def test_hints_do_not_change_objects() -> None:
     """Attributes that do not exist are still not there, and objects can be copied."""
     with nyssa.open(TREE) as file:
         tree = file["Events"]
-        for one in (file, tree, tree["MET"]):
-            assert not hasattr(one, "array_")
-            assert not hasattr(one, "__cuda_array_interface__")
-            assert getattr(one, "arraz", 5) == 5
-            assert type(copy.copy(one)) is type(one)
+        for opened in (file, tree, tree["MET"]):
+            assert not hasattr(opened, "array_")
+            assert not hasattr(opened, "__cuda_array_interface__")
+            assert getattr(opened, "arraz", 5) == 5
+            assert type(copy.copy(opened)) is type(opened)

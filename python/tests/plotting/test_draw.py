@@ -60,15 +60,15 @@ def test_every_value_has_a_bin(theirs: Any, name: str) -> None:
 def test_stated_bins_and_flow(theirs: Any) -> None:
     jets = theirs["Jet_pt"][(theirs["nMuon"] >= 2)]
     # The last bin of NumPy has its high edge.
-    kept = flat(jets[(jets < 55) & (jets != 50)])
+    selected = flat(jets[(jets < 55) & (jets != 50)])
     edges = [32.0, 33.5, 40.0, 50.0]
     text = "Jet_pt[Jet_pt < 55 && Jet_pt != 50]"
     for options in ({"bins": edges}, {"bins": 3, "range": (32, 50)}, {"range": (32, 50)}):
         drawing = nyssa.draw(AT, text, cut="nMuon >= 2", **options)
-        np.testing.assert_array_equal(drawing.values(), np.histogram(kept, drawing.edges)[0])
-        assert drawing.underflow == (kept < 32).sum()
-        assert drawing.overflow == (kept >= 50).sum()
-        inside = kept[(kept >= 32) & (kept < 50)]
+        np.testing.assert_array_equal(drawing.values(), np.histogram(selected, drawing.edges)[0])
+        assert drawing.underflow == (selected < 32).sum()
+        assert drawing.overflow == (selected >= 50).sum()
+        inside = selected[(selected >= 32) & (selected < 50)]
         assert drawing.mean == pytest.approx(inside.mean())
         assert drawing.std == pytest.approx(inside.std())
         np.testing.assert_array_equal(drawing.to_hist().values(flow=True), drawing.contents)
@@ -182,6 +182,17 @@ def test_bars_are_as_high_as_their_bins() -> None:
 def test_errors(text: str, options: dict[str, Any], error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=says):
         nyssa.draw(AT, text, **options)
+
+
+def test_records_have_parts(data: Path) -> None:
+    at = f"{data / 'ttree/uproot-HZZ-objects.root'}:events"
+    with pytest.raises(nyssa.ArgumentError, match="muonp4: a record.* name a member, .*fP, fE"):
+        nyssa.draw(at, "muonp4")
+    with uproot.open(at) as theirs:
+        x = flat(theirs["muonp4"].array().fP.fX)
+    drawing = nyssa.draw(at, "muonp4.fP.fX", bins=10, range=(-100, 100))
+    assert drawing.entries == len(x)
+    np.testing.assert_array_equal(drawing.values(), np.histogram(x[x != 100], drawing.edges)[0])
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:

@@ -28,7 +28,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any]]
     parts = []
     for number in range(5):
         count = 0 if number == 2 else 20_000 + number
-        runs = [f"run {one}" for one in random.integers(0, 4 + number, count)]
+        runs = [f"run {item}" for item in random.integers(0, 4 + number, count)]
         lengths = random.integers(0, 5, count)
         odd = random.choice([np.nan, np.inf, -np.inf, 0.0, 1.0, 10.0, 0.1], int(lengths.sum()))
         usual = random.normal(5, 4, len(odd))
@@ -50,7 +50,9 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any]]
 
 def flat(values: Any, *others: Any) -> list[Any]:
     """Return arrays that are broadcast to the first one, without lists."""
-    return [np.asarray(ak.flatten(one, axis=None)) for one in ak.broadcast_arrays(values, *others)]
+    return [
+        np.asarray(ak.flatten(item, axis=None)) for item in ak.broadcast_arrays(values, *others)
+    ]
 
 
 def check(ours: Any, axes: Any, values: Any, weight: Any = None) -> None:
@@ -146,15 +148,15 @@ def test_dimensions_regions_and_weights(many: tuple[str, dict[str, Any]]) -> Non
         names = np.repeat(np.asarray(runs.to_list(), dtype=object), counts).tolist()
         doubled = [names, values * 2]
         check_categories(mine["run"], run, x, doubled, weight)
-        kept, weight = flat(pts[pts > 2], weights + 1)
-        check(mine["items"], [x], [kept], weight)
+        selected, weight = flat(pts[pts > 2], weights + 1)
+        check(mine["items"], [x], [selected], weight)
 
 
 def check_categories(ours: Any, run: Any, x: Any, values: Any, weight: Any) -> None:
     """Compare histograms whose first axis has the texts that are met."""
     assert sorted(ours.axes[0]) == sorted(set(values[0]))
     for name in ours.axes[0]:
-        here = np.array([one == name for one in values[0]])
+        here = np.array([item == name for item in values[0]])
         expected = hist.Hist(x, storage=bh.storage.Weight())
         expected.fill(values[1][here], weight=weight[here])
         mine = ours[hist.loc(name), :].view(flow=True)

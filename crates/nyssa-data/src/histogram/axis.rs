@@ -134,6 +134,9 @@ impl Axis {
 
     /// Checks that values of this type can be filled.
     pub(super) fn takes(&self, leaf: &DataType) -> Result<()> {
+        if let DataType::Struct(members) = leaf {
+            return Err(values::record(members));
+        }
         let is_text = values::is_text(leaf);
         let is_integer = leaf.is_integer() || matches!(leaf, DataType::Boolean);
         let is_number = is_integer || leaf.is_floating();

@@ -36,7 +36,7 @@ pub(super) fn fill(
                     values[at] = Some(Values::of(&array).map_err(|error| of(text, error))?);
                 }
             }
-            fill_one(plan, &values, &mut filled[number]).map_err(|message| {
+            fill_plan(plan, &values, &mut filled[number]).map_err(|message| {
                 let texts = plan.axes.iter().chain(&plan.weight);
                 let texts: Vec<_> = texts.map(|&at| prepared.expressions[at].0.as_str()).collect();
                 of(&texts.join(", "), message)
@@ -61,7 +61,7 @@ fn selected(group: &Group, arrays: &[ArrayRef], length: usize) -> Result<(Vec<Ar
 }
 
 /// Fills the values into an empty histogram.
-fn fill_one(
+fn fill_plan(
     plan: &PreparedPlan,
     values: &[Option<Values>],
     histogram: &mut Histogram,

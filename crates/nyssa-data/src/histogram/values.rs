@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::NullBuffer;
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Fields};
 use nyssa_root::arrow::brief;
 use nyssa_root::error::{Error, Result};
 
@@ -41,13 +41,7 @@ impl Values {
                     let ends = (1..=list.len()).map(|count| count * size).collect();
                     (ends, list.values().slice(0, list.len() * size))
                 }
-                DataType::Struct(members) => {
-                    let names: Vec<_> = members.iter().map(|item| item.name().as_str()).collect();
-                    return Err(Error::invalid_argument(format!(
-                        "a record has no value of its own: name a member, {}",
-                        names.join(", ")
-                    )));
-                }
+                DataType::Struct(members) => return Err(record(members)),
                 _ => return Ok(Self { levels, leaf }),
             };
             levels.push(ends);
@@ -82,6 +76,15 @@ impl Values {
             spread
         })
     }
+}
+
+/// Returns the error for records.
+pub(super) fn record(members: &Fields) -> Error {
+    let names: Vec<_> = members.iter().map(|item| item.name().as_str()).collect();
+    Error::invalid_argument(format!(
+        "a record has no value of its own: name a member, {}",
+        names.join(", ")
+    ))
 }
 
 /// Returns the type of the innermost values.
