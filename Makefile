@@ -16,7 +16,7 @@ DATA := $(wildcard $(or $(NYSSA_TEST_DATA),../shared/data))
 XROOTD := $(shell command -v xrootd)
 PYTEST := $(BIN)/python -m pytest -q -rs -n auto --maxprocesses 8 --dist loadfile --randomly-seed $(SEED)
 
-.PHONY: help build demo demo-cpp sanitizers readers install test test-rust test-python test-data test-xrootd test-xrootd-client test-dask test-coffea agc lint format fuzz bench bench-remote bench-cache bench-cold bench-agc bench-framework bench-storage bench-studies atlas-bench clean
+.PHONY: help build demo demo-cpp sanitizers readers install test test-rust test-python test-data test-xrootd test-xrootd-client test-dask test-coffea agc lint format fuzz bench bench-remote bench-cache bench-cold bench-agc bench-adl bench-framework bench-storage bench-studies atlas-bench clean
 
 help:
 	@echo "make demo [INPUT=file.root]   build, convert a TTree, verify, read back, plot"
@@ -36,6 +36,7 @@ help:
 	@echo "make bench-studies [STUDY_ROUNDS=1]  four studies of storage of the field, beside ROOT (ten minutes)"
 	@echo "make atlas-bench              the field's analysis of eight containers, by nyssa and by RDataFrame (a few minutes)"
 	@echo "make bench-framework [ROUNDS=3]  a framework in C++ with output modules of nyssa and of ROOT (ten minutes)"
+	@echo "make bench-adl [ROUNDS=3]     the eight queries of the ADL benchmark, beside RDataFrame and coffea"
 	@echo "make bench-agc [ROUNDS=3]     the analysis of make agc in all ways to run it, against RDataFrame and coffea"
 
 $(BIN)/python:
@@ -130,11 +131,12 @@ test-xrootd-client: build
 	$(VENV)-xrootd/bin/pip install --quiet --only-binary xrootd "xrootd>=5.8" || echo "no wheel of XRootD's client: tests with it will say so"
 	PYTHONPATH=python $(VENV)-xrootd/bin/python -m pytest -q -rs python/tests/remote/test_xrootd_client.py
 
-# dask-awkward needs an older dask than the other tests, so it has an environment of its own.
+# dask-awkward needs an older dask than the other tests, so it has an environment of its own, and graphed is there, too.
 test-dask: build
 	test -x $(VENV)-dask/bin/python || $(PYTHON) -m venv $(VENV)-dask
 	$(VENV)-dask/bin/pip install --quiet -r requirements/dask.txt
-	PYTHONPATH=python $(VENV)-dask/bin/python -m pytest -q -rs python/tests/interop/test_dask.py
+	PYTHONPATH=python $(VENV)-dask/bin/python -m pytest -q -rs python/tests/interop/test_dask.py python/tests/interop/test_graphed.py
+	PYTHONPATH=python $(VENV)-dask/bin/python -m pytest -q -rs python/tests/package/test_docstrings.py -k "dask or graphed"
 
 $(VENV)-coffea/.installed: requirements/coffea.txt
 	test -x $(VENV)-coffea/bin/python || $(PYTHON) -m venv $(VENV)-coffea
@@ -180,6 +182,9 @@ atlas-bench: build readers $(VENV)/.installed-remote $(VENV)/.installed-root
 
 bench-agc: build readers $(VENV)/.installed-test $(VENV)/.installed-root $(VENV)-coffea/.installed
 	PYTHONPATH=$(CURDIR)/python $(BIN)/python benchmarks/agc.py --rounds $(ROUNDS) --coffea $(VENV)-coffea/bin/python
+
+bench-adl: build $(VENV)/.installed-test $(VENV)/.installed-root $(VENV)-coffea/.installed
+	PYTHONPATH=$(CURDIR)/python $(BIN)/python benchmarks/adl.py --entries $(ENTRIES) --rounds $(ROUNDS) --coffea $(VENV)-coffea/bin/python
 
 bench-framework: $(VENV)/.installed-test $(VENV)/.installed-root
 	cargo rustc --quiet --release --package nyssa-capi --crate-type cdylib -- -C strip=debuginfo

@@ -1,0 +1,1 @@
+"""The eight queries of the field's benchmark of analysis languages, in several ways."""
