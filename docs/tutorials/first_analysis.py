@@ -31,6 +31,14 @@ events
 events.show()
 
 # %% [markdown]
+# ## A first look
+#
+# `draw` shows a column or an expression of files: as text in a shell, as a picture in a notebook.
+
+# %%
+nyssa.draw("events.root:Events", "Jet_pt[abs(Jet_eta) < 2.4]", cut="nMuon >= 2")
+
+# %% [markdown]
 # ## Read columns
 #
 # `arrays` takes names, globs and expressions. `how="zip"` makes one record of the columns that belong together:
@@ -91,10 +99,23 @@ print(again.classname, again.member("fEntries"), np.array_equal(again.values(), 
 # %% [markdown]
 # ## Write a skim
 #
-# A file with the events that pass, and only some columns: `rewrite` reads and writes on all cores, in little memory.
+# A file with the events that pass, with some columns and a new one, written on all cores and in little memory. The report
+# has the number of events after each cut.
 
 # %%
-nyssa.rewrite("events.root:Events", "skim.root", cut=cut, include=["Muon_*", "MET_*"])
+nyssa.skim(
+    "events.root:Events",
+    "skim.root",
+    columns=["Muon_*", "MET_*", "ht"],
+    cut={
+        "trigger": "HLT_IsoMu24",
+        "two muons": "nMuon >= 2",
+        "opposite charge": "Muon_charge[0] * Muon_charge[1] < 0",
+    },
+    define={"ht": "sum(Jet_pt[Jet_pt > 30])"},
+)
+
+# %%
 skim = nyssa.open("skim.root:Events")
 print(skim, skim.keys())
 
@@ -113,6 +134,14 @@ jets = hist.Hist.new.Regular(50, 0, 150, name="pt", label="pt of jets [GeV]").Do
 for step in chain.iterate(["Jet_pt", "Jet_eta"], step_size=4_000):
     jets.fill(ak.flatten(step.Jet_pt[abs(step.Jet_eta) < 2.4]))
 jets.plot(histtype="fill")
+
+# %% [markdown]
+# What expressions can say, `histograms` fills in one pass over all files, on all cores.
+
+# %%
+plans = {"jets": ("Jet_pt[abs(Jet_eta) < 2.4]", hist.axis.Regular(50, 0, 150, name="pt"))}
+made = nyssa.histograms("run*.root:Events", plans)
+print(np.array_equal(made["jets"].values(), jets.values()))
 
 # %% [markdown]
 # ## Go on

@@ -88,7 +88,18 @@ histogram = hist.Hist.new.Regular(60, 60, 120, name="mass", label="m [GeV]").Dou
 histogram.plot(histtype="fill")
 plt.ylabel("events")
 # %% [markdown]
-# It is written as a `TH1D`, which ROOT reads:
+# Histograms of expressions need no arrays. As with RDataFrame, one pass fills all, on all cores, and files may be many:
+
+# %%
+plans = {
+    "ht": ("ht", hist.axis.Regular(50, 0, 500)),
+    "jets": ("Jet_pt[good]", hist.axis.Regular(50, 0, 200)),
+}
+made = nyssa.histograms("events.root:Events", plans, aliases=aliases, cut="nMuon >= 2")
+made["jets"].plot(histtype="fill")
+
+# %% [markdown]
+# A histogram is written as a `TH1D`, which ROOT reads:
 
 # %%
 with nyssa.recreate("histograms.root") as file:
@@ -110,21 +121,14 @@ float(met.mean(dtype=float)), float(met.max())
 # ## Snapshot
 #
 # ```python
-# df.Filter("nMuon >= 2").Snapshot("Events", "skim.root", ["Muon_pt", "MET_pt"])
+# df.Define("ht", ...).Filter("nMuon >= 2").Snapshot("Events", "skim.root", ["Muon_pt", "MET_pt", "ht"])
 # ```
 #
-# The output of `rewrite` is a TTree if the input is one. Columns of your own are written from arrays.
+# `skim` writes a TTree, an RNTuple or a Parquet file, and reports the cut flow.
 
 # %%
-nyssa.rewrite("events.root:Events", "skim.root", cut="nMuon >= 2", include=["Muon_pt", "MET_pt"])
-nyssa.open("skim.root:Events").show()
-
-# %%
-with nyssa.recreate("own.root") as file:
-    tree = file.mktree("Events", {"ht": "float64", "MET_pt": "float32"})
-    for step in events.iterate(["ht", "MET_pt"], aliases=aliases, step_size=5_000):
-        tree.extend(step)
-nyssa.open("own.root:Events").num_entries
+columns = ["Muon_pt", "MET_pt", "ht"]
+nyssa.skim("events.root:Events", "skim.root", columns, "nMuon >= 2", define=aliases)
 
 # %% [markdown]
 # ## Threads

@@ -31,8 +31,10 @@ def scan_polars(
 ) -> pl.LazyFrame:
     """Return files as a ``polars.LazyFrame``, which reads only what its query needs.
 
-    >>> events = nyssa.scan_polars("run3/*.root:Events")
-    >>> events.filter(pl.col("nMuon") >= 2).select(pl.col("MET_pt").mean()).collect()
+    >>> import polars as pl
+    >>> events = nyssa.scan_polars("run1/*.root:Events")
+    >>> events.filter(pl.col("nMuon") >= 2).select(pl.len()).collect().item()
+    13526
 
     Projection, predicate and slice are pushed down: other columns are not read, the columns of a
     predicate are read first and the others only for the entries that may pass, and ``head(n)``

@@ -57,13 +57,14 @@ def skim(
     """Write columns of the entries that pass cuts, and new columns, to a new file.
 
     >>> report = nyssa.skim(
-    ...     "run3/*.root:Events",
-    ...     "muons.parquet",
+    ...     "run1/*.root:Events",
+    ...     "muons.root",
     ...     columns=["Muon_*", "ht"],
     ...     cut={"two muons": "nMuon >= 2", "energy": "ht > 200"},
     ...     define={"ht": "sum(Jet_pt[Jet_pt > 30])"},
     ... )
-    >>> report.cutflow.to_dict()
+    >>> nyssa.open("muons.root:Events").num_entries
+    958
 
     The files are read one after the other, with all threads and limited memory. The columns of the
     cuts are read first, and the others only where entries pass.

@@ -47,8 +47,10 @@ def draw(
     A shell shows the result as text of 80 columns, a notebook as a picture. All entries of all
     files are read, on all cores, and step by step: the memory does not grow with the files.
 
-    >>> nyssa.draw("run*.root:Events", "Jet_pt[abs(Jet_eta) < 2.4]", cut="nMuon >= 2")
-    >>> nyssa.draw("run3.root:Events", "Muon_eta:Muon_phi", bins=(40, 40)).save("muons.png")
+    >>> jets = nyssa.draw("events.root:Events", "Jet_pt[abs(Jet_eta) < 2.4]", cut="nMuon >= 2")
+    >>> jets.entries
+    22748
+    >>> jets.save("jets.svg")
 
     Parameters
     ----------

@@ -77,12 +77,11 @@ def histograms(
     All histograms are filled in one pass, which reads each column once. In memory are the
     histograms and steps of entries, which take about 128 MB, however large the files are.
 
-    >>> import hist, nyssa
-    >>> pt = hist.axis.Regular(50, 0, 200, name="pt")
-    >>> made = nyssa.histograms(
-    ...     "run*.root:Events", {"jets": ("Jet_pt[abs(Jet_eta) < 2.4]", pt)}, cut="nMuon >= 2"
-    ... )
-    >>> made["jets"].sum()
+    >>> import hist
+    >>> plans = {"jets": ("Jet_pt[abs(Jet_eta) < 2.4]", hist.axis.Regular(50, 0, 200))}
+    >>> made = nyssa.histograms("events.root:Events", plans, cut="nMuon >= 2")
+    >>> int(made["jets"].sum(flow=True))
+    22748
 
     Parameters
     ----------

@@ -30,9 +30,10 @@ METHODS = {
     nyssa.WritableFile: "mkrntuple mktree",
 }
 FUNCTIONS = (
-    "ReadRules chain column_precision concatenate convert dask diff digest estimate_write_memory "
-    "graph graphed inspect io_stats iterate join merge monitor num_entries open partitions "
-    "plot_trace profile record recreate rewrite study trace_summary tune update verify"
+    "ReadRules chain column_precision concatenate convert dask diff digest draw "
+    "estimate_write_memory graph graphed histograms inspect io_stats iterate join merge monitor "
+    "num_entries open partitions plot_trace profile record recreate rewrite scan_polars skim study "
+    "trace_summary tune update verify"
 )
 NAMES = [
     "nyssa",
@@ -49,6 +50,7 @@ NEEDS = {
     "nyssa.dask": "dask_awkward",
     "nyssa.graphed": "graphed",
     "nyssa.plot_trace": "matplotlib",
+    "nyssa.scan_polars": "polars",
 }
 #: They take seconds: each combination is measured in a process of its own.
 SLOW = {"nyssa.study"}

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use arrow_schema::Field;
-use nyssa_data::dataset::{Filter, fields, select_columns};
+use nyssa_data::dataset::{Dataset, Filter, fields, select_columns};
 use nyssa_data::view::{Query, QueryResult};
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result, ResultExt};
@@ -13,7 +13,7 @@ use super::input::Input;
 use super::nulls;
 use super::options::SkimOptions;
 use super::report::SkimSkipped;
-use super::target::{TargetColumn, check_column};
+use super::target::{TargetColumn, check_column, counters};
 use crate::convert::To;
 use crate::open;
 
@@ -38,7 +38,10 @@ impl Plan {
         options: &SkimOptions,
         context: &Context,
     ) -> Result<Self> {
-        let own = selected(input, options)?;
+        let mut own = selected(input, options)?;
+        if to == To::TTree {
+            own = with_counters(own, &*input.first);
+        }
         let defined = defined(input, options)?;
         let cuts: Vec<&str> = options.cut.iter().map(|cut| cut.cut.as_str()).collect();
         let stored = || open::stored_aliases(&*input.first);
@@ -140,6 +143,18 @@ fn selected(input: &Input, options: &SkimOptions) -> Result<Vec<String>> {
     }
     let taken = all.into_iter().filter(|item| exclude.takes(&item.name));
     Ok(taken.map(|item| item.name.clone()).collect())
+}
+
+/// Adds the counters of lists, which a TTree needs, before their first list. So they keep their types and titles.
+fn with_counters(names: Vec<String>, source: &dyn Dataset) -> Vec<String> {
+    let counter_of = counters(source);
+    let mut all: Vec<String> = Vec::with_capacity(names.len());
+    for name in &names {
+        let counter = counter_of(name).filter(|it| source.find_column(it).is_some());
+        all.extend(counter.filter(|it| !names.contains(it) && !all.contains(it)));
+        all.push(name.clone());
+    }
+    all
 }
 
 /// Returns the names of the definitions that are written. Others serve only cuts and other definitions.

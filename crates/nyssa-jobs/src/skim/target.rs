@@ -222,17 +222,22 @@ fn ntuple_schema(
     Ok(builder.finish())
 }
 
+/// Returns the function that finds the counter of the lists of a column.
+pub(super) fn counters(source: &dyn Dataset) -> impl Fn(&str) -> Option<String> {
+    let (sizes, groups) = (source.size_columns(), source.equal_lengths());
+    move |name| {
+        let group = groups.iter().find(|group| group.contains(name))?;
+        group.iter().find(|other| sizes.contains(*other) && *other != name).cloned()
+    }
+}
+
 /// Returns the options of a TTree: titles, and the counters and vectors that the columns had.
 fn tree_options(
     columns: &[TargetColumn],
     source: &dyn Dataset,
     options: &SkimOptions,
 ) -> TreeWriteOptions {
-    let (sizes, groups) = (source.size_columns(), source.equal_lengths());
-    let counter_of = |name: &str| {
-        let group = groups.iter().find(|group| group.contains(name))?;
-        group.iter().find(|other| sizes.contains(*other) && *other != name).cloned()
-    };
+    let counter_of = counters(source);
     let own = |column: &TargetColumn| {
         let name = column.field.name();
         let counter = counter_of(name);
