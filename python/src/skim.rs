@@ -12,6 +12,7 @@ use crate::report::json;
 
 /// Writes some columns of the entries that pass cuts, and new columns, and returns the report as JSON. `cuts` are pairs of
 /// name and expression. `progress(done, total)` is called by this thread.
+#[expect(clippy::too_many_arguments, reason = "they are parameters in Python")]
 #[pyfunction]
 pub(crate) fn skim<'py>(
     py: Python<'py>,
