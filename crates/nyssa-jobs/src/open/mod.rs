@@ -14,7 +14,7 @@ use nyssa_data::dataset::{AnyDataset, Format};
 use nyssa_data::view::Link;
 use nyssa_io::{OpenOptions, Source};
 use nyssa_rntuple::read;
-use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::error::{Error, Kind, Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 
 pub use datasets::Datasets;
@@ -86,9 +86,14 @@ pub fn open_path(path: &str) -> Result<AnyDataset> {
 pub fn open_path_with(path: &str, options: &OpenOptions) -> Result<AnyDataset> {
     let (file, object) = split_path(path);
     let source = nyssa_io::open_with(&*file, options)?;
-    match nyssa_tables::open(&source)? {
-        Some(table) => named_table(table, object),
-        None => open_dataset(&RootFile::open(source)?, object),
+    match RootFile::open(Arc::clone(&source)) {
+        Ok(file) => open_dataset(&file, object),
+        // Only a file that is no ROOT file is looked at twice.
+        Err(error) if error.kind() == Kind::OutOfSpecification => match open_table(&source)? {
+            Some(table) => named_table(table, object),
+            None => Err(error),
+        },
+        Err(error) => Err(error),
     }
 }
 

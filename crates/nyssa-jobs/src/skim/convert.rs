@@ -42,7 +42,7 @@ pub fn convert_table<D: Direction>(
 ) -> Result<Option<ConvertReport>> {
     let named = format_of_name(output).and_then(To::of_format);
     let is_table = |to: Option<To>| matches!(to, Some(To::Parquet | To::Arrow));
-    if !is_table(to) && !is_table(named) && !is_table_at(input)? {
+    if !is_table(to) && !is_table(named) && !is_table_at(input) {
         return Ok(None);
     }
     let format = to.or(match (named, D::TO) {
@@ -54,14 +54,16 @@ pub fn convert_table<D: Direction>(
     Ok(Some(report_of(report)))
 }
 
-/// Returns whether an argument names a table. A file whose name ends in `.root` is not opened.
-fn is_table_at(argument: &str) -> Result<bool> {
+/// Returns whether an argument names a table. A file whose name ends in `.root` is not opened. Files that cannot be opened
+/// are left to the conversion of ROOT files, which says why.
+fn is_table_at(argument: &str) -> bool {
     let (file, _) = split_path(argument);
     let path = PathBuf::from(&*file);
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("root")) {
-        return Ok(false);
+        return false;
     }
-    Ok(format_of_source(&nyssa_io::open(&path)?)?.is_some())
+    let format = nyssa_io::open(&path).map(|source| format_of_source(&source));
+    matches!(format, Ok(Ok(Some(_))))
 }
 
 fn by_table<D: Direction>(options: &D, format: Option<To>) -> Result<SkimOptions> {

@@ -50,6 +50,20 @@ impl FromStr for NamedCut {
 }
 
 /// The options of a skim.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let output = folder.path().join("out.root");
+/// # let context = nyssa::Context::new(None)?;
+/// let columns = vec!["n".to_owned()];
+/// let options = nyssa::SkimOptions { columns, ..Default::default() };
+/// let inputs = ["../../testdata/rntuple/codec-zstd.root".to_owned()];
+/// nyssa::skim(&inputs, &output, &options, &context)?;
+/// assert_eq!(nyssa::open(output.to_str().unwrap())?.columns().len(), 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct SkimOptions {
