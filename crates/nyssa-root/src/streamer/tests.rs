@@ -60,15 +60,25 @@ fn versions_of_a_class_read_as_the_newest() {
 }
 
 #[test]
+fn numbers_of_two_versions_have_the_wider_type() {
+    let classes = vec![
+        info("A", 1, 7, vec![basic("i", "short", 2)]),
+        info("A", 2, 8, vec![basic("i", "int", 3)]),
+    ];
+    let objects = [&versioned(2, &[0, 1, 0, 6])[..], &versioned(1, &[0xFF, 0xFA])];
+    let array = decode(classes, "A", &objects).unwrap();
+    let numbers = array.as_struct().column(0).as_primitive::<Int32Type>();
+    assert_eq!(numbers.values(), &[65_542, -6]);
+}
+
+#[test]
 fn a_member_of_another_type_is_refused_in_the_version_that_has_it() {
+    let text = Element::of("TStreamerString", "i", "TString", 65);
     let classes = || {
-        vec![
-            info("A", 1, 7, vec![basic("i", "short", 2)]),
-            info("A", 2, 8, vec![basic("i", "int", 3)]),
-        ]
+        vec![info("A", 1, 7, vec![text.clone()]), info("A", 2, 8, vec![basic("i", "int", 3)])]
     };
     assert!(decode(classes(), "A", &[&versioned(2, &[0, 0, 0, 6])]).is_ok());
-    let error = decode(classes(), "A", &[&versioned(1, &[0, 6])]).unwrap_err();
+    let error = decode(classes(), "A", &[&versioned(1, &[1, b'a'])]).unwrap_err();
     assert_eq!(error.kind(), Kind::Unsupported);
     assert_eq!(error.message(), "A::i has another type in version 1 of A than in the others");
 }
