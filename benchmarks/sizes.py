@@ -52,7 +52,7 @@ def main() -> None:
         for path in sorted(folder.rglob("*.root")):
             reports = convert(path, output)
             if isinstance(reports, str):
-                if "no TTree" not in reports:
+                if "has no dataset" not in reports:
                     reason = reports.removeprefix("error: ").replace(str(path), path.name)
                     refused.append(f"- {path.name}: {reason.replace('|', '/')}")
                 continue
