@@ -9,7 +9,7 @@ use nyssa_jobs::convert::{
     convert as core_convert, convert_file, convert_many as core_many,
 };
 use nyssa_jobs::open::{only_dataset, open_dataset, open_path, split_path};
-use nyssa_jobs::skim::convert_table;
+use nyssa_jobs::skim::{convert_table, has_table};
 use nyssa_root::{Context, Error, Result};
 use pyo3::prelude::*;
 
@@ -123,6 +123,9 @@ fn table<D: Direction + Args>(
         Some(tree) if split_path(input).1.is_none() => format!("{input}:{tree}"),
         _ => input.to_owned(),
     };
+    if !has_table(&input, Path::new(output), to) {
+        return Ok(None);
+    }
     // Options that have their defaults written out would seem to be given.
     let mut options: D = keywords.parse()?;
     options.input_mut().entries = match keywords.has_entries() {

@@ -207,6 +207,8 @@ def test_the_union_of_files(tmp_path: Path, dak: Any) -> None:
 @pytest.mark.parametrize("library", ["ak", "np"])
 def test_dask_by_the_names_of_uproot(tmp_path: Path, library: str, options: dict[str, Any]) -> None:
     """`nyssa.uproot.dask` has the columns, chunks and values of `uproot.dask`."""
+    if library == "ak":
+        pytest.importorskip("dask_awkward", reason="no dask-awkward")
     for number in range(2):
         with uproot.recreate(tmp_path / f"{number}.root") as file:
             table = {"x": np.arange(10) + number, "j": ak.Array([[1.5], []] * 5)}
@@ -229,6 +231,7 @@ def test_dask_by_the_names_of_uproot(tmp_path: Path, library: str, options: dict
             assert have.compute()["j"].to_list() == want.compute()["j"].to_list()
 
 
+@pytest.mark.usefixtures("dak")
 def test_dask_write_by_the_names_of_uproot(tmp_path: Path) -> None:
     """`nyssa.uproot.dask_write` makes the files of `uproot.dask_write`."""
     with uproot.recreate(tmp_path / "0.root") as file:

@@ -93,6 +93,8 @@ def _commands(url: str, tree: str, ntuple: str) -> dict[str, list[list[str]]]:
         ],
         "merge": [["merge", ntuple, ntuple, "-o", "m.root", "--force"]],
         "rewrite": [["rewrite", ntuple, "w.root", "--force", "--json"]],
+        "skim": [["skim", ntuple, "-o", "s.parquet", "--cut", "some=x >= 0", "--force", "--json"]],
+        "draw": [["draw", ntuple, "x"], ["draw", tree, "x", "--json", "--output", "d.svg"]],
         "verify": [["verify", url], ["verify", url, "--json"]],
         "digest": [["digest", ntuple, "--json"], ["digest", ntuple, tree]],
         "diff": [["diff", tree, ntuple, "--json"], ["diff", tree, ntuple]],

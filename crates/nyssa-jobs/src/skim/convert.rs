@@ -40,11 +40,10 @@ pub fn convert_table<D: Direction>(
     options: &D,
     context: &Context,
 ) -> Result<Option<ConvertReport>> {
-    let named = format_of_name(output).and_then(To::of_format);
-    let is_table = |to: Option<To>| matches!(to, Some(To::Parquet | To::Arrow));
-    if !is_table(to) && !is_table(named) && !is_table_at(input) {
+    if !has_table(input, output, to) {
         return Ok(None);
     }
+    let named = format_of_name(output).and_then(To::of_format);
     let format = to.or(match (named, D::TO) {
         (Some(named), To::RNTuple) => Some(named),
         (_, own) => Some(own),
@@ -52,6 +51,13 @@ pub fn convert_table<D: Direction>(
     let options = by_table(options, format)?;
     let report = skim(&[input.to_owned()], output, &options, context)?;
     Ok(Some(report_of(report)))
+}
+
+/// Returns whether the input or the output of a conversion is a table.
+pub fn has_table(input: &str, output: &Path, to: Option<To>) -> bool {
+    matches!(to, Some(To::Parquet | To::Arrow))
+        || format_of_name(output).is_some()
+        || is_table_at(input)
 }
 
 /// Returns whether an argument names a table. A file whose name ends in `.root` is not opened. Files that cannot be opened

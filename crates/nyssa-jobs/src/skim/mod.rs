@@ -17,7 +17,7 @@ mod plan;
 mod report;
 mod target;
 
-pub use convert::convert_table;
+pub use convert::{convert_table, has_table};
 pub use job::skim;
 pub use options::{NamedCut, SkimOptions};
 pub use report::{CutFlowRow, SkimColumn, SkimReport, SkimSkipped};

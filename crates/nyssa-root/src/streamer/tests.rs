@@ -74,9 +74,8 @@ fn numbers_of_two_versions_have_the_wider_type() {
 #[test]
 fn a_member_of_another_type_is_refused_in_the_version_that_has_it() {
     let text = Element::of("TStreamerString", "i", "TString", 65);
-    let classes = || {
-        vec![info("A", 1, 7, vec![text.clone()]), info("A", 2, 8, vec![basic("i", "int", 3)])]
-    };
+    let classes =
+        || vec![info("A", 1, 7, vec![text.clone()]), info("A", 2, 8, vec![basic("i", "int", 3)])];
     assert!(decode(classes(), "A", &[&versioned(2, &[0, 0, 0, 6])]).is_ok());
     let error = decode(classes(), "A", &[&versioned(1, &[1, b'a'])]).unwrap_err();
     assert_eq!(error.kind(), Kind::Unsupported);
