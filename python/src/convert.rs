@@ -90,10 +90,14 @@ fn file<D: Direction + Args>(
     let Conversion { tree, keywords, .. } = conversion;
     // Before the input is opened, which may take long.
     let mut options: D = options(keywords)?;
-    if let Some(report) = table::<D>(input, output, to, conversion, context)? {
-        return json(&[report]);
-    }
     let (path, object) = split_path(input);
+    let named = match (tree, object) {
+        (Some(tree), None) => format!("{input}:{tree}"),
+        _ => input.to_owned(),
+    };
+    if has_table(&named, Path::new(output), to) {
+        return json(&[table::<D>(&named, output, to, keywords, context)?]);
+    }
     let file = open_file(&*path, &OpenOptions::default().with_stop(context.stop()))?;
     let tree = tree.as_deref().or(object);
     options.input_mut().entries = keywords.entries(|| {
@@ -110,29 +114,18 @@ fn file<D: Direction + Args>(
     }
 }
 
-/// Converts from or to a table. Returns `None` if neither is one.
+/// Converts from or to a table.
 fn table<D: Direction + Args>(
     input: &str,
     output: &str,
     to: Option<To>,
-    conversion: &Conversion,
+    keywords: &Keywords,
     context: &Context,
-) -> Result<Option<ConvertReport>> {
-    let Conversion { tree, keywords, .. } = conversion;
-    let input = match tree {
-        Some(tree) if split_path(input).1.is_none() => format!("{input}:{tree}"),
-        _ => input.to_owned(),
-    };
-    if !has_table(&input, Path::new(output), to) {
-        return Ok(None);
-    }
+) -> Result<ConvertReport> {
     // Options that have their defaults written out would seem to be given.
     let mut options: D = keywords.parse()?;
-    options.input_mut().entries = match keywords.has_entries() {
-        true => keywords.entries(|| Ok(open_path(&input)?.num_entries()))?,
-        false => None,
-    };
-    convert_table(&input, Path::new(output), to, &options, context)
+    options.input_mut().entries = keywords.entries(|| Ok(open_path(input)?.num_entries()))?;
+    convert_table(input, Path::new(output), to, &options, context)
 }
 
 fn files<D: Direction + Args>(

@@ -2,7 +2,8 @@
 
 use arrow_buffer::Buffer as ArrowBuffer;
 use arrow_schema::DataType;
-use nyssa_data::histogram::{Aliases, Axis, Histogram, HistogramPlan, Transform, fill, types};
+use nyssa_data::histogram::{Axis, Histogram, HistogramPlan, Transform, fill, types};
+use nyssa_data::view::Aliases;
 use nyssa_jobs::open::stored_aliases;
 use nyssa_root::{Error, Result};
 use pyo3::prelude::*;
@@ -11,7 +12,7 @@ use crate::buffer::Buffer;
 use crate::dataset::Dataset;
 use crate::job::Job;
 
-/// An axis, from a `nyssa.read.filling.FillAxis`.
+/// An axis, from a `nyssa.plotting.axes.FillAxis`.
 #[derive(FromPyObject)]
 pub(crate) struct FillAxis {
     kind: String,
@@ -48,7 +49,7 @@ impl FillAxis {
     }
 }
 
-/// A histogram that is requested, from a `nyssa.read.filling.FillPlan`.
+/// A histogram that is requested, from a `nyssa.plotting.axes.FillPlan`.
 #[derive(FromPyObject)]
 pub(crate) struct FillPlan {
     expressions: Vec<String>,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use nyssa_jobs::open::{files, open_path};
+use nyssa_jobs::open::{files_of, open_path};
 use nyssa_jobs::skim::{SkimOptions, skim as core_skim};
 use pyo3::prelude::*;
 
@@ -33,10 +33,8 @@ pub(crate) fn skim<'py>(
             .collect::<nyssa_root::Result<_>>()?;
         options.entries = keywords.entries(|| {
             let mut total = 0u64;
-            for input in &inputs {
-                for file in files(input)? {
-                    total = total.saturating_add(open_path(&file)?.num_entries());
-                }
+            for file in files_of(&inputs)? {
+                total = total.saturating_add(open_path(&file)?.num_entries());
             }
             Ok(total)
         })?;

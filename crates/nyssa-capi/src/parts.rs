@@ -96,7 +96,7 @@ pub(crate) unsafe fn check_schema(schema: &FFI_ArrowSchema) -> Result<()> {
 }
 
 impl SchemaParts {
-    /// Checks a schema and those below it, down to `depth`. Returns its format, and the number of its children.
+    /// Checks a schema and the schemas below it, down to `depth`. Returns its format, and the number of its children.
     ///
     /// # Safety
     /// Pointers in the schema that are not null are as the interface says.

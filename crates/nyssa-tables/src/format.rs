@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use nyssa_data::dataset::Format;
 use nyssa_io::Source;
 use nyssa_root::error::Result;
@@ -22,8 +23,17 @@ pub(crate) const CONTINUATION: [u8; 4] = [0xff; 4];
 /// # Errors
 /// `Io` if the source cannot be read.
 pub fn format_of_source(source: &Arc<dyn Source>) -> Result<Option<Format>> {
-    let first = read_one(source, 0..source.size().min(ARROW.len() as u64))?;
-    Ok(match &first[..] {
+    Ok(format_of(&first_bytes(source)?))
+}
+
+/// Returns the bytes of a source that tell its format.
+pub(crate) fn first_bytes(source: &Arc<dyn Source>) -> Result<Bytes> {
+    read_one(source, 0..source.size().min(ARROW.len() as u64))
+}
+
+/// Returns the format of a table with these first bytes. Returns `None` if they are of no table.
+pub(crate) fn format_of(first: &[u8]) -> Option<Format> {
+    match first {
         bytes if bytes.starts_with(PARQUET) || bytes.starts_with(ENCRYPTED) => {
             Some(Format::Parquet)
         }
@@ -31,7 +41,7 @@ pub fn format_of_source(source: &Arc<dyn Source>) -> Result<Option<Format>> {
             Some(Format::Arrow)
         }
         _ => None,
-    })
+    }
 }
 
 /// Returns the format of tables that the name of a file means: `.parquet`, or `.arrow`, `.feather`, `.ipc`, `.arrows`.

@@ -7,7 +7,7 @@
 //! writer · output   what both writers share: options, reports, bytes to a sink
 //! metadata          what tables keep of TTrees and RNTuples
 //! shown · written   the types of files -> the types of nyssa · the types of nyssa -> the types of files
-//! columns           which columns a table shows, and reads by name
+//! table · columns   an open table as a dataset · which columns it shows, and finds by name
 //! guard · format    errors and panics of the libraries · which format a file has
 //! ```
 //!
@@ -25,6 +25,7 @@ mod open;
 mod output;
 mod parquet;
 mod shown;
+mod table;
 mod writer;
 mod written;
 

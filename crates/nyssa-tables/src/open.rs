@@ -6,7 +6,7 @@ use nyssa_data::dataset::{AnyDataset, Format};
 use nyssa_io::Source;
 use nyssa_root::error::{Error, Result, ResultExt};
 
-use crate::format::{ENCRYPTED, format_of_source};
+use crate::format::{ENCRYPTED, first_bytes, format_of};
 use crate::{ipc, parquet};
 
 /// Opens the table in a source. Returns `None` if the source is no table.
@@ -14,15 +14,13 @@ use crate::{ipc, parquet};
 /// # Errors
 /// `OutOfSpecification` for a damaged table; `Unsupported` for an encrypted one; `Io` if the source cannot be read.
 pub fn open(source: &Arc<dyn Source>) -> Result<Option<AnyDataset>> {
-    let opened = match format_of_source(source)? {
-        Some(Format::Parquet) => {
-            let first = nyssa_root::fetch::read_one(source, 0..4)?;
-            match first.starts_with(ENCRYPTED) {
-                true => Err(Error::unsupported("the Parquet file is encrypted: decrypt it first")),
-                false => parquet::read::Reader::open(source).map(|it| Arc::new(it) as AnyDataset),
-            }
+    let first = first_bytes(source)?;
+    let opened = match format_of(&first) {
+        Some(Format::Parquet) if first.starts_with(ENCRYPTED) => {
+            Err(Error::unsupported("the Parquet file is encrypted: decrypt it first"))
         }
-        Some(_) => ipc::read::Reader::open(source).map(|it| Arc::new(it) as AnyDataset),
+        Some(Format::Parquet) => parquet::read::open(source).map(|it| Arc::new(it) as AnyDataset),
+        Some(_) => ipc::read::open(source).map(|it| Arc::new(it) as AnyDataset),
         None => return Ok(None),
     };
     opened.map(Some).in_file(source.name())

@@ -10,7 +10,7 @@ use nyssa_jobs::convert::{ConvertReport, Direction};
 use nyssa_jobs::merge::{MergeOptions, MergeReport};
 use nyssa_jobs::open::{Opened, find_dataset, split_path};
 use nyssa_jobs::rewrite::{RewriteOptions, RewriteReport};
-use nyssa_jobs::skim::{SkimOptions, SkimReport, convert_table};
+use nyssa_jobs::skim::{SkimOptions, SkimReport, convert_table, has_table};
 use nyssa_jobs::tune::inspect::Inspection;
 use nyssa_jobs::verify::VerifyReport;
 use nyssa_root::rootfile::RootFile;
@@ -48,8 +48,8 @@ pub fn convert<D: Direction>(
     context: &Context,
 ) -> Result<Vec<ConvertReport>> {
     let output = output.as_ref();
-    if let Some(report) = convert_table(input, output, None, options, context)? {
-        return Ok(vec![report]);
+    if has_table(input, output, None) {
+        return Ok(vec![convert_table(input, output, None, options, context)?]);
     }
     let (file, object) = root_file(input)?;
     match object {

@@ -107,7 +107,7 @@ class CampaignReport(Report):
     notes: list[CampaignNote]
     bad: list[BadData]
     """What is missing or damaged in the inputs, and was left out: of all outputs of the campaign,
-    also of those that were complete before this run."""
+    also of outputs that were complete before this run."""
 
     def _parts(self) -> Iterator[str | Table]:
         yield table_of_datasets(self.datasets)
@@ -180,7 +180,7 @@ def summary(records: Iterable[Record], made: set[str], seconds: float) -> Campai
 
 
 def _notes(records: Iterable[Record]) -> list[CampaignNote]:
-    """Return the notes, except those on data that are reported as missing or damaged."""
+    """Return the notes, except notes on data that are reported as missing or damaged."""
     counted = Counter(
         note
         for record in records

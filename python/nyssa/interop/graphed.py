@@ -74,12 +74,14 @@ def graphed(
         from graphed.awkward import AwkwardForm
     except ImportError:
         raise ArgumentError('nyssa.graphed needs graphed: pip install "graphed[awkward]"') from None
-    sources = [item for item in expand(files) if not isinstance(item, Dataset)]
-    if len(sources) < len(expand(files)):
-        raise ArgumentError("graphed needs files: give paths, not open datasets")
-    form, union = form_of([os.fspath(item) for item in sources], schema, filter_name)
+    sources = []
+    for item in expand(files):
+        if isinstance(item, Dataset):
+            raise ArgumentError("graphed needs files: give paths, not open datasets")
+        sources.append(os.fspath(item))
+    form, union = form_of(sources, schema, filter_name)
     reader = PartitionReader(form, form, threads_of(threads) or 1, union=union)
-    places = tuple(_place(os.fspath(item)) for item in sources)
+    places = tuple(map(_place, sources))
     tracer = form.length_zero_array(highlevel=False).to_typetracer(forget_length=True)
     return session.source(
         name,

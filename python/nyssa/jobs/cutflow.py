@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nyssa.show.table import Table, count, html, share, text
+from nyssa.show.table import Parts, Table, count, share
 
 if TYPE_CHECKING:
     import hist
@@ -22,7 +22,7 @@ class Cut(NamedTuple):
     entries: int
 
 
-class CutFlow(Sequence[Cut]):
+class CutFlow(Parts, Sequence[Cut]):
     """The entries that are left after each cut of a skim. The first row has all entries.
 
     It prints as a table.
@@ -58,25 +58,17 @@ class CutFlow(Sequence[Cut]):
         made: hist.Hist[Any] = filled
         return made
 
-    def __str__(self) -> str:
-        return text([self._table()])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html([self._table()])
-
-    def _table(self) -> Table:
+    def _parts(self) -> Iterator[str | Table]:
         rows: list[list[str]] = []
         first = before = self._rows[0].entries
         for row in self._rows:
             shares = (share(row.entries, first), share(row.entries, before))
             rows.append([row.name, count(row.entries), *shares])
             before = row.entries
-        return Table(["cut", ">entries", ">of all", ">of the last"], rows)
+        yield Table(["cut", ">entries", ">of all", ">of the last"], rows)
 
 
-class SkimReport(dict[str, Any]):
+class SkimReport(Parts, dict[str, Any]):
     """The report of a skim, as ``nyssa skim --json`` prints it.
 
     ``"entries"`` of ``"input_entries"`` were written, in the ``"columns"``. ``"skipped"`` are
@@ -91,21 +83,15 @@ class SkimReport(dict[str, Any]):
         first = Cut("all entries", "", self["input_entries"])
         return CutFlow([first, *(Cut(row["name"], row["cut"], row["entries"]) for row in rows)])
 
-    def _parts(self) -> list[str | Table]:
+    def _parts(self) -> Iterator[str | Table]:
         written = f"{self['output']}:{self['ntuple']} ({self['format']})"
         entries = f"{count(self['entries'])} of {count(self['input_entries'])} entries"
-        lines: list[str | Table] = [f"{written}: {entries}, {len(self['columns'])} columns"]
-        lines.append(self.cutflow._table())
-        lines += [f"left out {item['name']}: {item['reason']}" for item in self["skipped"]]
+        yield f"{written}: {entries}, {len(self['columns'])} columns"
+        yield from self.cutflow._parts()
+        yield from (f"left out {item['name']}: {item['reason']}" for item in self["skipped"])
         if self["left_out"]:
-            lines.append(f"not copied: {', '.join(self['left_out'])}")
-        return lines + [f"note: {note}" for note in self["notes"]]
-
-    def __str__(self) -> str:
-        return text(self._parts())
+            yield f"not copied: {', '.join(self['left_out'])}"
+        yield from (f"note: {note}" for note in self["notes"])
 
     def __repr__(self) -> str:
         return f"<SkimReport {self}>"
-
-    def _repr_html_(self) -> str:
-        return html(self._parts())

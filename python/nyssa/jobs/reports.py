@@ -9,7 +9,7 @@ from typing import Literal
 from typing_extensions import NotRequired, TypedDict
 
 from nyssa.jobs.shown import table_of_files
-from nyssa.show.table import Table, html, text
+from nyssa.show.table import Parts, Table
 
 __all__ = [
     "BadInput",
@@ -289,7 +289,7 @@ class ConvertedTotal(TypedDict):
     megabytes_per_second: float
 
 
-class ConvertedFiles(list[ConvertedFile]):
+class ConvertedFiles(Parts, list[ConvertedFile]):
     """What became of each of many files, and the sums over them (`total`)."""
 
     total: ConvertedTotal
@@ -300,11 +300,3 @@ class ConvertedFiles(list[ConvertedFile]):
 
     def _parts(self) -> Iterator[str | Table]:
         return table_of_files(self, self.total)
-
-    def __repr__(self) -> str:
-        """Return a table of the files, and the sums."""
-        return text(self._parts())
-
-    def _repr_html_(self) -> str:
-        """Return the table as HTML, for notebooks."""
-        return html(self._parts())

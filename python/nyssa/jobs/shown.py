@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
-from nyssa.show.table import Table, count, html, ratio, size, text
+from nyssa.show.table import Parts, Table, count, ratio, size
 
 __all__ = ["ShownDigests", "ShownReport", "ShownReports", "shown", "table_of_files"]
 
@@ -17,23 +17,8 @@ _ROWS = 20
 
 
 # Reports are JSON, which has no narrower type than `Any`.
-class _Shown(dict[str, Any]):
-    """A report that is a dict, and is shown as a table."""
-
-    def _parts(self) -> Iterator[str | Table]:
-        raise NotImplementedError
-
-    def __repr__(self) -> str:
-        """Return the table as text; ``dict(report)`` shows all items."""
-        return text(self._parts())
-
-    def __str__(self) -> str:
-        """Return the same."""
-        return repr(self)
-
-    def _repr_html_(self) -> str:
-        """Return the table as HTML, for notebooks."""
-        return html(self._parts())
+class _Shown(Parts, dict[str, Any]):
+    """A report that is a dict, and is shown as a table. ``dict(report)`` shows all items."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return how pickle makes it again."""
@@ -66,7 +51,7 @@ class ShownDigests(_Shown):
         yield f"{self['hash']}; a dict of {len(self)} items, which dict(report) shows"
 
 
-class ShownReports(list[ShownReport]):
+class ShownReports(Parts, list[ShownReport]):
     """The reports of a job on several datasets: a list, which is shown as a table."""
 
     def _parts(self) -> Iterator[str | Table]:
@@ -75,14 +60,6 @@ class ShownReports(list[ShownReport]):
         for report in self[:_ROWS]:
             yield from _remarks(report, f"{report.get('output')}: ")
         yield f"a list of {count(len(self))} dicts"
-
-    def __repr__(self) -> str:
-        """Return the table as text."""
-        return text(self._parts())
-
-    def _repr_html_(self) -> str:
-        """Return the table as HTML, for notebooks."""
-        return html(self._parts())
 
 
 def shown(report: _T) -> _T:

@@ -83,7 +83,7 @@ def skim(
     cut
         Which entries to write: an expression, several, or a dict of names and expressions. An entry
         must pass all of them. The report has the number of entries after each; see
-        `SkimReport.cutflow`. ``docs/reading.md`` explains the language.
+        `SkimReport.cutflow`. ``docs/expressions.md`` explains the language.
     define
         New columns: names and expressions, which may use each other and the aliases of a TTree.
     exclude

@@ -34,7 +34,7 @@ def page(histogram: Histogram) -> str:
     return html(lines) + _picture(histogram, axes, values)
 
 
-# Axes are those of the histogram; the test of the picture reads its numbers: `Any`.
+# Axes are the axes of the histogram; the test of the picture reads its numbers: `Any`.
 def _picture(histogram: Histogram, axes: Any, values: Any) -> str:
     titles = [str(axis.title) for axis in axes]
     if 0 in values.shape:

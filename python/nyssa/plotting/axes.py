@@ -1,4 +1,4 @@
-"""Makes the axes of the core of those of boost-histogram and hist."""
+"""Makes the axes of the core of the axes of boost-histogram and hist."""
 
 from __future__ import annotations
 

@@ -251,7 +251,7 @@ class Drawing:
         return self.text()
 
     def __repr__(self) -> str:
-        """Return the same, so that shells show the picture."""
+        """Return the text, so that shells show the picture."""
         return self.text()
 
     def _repr_html_(self) -> str:

@@ -117,8 +117,8 @@ def histograms(
     -------
     dict
         A ``hist.Hist`` for each name, or a ``boost_histogram.Histogram`` where hist is not
-        installed. With several cuts, a dict of these for each region. The bins are those that
-        ``fill`` of boost-histogram finds: NaN is in the overflow. Missing values are in no bin.
+        installed. With several cuts, a dict of these for each region. ``fill`` of
+        boost-histogram finds equal bins: NaN is in the overflow. Missing values are in no bin.
         Numbers of values are exact; sums of weights may differ in their last bits with the number
         of threads.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-from nyssa.show.table import Table, html, text
+from nyssa.show.table import Parts
 
 __all__ = ["Report"]
 
@@ -16,7 +16,7 @@ R = TypeVar("R", bound="Report")
 
 
 @dataclass(frozen=True, repr=False)
-class Report:
+class Report(Parts):
     """The base of all reports that are dataclasses."""
 
     # JSON has no narrower type than `Any`.
@@ -30,22 +30,6 @@ class Report:
         """Return the report with the values that the core gives."""
         report: R = _made(cls, values)
         return report
-
-    def _parts(self) -> Iterator[str | Table]:
-        """Return the lines and tables that people see."""
-        raise NotImplementedError
-
-    def __str__(self) -> str:
-        """Return the report as text: lines and tables."""
-        return text(self._parts())
-
-    def __repr__(self) -> str:
-        """Return the same, so that shells show the report."""
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        """Return the report as HTML, for notebooks."""
-        return html(self._parts())
 
 
 def _made(kind: Any, value: Any) -> Any:

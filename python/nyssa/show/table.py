@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-__all__ = ["Table", "count", "html", "ratio", "share", "size", "text"]
+__all__ = ["Parts", "Table", "count", "html", "ratio", "share", "size", "text"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,26 @@ class Table:
 
         rows = "".join(line("td", row) for row in self.rows)
         return f"<table><thead>{line('th', names)}</thead><tbody>{rows}</tbody></table>"
+
+
+class Parts:
+    """The base of objects that shells and notebooks show as lines and tables."""
+
+    def _parts(self) -> Iterator[str | Table]:
+        """Return the lines and tables that people see."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        """Return the lines and tables as text."""
+        return text(self._parts())
+
+    def __repr__(self) -> str:
+        """Return the text, so that shells show it."""
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        """Return the lines and tables as HTML, for notebooks."""
+        return html(self._parts())
 
 
 def text(parts: Iterable[str | Table]) -> str:

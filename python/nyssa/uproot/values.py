@@ -191,7 +191,7 @@ def awkward(array: ak.Array, kind: str, classes: Classes, tree: bool) -> ak.Arra
 
 
 def _own(layout: Content) -> Content:
-    """Return an array whose numbers can be written to, as uproot's; those of nyssa are shared."""
+    """Return an array whose numbers can be written to, as uproot's; arrays of nyssa are shared."""
     if isinstance(layout, NumpyArray):
         data = layout.data
         shared = isinstance(data, np.ndarray) and not data.flags.writeable

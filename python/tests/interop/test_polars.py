@@ -12,6 +12,7 @@ import pytest
 import uproot
 
 import nyssa
+from support.written import write_clusters
 
 pl = pytest.importorskip("polars")
 
@@ -36,13 +37,7 @@ def columns() -> dict[str, np.ndarray[Any, Any]]:
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a file of uproot."""
-    path = tmp_path_factory.mktemp("polars") / "tree.root"
-    with uproot.recreate(path) as file:
-        data = columns()
-        file.mktree("Events", {name: array.dtype for name, array in data.items()})
-        for start in range(0, ENTRIES, 5000):
-            file["Events"].extend({k: v[start : start + 5000] for k, v in data.items()})
-    return path
+    return write_clusters(tmp_path_factory.mktemp("polars") / "tree.root", columns(), 5000)
 
 
 c = pl.col

@@ -26,6 +26,15 @@ def write_both(path: Path, arrays: Mapping[str, Any], level: int) -> Path:
     return path
 
 
+def write_clusters(path: Path, columns: Mapping[str, Any], entries: int) -> Path:
+    """Write arrays of NumPy as ``Events``, with so many entries in each basket."""
+    with uproot.recreate(path) as file:
+        tree = file.mktree("Events", {name: array.dtype for name, array in columns.items()})
+        for start in range(0, max(map(len, columns.values())), entries):
+            tree.extend({name: each[start : start + entries] for name, each in columns.items()})
+    return path
+
+
 def write_baskets(path: Path) -> Path:
     """Write ``tree`` with the branches ``x0`` to ``x3``, each of several baskets."""
     random = np.random.default_rng(1)

@@ -76,7 +76,7 @@ namespace detail {
 // Rules of versions begin below this version, so that they can be looked up.
 constexpr uint32_t most_versions = 64;
 
-// Says whether a class has rules of versions; the macro declares it for those that do. Without them, none is looked up.
+// Says whether a class has rules of versions; the macro declares it for classes that have rules. Without rules, none is looked up.
 template <class T> struct Of {};
 template <class T> std::false_type has_version_rules(Of<T>);
 

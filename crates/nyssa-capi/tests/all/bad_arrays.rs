@@ -10,7 +10,7 @@ use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::*;
 use nyssa_capi::*;
 
-use crate::support::{c, said, works};
+use crate::support::{begun, c, said};
 
 /// An `ArrowArray`, as the interface defines it.
 #[repr(C)]
@@ -72,19 +72,9 @@ fn columns() -> StructArray {
 /// Runs `with` on a table of an unfinished file.
 fn with_table(with: impl FnOnce(*const nyssa_writer, *const nyssa_table)) {
     let folder = tempfile::tempdir().unwrap();
-    let path = c(folder.path().join("out.root").to_str().unwrap());
-    let (name, definitions) = (c("Events"), c(r#"{"fields": {"x": "float"}}"#));
-    // SAFETY: the texts live, and the places are places.
-    unsafe {
-        let (mut writer, mut table) = (null_mut(), null_mut());
-        works(|error| nyssa_create(path.as_ptr(), null(), null(), &mut writer, error));
-        works(|error| {
-            let (name, definitions) = (name.as_ptr(), definitions.as_ptr());
-            nyssa_writer_table(writer, name, null(), definitions, null(), &mut table, error)
-        });
-        with(writer, table);
-        nyssa_close(writer.cast());
-    }
+    let (writer, table) = begun(folder.path());
+    with(writer, table);
+    nyssa_close(writer.cast());
 }
 
 /// Returns the error of filling with the columns after `damage`, which gets the array of a column and all of them.

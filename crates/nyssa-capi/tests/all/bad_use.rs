@@ -6,7 +6,7 @@ use std::ptr::{null, null_mut};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use nyssa_capi::*;
 
-use crate::support::{c, data, open, said, text, works};
+use crate::support::{begun, c, data, open, said, text, works};
 
 #[test]
 fn null_is_an_error() {
@@ -145,16 +145,9 @@ fn work_can_be_cancelled_and_observed() {
 fn a_wrong_array_is_an_error_and_is_released() {
     use arrow_array::{Array, Int32Array, StructArray};
     let folder = tempfile::tempdir().unwrap();
-    let path = c(folder.path().join("out.root").to_str().unwrap());
-    let (name, definitions) = (c("Events"), c(r#"{"fields": {"x": "float"}}"#));
-    // SAFETY: the texts live, and the places are places.
+    let (writer, table) = begun(folder.path());
+    // SAFETY: the writer, the table, the array and the schema live.
     unsafe {
-        let (mut writer, mut table) = (null_mut(), null_mut());
-        works(|error| nyssa_create(path.as_ptr(), null(), null(), &mut writer, error));
-        works(|error| {
-            let (name, definitions) = (name.as_ptr(), definitions.as_ptr());
-            nyssa_writer_table(writer, name, null(), definitions, null(), &mut table, error)
-        });
         let numbers: arrow_array::ArrayRef = std::sync::Arc::new(Int32Array::from(vec![1, 2]));
         let record = StructArray::try_from(vec![("y", numbers)]).unwrap();
         let (mut array, schema) = arrow_array::ffi::to_ffi(&record.to_data()).unwrap();

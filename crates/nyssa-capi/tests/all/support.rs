@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString, c_char};
 use std::path::{Path, PathBuf};
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 
 use nyssa_capi::*;
 
@@ -52,6 +52,22 @@ pub fn text(call: impl FnOnce(*mut *mut c_char, *mut *mut nyssa_error) -> nyssa_
         nyssa_text_free(text);
         owned
     }
+}
+
+/// Begins an RNTuple "Events" with a field `x` of type `float`. The writer has to be closed.
+pub fn begun(folder: &Path) -> (*mut nyssa_writer, *mut nyssa_table) {
+    let path = c(folder.join("out.root").to_str().unwrap());
+    let (name, definitions) = (c("Events"), c(r#"{"fields": {"x": "float"}}"#));
+    let (mut writer, mut table) = (null_mut(), null_mut());
+    // SAFETY: the texts live, and the places are places.
+    unsafe {
+        works(|error| nyssa_create(path.as_ptr(), null(), null(), &mut writer, error));
+        works(|error| {
+            let (name, definitions) = (name.as_ptr(), definitions.as_ptr());
+            nyssa_writer_table(writer, name, null(), definitions, null(), &mut table, error)
+        });
+    }
+    (writer, table)
 }
 
 /// Opens a dataset.

@@ -10,7 +10,7 @@ use nyssa_jobs::convert::{
     StreamerFieldReport, To, ToRNTuple, ToTTree,
 };
 use nyssa_jobs::open;
-use nyssa_jobs::skim::convert_table;
+use nyssa_jobs::skim::{convert_table, has_table};
 use nyssa_root::Kind;
 
 use crate::app::App;
@@ -161,10 +161,11 @@ fn run_with<D: Direction>(
     let output = Path::new(output);
     let context = app.context()?;
     check_output(output)?;
-    let (bar, shown) = app.progress(&context, "converting");
-    let table = convert_table(input, output, to, options, &shown);
-    drop(bar);
-    if let Some(report) = table.map_err(|error| explain(error.into()))? {
+    if has_table(input, output, to) {
+        let (bar, shown) = app.progress(&context, "converting");
+        let report = convert_table(input, output, to, options, &shown);
+        drop(bar);
+        let report = report.map_err(|error| explain(error.into()))?;
         let file = create_text(args.report.as_deref(), options.output().force)?;
         return show(args, &[report], file, app);
     }

@@ -196,7 +196,7 @@ fn both(left: &Value, right: &Value) -> Option<Vec<bool>> {
 }
 
 /// Returns the type of a function of real numbers. As in NumPy, it has single precision also for integers of 16 bits;
-/// those of 8 bits have half precision in NumPy, and single precision here.
+/// integers of 8 bits have half precision in NumPy, and single precision here.
 fn function_type(left: &Value, right: &Value) -> Number {
     let single = left.is_narrow() && right.is_narrow() && !(left.constant && right.constant);
     if single { Number::Float32 } else { Number::Float64 }

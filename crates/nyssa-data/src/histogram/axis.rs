@@ -1,4 +1,4 @@
-//! Defines [`Axis`], which finds the bin of each value. The bins are those of boost-histogram, to the last bit.
+//! Defines [`Axis`], which finds the bin of each value. boost-histogram finds equal bins, to the last bit.
 
 use std::collections::HashMap;
 

@@ -32,12 +32,13 @@ use rayon::prelude::*;
 
 pub use axis::{Axis, MAX_CATEGORIES, Transform};
 pub use contents::Histogram;
-pub use prepared::{Aliases, HistogramPlan, types};
+pub use prepared::{HistogramPlan, types};
 pub use statistics::Statistics;
 
-use crate::dataset::steps::{Finish, InputPart, Parts, StepSize, Steps};
-use crate::dataset::{AnyDataset, LeftOut};
+use crate::dataset::AnyDataset;
+use crate::dataset::steps::{Finish, InputPart, StepSize, Steps};
 use crate::heuristics::histogram;
+use crate::view::Aliases;
 use prepared::Prepared;
 
 /// The columns of some entries, and the number of these entries.
@@ -85,16 +86,7 @@ pub fn fill(
 
 /// Reads the columns step by step.
 fn steps(dataset: &AnyDataset, names: Vec<String>) -> Steps<Columns> {
-    let part = InputPart {
-        dataset: Arc::clone(dataset),
-        entries: 0..dataset.num_entries(),
-        origin: 0,
-        file: dataset.file().into(),
-        shown: None,
-    };
-    let parts: Parts = Arc::new(move |number: usize, _: &[LeftOut], _: &Context| {
-        Ok((number == 0).then(|| part.clone()))
-    });
+    let parts = InputPart::new(dataset, 0..dataset.num_entries()).alone();
     let finish: Finish<Columns> =
         Arc::new(|_: &[FieldRef], arrays: Vec<ArrayRef>, rows: u64, _: &Context| {
             Ok(((arrays, to_usize(rows, "a number of entries")?), 0))

@@ -11,7 +11,7 @@ use super::contents::Histogram;
 use super::values::{check_weight, leaf_type};
 use crate::cut::{Cut, Formula};
 use crate::dataset::{Dataset, fields};
-use crate::view::{Computed, Query};
+use crate::view::{Aliases, Computed, Query};
 
 /// A histogram that is requested.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,9 +29,6 @@ pub struct HistogramPlan {
     /// Whether the values of each axis are summed up.
     pub statistics: bool,
 }
-
-/// Names and formulas of aliases.
-pub type Aliases = Vec<(String, String)>;
 
 /// A column, or a formula of columns. Columns are numbers in [`Prepared::columns`].
 #[derive(Debug)]
@@ -154,25 +151,19 @@ impl Prepared {
         let mut cuts: Vec<Option<&str>> = Vec::new();
         let mut groups: Vec<Group> = Vec::new();
         for (number, plan) in plans.iter().enumerate() {
-            let cut = plan.cut.as_deref();
-            let group = cuts.iter().position(|known| *known == cut);
-            let group = match group {
-                Some(group) => group,
-                None => {
-                    let cut = cut.map(|text| parse(dataset, text, aliases, stored)).transpose()?;
-                    let cut = cut.flatten().map(|cut| {
-                        let columns = cut.fields().iter().map(|name| expressions.column(name));
-                        let columns = columns.collect();
-                        (cut, columns)
-                    });
-                    groups.push(Group { cut, columns: Vec::new(), plans: Vec::new() });
-                    groups.len() - 1
-                }
-            };
-            if group == cuts.len() {
-                cuts.push(cut);
+            let text = plan.cut.as_deref();
+            if let Some(known) = cuts.iter().position(|known| *known == text) {
+                groups[known].plans.push(number);
+                continue;
             }
-            groups[group].plans.push(number);
+            let cut = text.map(|text| parse(dataset, text, aliases, stored)).transpose()?;
+            let cut = cut.flatten().map(|cut| {
+                let columns = cut.fields().iter().map(|name| expressions.column(name));
+                let columns = columns.collect();
+                (cut, columns)
+            });
+            cuts.push(text);
+            groups.push(Group { cut, columns: Vec::new(), plans: vec![number] });
         }
         for group in &mut groups {
             let numbers = group.plans.iter().flat_map(|&plan| {

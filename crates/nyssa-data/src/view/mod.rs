@@ -105,7 +105,7 @@ pub use chain::{Chain, ChainOptions, Link, MAX_OPEN};
 pub use computed::Computed;
 pub use join::{Join, Right};
 pub use projection::Projection;
-pub use query::{Query, QueryResult};
+pub use query::{Aliases, Query, QueryResult};
 pub use rules::{ReadRule, RuleFunction, TargetMember, WithRules};
 pub use selected::{Selected, SelectedRange};
 pub use slice::Slice;

@@ -12,7 +12,7 @@ use crate::cut::{Cut, Formula};
 use crate::dataset::{AnyDataset, Dataset, glob};
 
 /// Names and formulas of aliases.
-type Aliases = Vec<(String, String)>;
+pub type Aliases = Vec<(String, String)>;
 
 /// Expressions and cuts, with their aliases replaced.
 #[derive(Clone, Debug, Default)]
@@ -42,7 +42,8 @@ impl Query {
     /// Finds the expressions as [`Query::new`] does, for several cuts, which an entry must all pass.
     ///
     /// # Errors
-    /// The errors of [`Query::new`].
+    /// `InvalidArgument` for text that does not parse, with its place; `NotFound` for unknown names; an error if
+    /// `stored` fails.
     pub fn with_cuts(
         dataset: &dyn Dataset,
         names: &[String],

@@ -198,7 +198,8 @@ impl<D: Deref<Target: Dataset>> Selected<D> {
     /// entries that pass each cut and all cuts before it.
     ///
     /// # Errors
-    /// The errors of [`Selected::passing`].
+    /// `NotFound`, `Unsupported` and `InvalidArgument` for a cut that does not fit the columns; an error if the
+    /// columns cannot be read.
     pub fn passing_all(
         inner: D,
         cuts: &[Cut],

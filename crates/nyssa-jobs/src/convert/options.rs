@@ -204,13 +204,10 @@ impl ToTTree {
     /// `InvalidArgument` for a glob that does not parse.
     pub(super) fn tree_options(&self) -> Result<TreeWriteOptions> {
         let Self { baskets, counters, leaf_lists, vectors, .. } = self;
-        let default = TreeWriteOptions::default();
+        let default = baskets.write_options();
         let options = TreeWriteOptions {
             compression: self.output.compression(),
             effort: self.output.effort(),
-            basket_size: baskets.basket_size().unwrap_or(default.basket_size),
-            auto_flush: baskets.auto_flush().unwrap_or(default.auto_flush),
-            branches: baskets.branch_options.clone(),
             split_level: self.split_level.unwrap_or(default.split_level),
             ..default
         };

@@ -75,15 +75,12 @@ impl TreeFillOptions {
             Some(choice) => (choice.compression, choice.effort(self.effort)),
             None => (file.compression, self.effort.unwrap_or(file.effort)),
         };
-        let default = TreeWriteOptions::default();
+        let default = self.baskets.write_options();
         let options = TreeWriteOptions {
             title: self.title,
             compression,
             effort,
-            basket_size: self.baskets.basket_size().unwrap_or(default.basket_size),
-            auto_flush: self.baskets.auto_flush().unwrap_or(default.auto_flush),
             optimize_baskets: self.optimize_baskets.unwrap_or(default.optimize_baskets),
-            branches: self.baskets.branch_options,
             aliases: self.aliases,
             user_info: self.user_info,
             split_level: self.split_level.unwrap_or(default.split_level),

@@ -5,6 +5,7 @@ use std::time::Instant;
 use nyssa_rntuple::choose::ColumnReport;
 use nyssa_rntuple::write;
 use nyssa_root::Context;
+use nyssa_ttree::write::TreeReport;
 use serde::Serialize;
 
 use super::run::Finished;
@@ -97,6 +98,17 @@ impl Written {
         self.output_bytes = finished.bytes;
         self.peak_memory_bytes = finished.peak_memory_bytes;
         self.process = finished.process.clone();
+    }
+}
+
+/// Returns the totals of a TTree as the totals of an RNTuple are.
+pub(crate) fn of_tree(written: &TreeReport) -> write::WriteReport {
+    write::WriteReport {
+        entries: written.entries,
+        clusters: written.clusters,
+        uncompressed_bytes: written.tot_bytes,
+        compressed_bytes: written.zip_bytes,
+        ..write::WriteReport::default()
     }
 }
 

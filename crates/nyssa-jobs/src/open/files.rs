@@ -27,6 +27,15 @@ pub fn files(argument: &str) -> Result<Vec<String>> {
     expand(argument, false)
 }
 
+/// Expands several arguments, each as [`files`] does.
+///
+/// # Errors
+/// The errors of [`files`].
+pub fn files_of(arguments: &[String]) -> Result<Vec<String>> {
+    let each = arguments.iter().map(|argument| files(argument));
+    Ok(each.collect::<Result<Vec<_>>>()?.concat())
+}
+
 /// Expands an argument to arguments that each name one file. Returns no files for a glob or folder without files.
 ///
 /// # Errors

@@ -18,12 +18,13 @@ use nyssa_root::error::{Error, Kind, Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 
 pub use datasets::Datasets;
-pub use files::{files, matching_files};
+pub use files::{files, files_of, matching_files};
 pub use friends::open_with_friends;
 pub use opened::{Opened, path_of};
 pub use options::GivenOpenOptions;
 pub(crate) use path::join;
 pub use path::split_path;
+pub(crate) use path::without_cycle;
 pub use relations::{open_again, relations, relations_of, stored_aliases};
 
 /// The classes of TTrees that nyssa reads.

@@ -21,6 +21,11 @@ pub fn split_path(path: &str) -> (Cow<'_, str>, Option<&str>) {
     }
 }
 
+/// Returns the path of an object without its cycle.
+pub(crate) fn without_cycle(path: &str) -> &str {
+    path.split(';').next().unwrap_or(path)
+}
+
 /// Splits a path, or a URL whose query comes before the object.
 fn split(path: &str) -> (&str, Option<&str>) {
     let is_url = nyssa_io::is_url(path);

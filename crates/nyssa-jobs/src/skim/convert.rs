@@ -14,7 +14,7 @@ use crate::job::Reencoded;
 use crate::job::given::{flags, given};
 use crate::open::split_path;
 
-/// The options of a conversion that have a meaning for tables, besides those that say how the output is stored.
+/// The options of a conversion that have a meaning for tables, besides the options that say how the output is stored.
 const SHARED: [&str; 10] = [
     "include",
     "exclude",
@@ -28,21 +28,20 @@ const SHARED: [&str; 10] = [
     "reproducible",
 ];
 
-/// Converts a dataset to a table, or a table to an RNTuple or TTree. `to` is the format of the output if the user names
-/// it. Returns `None` if neither the input nor the output is a table: then it is a conversion between TTrees and RNTuples.
+/// Converts a dataset to a table, or a table to an RNTuple or TTree, where [`has_table`] is true. `to` is the format of the
+/// output if the user names it.
 ///
 /// # Errors
-/// The errors of [`skim`]; `InvalidArgument` for options that tables do not have.
+/// `InvalidArgument` for options that tables do not have, and for an output that is not allowed; `NotFound` for the input
+/// and for columns; `Unsupported` with a list of all columns that cannot be written; `Cancelled`; an error if the input is
+/// damaged or cannot be read.
 pub fn convert_table<D: Direction>(
     input: &str,
     output: &Path,
     to: Option<To>,
     options: &D,
     context: &Context,
-) -> Result<Option<ConvertReport>> {
-    if !has_table(input, output, to) {
-        return Ok(None);
-    }
+) -> Result<ConvertReport> {
     let named = format_of_name(output).and_then(To::of_format);
     let format = to.or(match (named, D::TO) {
         (Some(named), To::RNTuple) => Some(named),
@@ -50,10 +49,11 @@ pub fn convert_table<D: Direction>(
     });
     let options = by_table(options, format)?;
     let report = skim(&[input.to_owned()], output, &options, context)?;
-    Ok(Some(report_of(report)))
+    Ok(report_of(report))
 }
 
-/// Returns whether the input or the output of a conversion is a table.
+/// Returns whether the input or the output of a conversion is a table. Otherwise it is a conversion between TTrees and
+/// RNTuples. An input whose name does not end in `.root` is opened.
 pub fn has_table(input: &str, output: &Path, to: Option<To>) -> bool {
     matches!(to, Some(To::Parquet | To::Arrow))
         || format_of_name(output).is_some()

@@ -1,7 +1,6 @@
 //! Opens the inputs of a skim.
 
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use nyssa_data::dataset::{AnyDataset, Format};
@@ -26,23 +25,19 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Opens the datasets that arguments name.
+    /// Opens the datasets of files.
     ///
     /// # Errors
     /// `NotFound` for a file or dataset; `InvalidArgument` for a range beyond the entries, and for files with other
     /// columns; an error if a file is damaged or cannot be read.
     pub(super) fn open(
-        arguments: &[String],
+        files: &[String],
         entries: Option<EntryRange>,
         context: &Context,
     ) -> Result<Self> {
-        let mut files = Vec::new();
-        for argument in arguments {
-            files.extend(open::files(argument)?);
-        }
         let first = files.first().ok_or_else(|| Error::not_found("no files are named"))?;
         let first = open::open_path(first)?;
-        let (dataset, parts): (AnyDataset, Vec<_>) = match &files[..] {
+        let (dataset, parts): (AnyDataset, Vec<_>) = match files {
             [_] => {
                 let parts = vec![(first.file().to_owned(), 0..first.num_entries())];
                 (Arc::clone(&first), parts)
@@ -65,19 +60,6 @@ impl Input {
         Ok(Self { dataset, first, files, entries })
     }
 
-    /// Returns the locations of the files that arguments name.
-    ///
-    /// # Errors
-    /// The errors of [`open::files`].
-    pub(super) fn locations(arguments: &[String]) -> Result<Vec<PathBuf>> {
-        let mut all = Vec::new();
-        for argument in arguments {
-            let files = open::files(argument)?;
-            all.extend(files.iter().map(|file| PathBuf::from(&*open::split_path(file).0)));
-        }
-        Ok(all)
-    }
-
     /// Returns whether the inputs are tables, whose columns are nullable without need.
     pub(super) fn is_table(&self) -> bool {
         matches!(self.first.format(), Format::Parquet | Format::Arrow)
@@ -92,7 +74,7 @@ impl Input {
             return Ok(Vec::new());
         }
         let file = open::open_again(&*self.first)?;
-        let own = self.first.name().split(';').next().unwrap_or_default();
+        let own = open::without_cycle(self.first.name());
         let (keys, _) = file.list_all()?;
         let others = keys.iter().filter(|key| !key.is_directory() && key.path != own);
         Ok(others.map(|key| format!("{};{} ({})", key.path, key.cycle, key.class)).collect())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -15,7 +15,6 @@ use nyssa_observe::peak_memory;
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::process::UsageAtStart;
-use rayon::prelude::*;
 
 use super::input::Input;
 use super::options::SkimOptions;
@@ -44,10 +43,11 @@ pub fn skim(
     options: &SkimOptions,
     context: &Context,
 ) -> Result<SkimReport> {
-    let locations = Input::locations(inputs)?;
-    let paths: Vec<&Path> = locations.iter().map(PathBuf::as_path).collect();
+    let files = open::files_of(inputs)?;
+    let locations: Vec<_> = files.iter().map(|file| open::split_path(file).0).collect();
+    let paths: Vec<&Path> = locations.iter().map(|file| Path::new(&**file)).collect();
     Output::check(&paths, output, options.output.force)?;
-    let input = Input::open(inputs, options.entries, context)?;
+    let input = Input::open(&files, options.entries, context)?;
     let default = match input.first.format() {
         Format::TTree => To::TTree,
         _ => To::RNTuple,
@@ -105,11 +105,7 @@ fn table(staging: &Staging) -> Result<AnyDataset> {
 /// Returns the path of the output: the path in the options, or of the dataset in the first file.
 fn name(input: &Input, options: &SkimOptions) -> String {
     let path = options.output.name.as_deref().unwrap_or_else(|| input.first.name());
-    without_cycle(path).to_owned()
-}
-
-fn without_cycle(path: &str) -> &str {
-    path.split(';').next().unwrap_or(path)
+    open::without_cycle(path).to_owned()
 }
 
 /// The numbers of entries that pass the cuts, for each part of the input.
@@ -138,7 +134,7 @@ impl Skim<'_> {
             let (arrays, rows) = step.data;
             largest.add(&arrays, || entries_of(&step.entries, &step.file));
             let arrays = target.fitted(arrays).in_file(&step.file)?;
-            self.hash(&mut digests, &arrays);
+            digest::add_arrays(&mut digests, &arrays, context);
             let rows = usize::try_from(rows).unwrap_or(usize::MAX);
             target.take(arrays, rows).in_file(&step.file)?;
             context.report(step.entries.end.saturating_sub(first), end - first);
@@ -174,17 +170,6 @@ impl Skim<'_> {
         let names = self.plan.columns.iter().map(|column| column.field.name().clone()).collect();
         let size = StepSize::Memory(self.options.output.memory() / convert::READ_DIVISOR);
         Steps::new(parts, names, false, size, finish, Arc::new(AtomicBool::new(false)))
-    }
-
-    /// Adds the values of a step to the digests.
-    fn hash(&self, digests: &mut [Option<ColumnHasher>], arrays: &[ArrayRef]) {
-        self.context.pool().install(|| {
-            digests.par_iter_mut().zip(arrays).for_each(|(digest, array)| {
-                if digest.as_mut().is_some_and(|digest| digest.add(array).is_err()) {
-                    *digest = None;
-                }
-            });
-        });
     }
 
     fn cut_flow(&self, passed: &Passed) -> Vec<CutFlowRow> {
@@ -229,7 +214,7 @@ impl Skim<'_> {
         Ok(SkimReport {
             written: base,
             inputs: input.files.iter().map(|(file, _)| file.clone()).collect(),
-            dataset: without_cycle(input.first.name()).to_owned(),
+            dataset: open::without_cycle(input.first.name()).to_owned(),
             format: to,
             input_entries: input.entries.end - input.entries.start,
             first_entry: input.entries.start,
@@ -245,7 +230,7 @@ impl Skim<'_> {
         })
     }
 
-    /// Reads the output and compares its digests with those of the values that were written.
+    /// Reads the output and compares its digests with the digests of the values that were written.
     fn verify(
         &self,
         report: &mut SkimReport,

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, Field};
 use nyssa_root::Context;
+use nyssa_root::arrow;
 use nyssa_root::error::Result;
 
 use super::input::Input;
@@ -53,7 +53,8 @@ pub(super) fn narrow(columns: &mut [TargetColumn], input: &Input, context: &Cont
     Ok(())
 }
 
-fn may_be_null(field: &Field) -> bool {
+/// Returns whether a value of the field, or of a part below it, may be null.
+pub(super) fn may_be_null(field: &Field) -> bool {
     field.is_nullable() || children(field.data_type()).iter().any(|child| may_be_null(child))
 }
 
@@ -68,15 +69,15 @@ fn children(data_type: &DataType) -> Vec<Arc<Field>> {
 impl Missing {
     fn add(&mut self, array: &ArrayRef) {
         self.here |= array.null_count() > 0;
-        let below: Vec<ArrayRef> = match array.data_type() {
-            DataType::LargeList(_) => vec![Arc::clone(array.as_list::<i64>().values())],
-            DataType::FixedSizeList(..) => vec![Arc::clone(array.as_fixed_size_list().values())],
-            DataType::Struct(_) => array.as_struct().columns().to_vec(),
-            _ => Vec::new(),
-        };
+        let below = arrow::children(array);
         self.below.resize(below.len(), Self::default());
         self.below.iter_mut().zip(&below).for_each(|(own, array)| own.add(array));
     }
+}
+
+/// Returns a field none of whose parts can be null.
+pub(super) fn without_nulls(field: &Field) -> Field {
+    narrowed(field, &Missing::default())
 }
 
 fn narrowed(field: &Field, missing: &Missing) -> Field {

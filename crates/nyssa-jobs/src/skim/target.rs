@@ -14,11 +14,13 @@ use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_tables::{Column, TableOptions, TableWriter, fit, written_field};
 use nyssa_ttree::write::{self as ttree, ColumnOptions, TreeWriteOptions, TreeWriter};
 
+use super::nulls::{may_be_null, without_nulls};
 use super::options::SkimOptions;
 use crate::convert::To;
 use crate::filling::FillOptions;
 use crate::heuristics::skim;
 use crate::job::output::Output;
+use crate::job::report;
 
 /// A column of the output.
 #[derive(Clone, Debug)]
@@ -55,14 +57,14 @@ pub(super) struct TargetReport {
 pub(super) fn check_column(column: &TargetColumn, to: To) -> Result<()> {
     match to {
         To::RNTuple => field_type(&column.field).map(drop),
-        To::TTree if column.expression.is_none() && is_nullable(&column.field) => {
+        To::TTree if column.expression.is_none() && may_be_null(&column.field) => {
             Err(Error::unsupported(
                 "it has missing values, which a TTree cannot hold: write an RNTuple, or a new column with where(…)",
             ))
         }
         To::TTree => {
-            let plain = plain(&column.field);
-            ttree::branches_of(&plain, &TreeWriteOptions::default()).map(drop)
+            let field = without_nulls(&column.field);
+            ttree::branches_of(&field, &TreeWriteOptions::default()).map(drop)
         }
         To::Parquet | To::Arrow => written_field(&table_column(column), to.output()).map(drop),
     }
@@ -91,7 +93,8 @@ impl Target {
         context: &Context,
     ) -> Result<Self> {
         if to == To::TTree {
-            let fields: Vec<Field> = columns.iter().map(|column| plain(&column.field)).collect();
+            let fields: Vec<Field> =
+                columns.iter().map(|column| without_nulls(&column.field)).collect();
             let schema = ArrowSchema::new(fields.clone());
             let tree = tree_options(columns, source, options);
             let writer = TreeWriter::create(&output.file, path, &schema, tree, context)?;
@@ -182,14 +185,8 @@ impl Target {
                 let bytes: HashMap<&str, u64> =
                     written.branches.iter().map(|(name, bytes)| (name.as_str(), *bytes)).collect();
                 let column = |field: &Field| bytes.get(field.name().as_str()).copied();
-                let totals = WriteReport {
-                    entries: written.entries,
-                    clusters: written.clusters,
-                    uncompressed_bytes: written.tot_bytes,
-                    compressed_bytes: written.zip_bytes,
-                    ..WriteReport::default()
-                };
-                TargetReport { totals, columns: fields.iter().map(column).collect() }
+                let columns = fields.iter().map(column).collect();
+                TargetReport { totals: report::of_tree(&written), columns }
             }
             Self::Table(writer) => {
                 let written = writer.finish()?;
@@ -245,39 +242,14 @@ fn tree_options(
         let title = Some(column.title.clone()).filter(|title| !title.is_empty());
         (name.clone(), ColumnOptions { counter, vector, title, ..ColumnOptions::default() })
     };
-    let default = TreeWriteOptions::default();
     TreeWriteOptions {
         title: source.description(),
         compression: options.output.compression(),
         effort: options.output.effort(),
-        basket_size: options.baskets.basket_size().unwrap_or(default.basket_size),
-        auto_flush: options.baskets.auto_flush().unwrap_or(default.auto_flush),
-        branches: options.baskets.branch_options.clone(),
         columns: columns.iter().map(own).collect(),
         background: false,
-        ..default
+        ..options.baskets.write_options()
     }
-}
-
-fn is_nullable(field: &Field) -> bool {
-    let below = match field.data_type() {
-        DataType::LargeList(item) | DataType::FixedSizeList(item, _) => is_nullable(item),
-        DataType::Struct(members) => members.iter().any(|member| is_nullable(member)),
-        _ => false,
-    };
-    field.is_nullable() || below
-}
-
-/// Returns a field none of whose parts can be null.
-fn plain(field: &Field) -> Field {
-    let child = |child: &std::sync::Arc<Field>| std::sync::Arc::new(plain(child));
-    let data_type = match field.data_type() {
-        DataType::LargeList(item) => DataType::LargeList(child(item)),
-        DataType::FixedSizeList(item, size) => DataType::FixedSizeList(child(item), *size),
-        DataType::Struct(members) => DataType::Struct(members.iter().map(child).collect()),
-        other => other.clone(),
-    };
-    field.clone().with_data_type(data_type).with_nullable(false)
 }
 
 fn check_present(array: &dyn Array) -> Result<()> {

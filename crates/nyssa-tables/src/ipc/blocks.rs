@@ -1,4 +1,4 @@
-//! Finds the record batches of an Arrow IPC file by its footer, and those of a stream by its messages.
+//! Finds the record batches of an Arrow IPC file by its footer, and the record batches of a stream by its messages.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -2,7 +2,6 @@
 //! decoded on all threads.
 
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
@@ -11,11 +10,11 @@ use arrow_ipc::Block;
 use arrow_ipc::reader::FileDecoder;
 use arrow_schema::Field;
 use bytes::Bytes;
-use nyssa_data::dataset::{Arrays, ColumnInfo, Dataset, Format, check_entries};
-use nyssa_io::{OpenOptions, Source};
+use nyssa_data::dataset::{Arrays, Format};
+use nyssa_io::Source;
 use nyssa_root::Context;
 use nyssa_root::arrow::Cutter;
-use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::error::{Error, Result};
 use nyssa_root::fetch::on_all_threads;
 use nyssa_root::guard::to_usize;
 
@@ -23,45 +22,37 @@ use super::blocks::{Blocks, check_claims, range_of};
 use crate::columns::Columns;
 use crate::guard::{guarded, of_arrow};
 use crate::metadata::About;
-use crate::parquet::read::joined;
 use crate::shown::fit;
+use crate::table::{Head, Table, Values, joined};
 
-/// An open Arrow IPC file or stream.
-pub(crate) struct Reader {
-    source: Arc<dyn Source>,
+/// The record batches of a file or stream.
+pub(crate) struct Batches {
     decoder: FileDecoder,
-    batches: Vec<Block>,
-    /// The entries of each batch.
-    clusters: Vec<Range<u64>>,
-    columns: Columns,
-    about: About,
+    blocks: Vec<Block>,
 }
 
-impl Reader {
-    /// Opens the file or stream.
-    ///
-    /// # Errors
-    /// `OutOfSpecification` for damage; `Unsupported` for dictionaries that change; `Io`.
-    pub(crate) fn open(source: &Arc<dyn Source>) -> Result<Self> {
-        guarded(|| {
-            let blocks = Blocks::find(source)?;
-            let decoder = blocks.decoder(source)?;
-            let mut end = 0u64;
-            let clusters = blocks.batches.iter().map(|(_, rows)| {
-                let start = end;
-                let more = || Error::out_of_spec("the batches have more than 2^64 entries");
-                end = end.checked_add(*rows).ok_or_else(more)?;
-                Ok(start..end)
-            });
-            let clusters = clusters.collect::<Result<_>>()?;
-            let columns = Columns::new(&blocks.schema, |_, field| field.clone())?;
-            let about = About::new(source, blocks.schema.metadata());
-            let batches = blocks.batches.into_iter().map(|(block, _)| block).collect();
-            let source = Arc::clone(source);
-            Ok(Self { source, decoder, batches, clusters, columns, about })
-        })
-    }
+/// Opens a file or stream.
+///
+/// # Errors
+/// `OutOfSpecification` for damage; `Unsupported` for dictionaries that change; `Io`.
+pub(crate) fn open(source: &Arc<dyn Source>) -> Result<Table<Batches>> {
+    guarded(|| {
+        let found = Blocks::find(source)?;
+        let decoder = found.decoder(source)?;
+        let rows = found.batches.iter().map(|(_, rows)| Ok(*rows));
+        let too_many = || Error::out_of_spec("the batches have more than 2^64 entries");
+        let head = Head {
+            clusters: Head::clusters(rows, too_many)?,
+            columns: Columns::new(&found.schema, |_, field| field.clone())?,
+            about: About::new(source, found.schema.metadata()),
+            source: Arc::clone(source),
+        };
+        let blocks = found.batches.into_iter().map(|(block, _)| block).collect();
+        Ok(Table { head, values: Batches { decoder, blocks } })
+    })
+}
 
+impl Batches {
     /// Decodes some rows of a batch, in the types of the columns.
     fn decode(
         &self,
@@ -70,7 +61,7 @@ impl Reader {
         columns: &[(usize, Field)],
     ) -> Result<Vec<ArrayRef>> {
         let bytes = bytes.first_mut().map(std::mem::take).unwrap_or_default();
-        let block = &self.batches[index];
+        let block = &self.blocks[index];
         check_claims(block, &bytes)?;
         let batch =
             self.decoder.read_record_batch(block, &Buffer::from(bytes)).map_err(of_arrow)?;
@@ -89,73 +80,25 @@ impl Reader {
     }
 }
 
-impl Dataset for Reader {
-    fn format(&self) -> Format {
-        Format::Arrow
-    }
+impl Values for Batches {
+    const FORMAT: Format = Format::Arrow;
 
-    fn name(&self) -> &str {
-        &self.about.object
-    }
-
-    fn file(&self) -> &str {
-        self.source.name()
-    }
-
-    fn location(&self) -> &Path {
-        self.source.location()
-    }
-
-    fn num_entries(&self) -> u64 {
-        self.clusters.last().map_or(0, |cluster| cluster.end)
-    }
-
-    fn columns(&self) -> &[ColumnInfo] {
-        &self.columns.items
-    }
-
-    fn title(&self, column: &str) -> String {
-        self.columns.title(column)
-    }
-
-    fn description(&self) -> String {
-        self.about.description.clone()
-    }
-
-    fn close(&self) {
-        self.source.close();
-    }
-
-    fn check_open(&self, _entries: &Range<u64>) -> Result<()> {
-        Ok(self.source.check_open()?)
-    }
-
-    fn open_options(&self) -> Vec<OpenOptions> {
-        self.source.options().cloned().into_iter().collect()
-    }
-
-    fn clusters(&self) -> Vec<Range<u64>> {
-        self.clusters.iter().filter(|cluster| !cluster.is_empty()).cloned().collect()
-    }
-
-    fn read(&self, names: &[&str], entries: Range<u64>, context: &Context) -> Result<Arrays> {
-        check_entries(&entries, self.num_entries())?;
-        self.source.check_open()?;
-        let columns = self.columns.find(names).in_file(self.file())?;
+    fn read(
+        &self,
+        head: &Head,
+        columns: &[(usize, Field)],
+        entries: &Range<u64>,
+        context: &Context,
+    ) -> Result<Arrays> {
         let mut units = Vec::new();
-        for (index, cluster) in self.clusters.iter().enumerate() {
-            let (from, to) = (entries.start.max(cluster.start), entries.end.min(cluster.end));
-            if from < to {
-                let range = range_of(&self.batches[index], self.source.size())?;
-                units.push((vec![range], (index, from - cluster.start..to - cluster.start)));
-            }
+        for (index, rows) in head.parts(entries) {
+            units.push((vec![range_of(&self.blocks[index], head.source.size())?], (index, rows)));
         }
         let work = |_: &mut (), unit: (usize, Range<u64>), bytes: Result<&mut [Bytes]>| {
             let (index, bytes) = (unit.0, bytes?);
-            Ok((index, guarded(|| self.decode(unit, bytes, &columns))?))
+            Ok((index, guarded(|| self.decode(unit, bytes, columns))?))
         };
-        let batches = on_all_threads(&self.source, units, context, || (), work);
-        let mut batches = batches.in_file(self.file()).in_object(self.name())?;
+        let mut batches = on_all_threads(&head.source, units, context, || (), work)?;
         batches.sort_by_key(|(index, _)| *index);
         let column = |(number, (_, field)): (usize, &(usize, Field))| {
             let parts = batches.iter().filter_map(|(_, arrays)| arrays.get(number).cloned());

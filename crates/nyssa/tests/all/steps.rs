@@ -10,7 +10,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, Float32Array, LargeListArray, U
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, FieldRef, Schema};
 use nyssa_data::dataset::steps::{InputPart, StepSize, Steps};
-use nyssa_data::dataset::{AnyDataset, LeftOut};
+use nyssa_data::dataset::AnyDataset;
 use nyssa_io::testing::{RecordingSource, SlowSource};
 use nyssa_io::{Cost, Limits, MemorySink, MemorySource};
 use nyssa_jobs::open::open_dataset;
@@ -152,17 +152,9 @@ fn names(dataset: &AnyDataset) -> Vec<String> {
 }
 
 fn steps(dataset: &AnyDataset, entries: Range<u64>, size: StepSize) -> Steps<Vec<ArrayRef>> {
-    let part = InputPart {
-        dataset: Arc::clone(dataset),
-        entries,
-        origin: 0,
-        file: dataset.file().into(),
-        shown: None,
-    };
-    let parts =
-        move |number: usize, _: &[LeftOut], _: &Context| Ok((number == 0).then(|| part.clone()));
+    let parts = InputPart::new(dataset, entries).alone();
     let finish = |_: &[FieldRef], arrays: Vec<ArrayRef>, _: u64, _: &Context| Ok((arrays, 0));
-    Steps::new(Arc::new(parts), names(dataset), false, size, Arc::new(finish), Arc::default())
+    Steps::new(parts, names(dataset), false, size, Arc::new(finish), Arc::default())
 }
 
 /// All steps, each but the first read ahead.

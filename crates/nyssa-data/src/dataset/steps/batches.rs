@@ -6,8 +6,8 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{FieldRef, Schema, SchemaRef};
 
-use super::{Finish, InputPart, Parts, StepSize, Steps};
-use crate::dataset::{AnyDataset, LeftOut, check_entries, fields};
+use super::{Finish, InputPart, StepSize, Steps};
+use crate::dataset::{AnyDataset, check_entries, fields};
 use nyssa_root::Context;
 use nyssa_root::error::Result;
 use nyssa_root::guard::to_usize;
@@ -39,16 +39,7 @@ impl Batches {
         check_entries(&entries, dataset.num_entries())?;
         let schema = Schema::new(fields(dataset.as_ref(), &names)?);
         let shown = Arc::new(show(&schema));
-        let part = InputPart {
-            dataset: Arc::clone(dataset),
-            entries,
-            origin: 0,
-            file: dataset.file().into(),
-            shown: None,
-        };
-        let parts: Parts = Arc::new(move |number: usize, _: &[LeftOut], _: &Context| {
-            Ok((number == 0).then(|| part.clone()))
-        });
+        let parts = InputPart::new(dataset, entries).alone();
         let exported = Arc::clone(&shown);
         let finish: Finish<RecordBatch> =
             Arc::new(move |_: &[FieldRef], arrays: Vec<ArrayRef>, rows: u64, _: &Context| {

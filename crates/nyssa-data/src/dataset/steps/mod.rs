@@ -54,6 +54,19 @@ pub struct InputPart {
     pub shown: Option<Shown>,
 }
 
+impl InputPart {
+    /// Makes the part that has some entries of a dataset.
+    pub fn new(dataset: &AnyDataset, entries: Range<u64>) -> Self {
+        let file = dataset.file().into();
+        Self { dataset: Arc::clone(dataset), entries, origin: 0, file, shown: None }
+    }
+
+    /// Returns an input that has only this part.
+    pub fn alone(self) -> Parts {
+        Arc::new(move |number, _, _| Ok((number == 0).then(|| self.clone())))
+    }
+}
+
 /// A function that returns the range of the file for a range of entries of a part's dataset, which has only some of
 /// the entries of the file.
 pub type Shown = Arc<dyn Fn(Range<u64>) -> Range<u64> + Send + Sync>;

@@ -8,6 +8,7 @@ mod report;
 
 use std::ops::Range;
 
+use arrow_array::ArrayRef;
 use rayon::prelude::*;
 
 pub use column::ColumnHasher;
@@ -18,6 +19,21 @@ use nyssa_data::dataset::batches::{self, Measured};
 use nyssa_data::dataset::{ColumnInfo, Dataset};
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result, ResultExt};
+
+/// Adds the values of arrays to the digests of their columns. A column whose values have no digest loses it.
+pub(crate) fn add_arrays(
+    digests: &mut [Option<ColumnHasher>],
+    arrays: &[ArrayRef],
+    context: &Context,
+) {
+    context.pool().install(|| {
+        digests.par_iter_mut().zip(arrays).for_each(|(digest, array)| {
+            if digest.as_mut().is_some_and(|digest| digest.add(array).is_err()) {
+                *digest = None;
+            }
+        });
+    });
+}
 
 /// Reads all columns and hashes their values. Columns that cannot be read are listed with the reason.
 ///

@@ -164,7 +164,7 @@ fn attempt(
 
 /// Refuses a tree whose name no RNTuple can have, if the options give no other name.
 fn check_name(path: &str, options: &ToRNTuple) -> Result<()> {
-    let path = path.split(';').next().unwrap_or(path);
+    let path = crate::open::without_cycle(path);
     let name = path.rsplit('/').next().unwrap_or(path);
     if options.output.name.is_some() {
         return Ok(());

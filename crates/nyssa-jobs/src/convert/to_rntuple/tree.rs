@@ -363,7 +363,7 @@ impl<'a> Tree<'a> {
     /// Returns the path of the RNTuple: the path in the options or the path of the tree, without a cycle.
     fn ntuple(&self) -> String {
         let path = self.options.output.name.as_deref().unwrap_or_else(|| self.reader.name());
-        path.split(';').next().unwrap_or(path).to_owned()
+        crate::open::without_cycle(path).to_owned()
     }
 
     /// Returns the options of fields. They also match the old names of branches that were renamed.

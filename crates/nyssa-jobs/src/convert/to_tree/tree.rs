@@ -7,17 +7,15 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use arrow_array::ArrayRef;
-use nyssa_data::dataset::steps::{Finish, InputPart, Parts, StepSize, Steps};
+use nyssa_data::dataset::steps::{Finish, InputPart, StepSize, Steps};
 use nyssa_data::dataset::{AnyDataset, Dataset};
 use nyssa_data::view::Slice;
 use nyssa_rntuple::read::Reader;
-use nyssa_rntuple::write::WriteReport;
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Kind, Result, ResultExt};
 use nyssa_root::rootfile::RootFile;
 use nyssa_ttree as ttree;
 use nyssa_ttree::write::{self, Described, TreeReport, TreeWriteOptions, TreeWriter};
-use rayon::prelude::*;
 
 use super::map::{self, Column, TreeMap};
 use super::projected::Projected;
@@ -157,7 +155,7 @@ impl<'a> Tree<'a> {
     /// Returns the path of the tree: the path in the options or the path of the RNTuple, without a cycle.
     fn path(&self) -> &str {
         let path = self.options.output.name.as_deref().unwrap_or_else(|| self.reader.name());
-        path.split(';').next().unwrap_or(path)
+        crate::open::without_cycle(path)
     }
 
     /// Writes the tree.
@@ -184,7 +182,7 @@ impl<'a> Tree<'a> {
         let (mut done, total) = (0, self.entries.end - self.entries.start);
         while let Some(step) = steps.next(self.context)? {
             steps.prepare(self.context)?;
-            self.hash(&mut digests, &step.data);
+            digest::add_arrays(&mut digests, &step.data, self.context);
             largest.add(&step.data, || entries_of(&step.entries, self.reader.name()));
             done += step.entries.end - step.entries.start;
             writer.take(step.data)?;
@@ -216,23 +214,11 @@ impl<'a> Tree<'a> {
         let dataset: AnyDataset = Arc::<Projected>::clone(&self.shown);
         let (file, entries) = (Arc::from(self.reader.file()), self.entries.clone());
         let origin = entries.start;
-        let part = InputPart { dataset, entries, origin, file, shown: None };
-        let parts: Parts = Arc::new(move |number, _, _| Ok((number == 0).then(|| part.clone())));
+        let parts = InputPart { dataset, entries, origin, file, shown: None }.alone();
         let finish: Finish<Vec<ArrayRef>> = Arc::new(|_, arrays, _, _| Ok((arrays, 0)));
         let names = self.map.columns.iter().map(|column| column.branch.clone()).collect();
         let size = StepSize::Memory(self.options.output.memory() / convert::READ_DIVISOR);
         Steps::new(parts, names, false, size, finish, Arc::new(AtomicBool::new(false)))
-    }
-
-    /// Adds the values of a step to the digests.
-    fn hash(&self, digests: &mut [Option<ColumnHasher>], arrays: &[ArrayRef]) {
-        self.context.pool().install(|| {
-            digests.par_iter_mut().zip(arrays).for_each(|(digest, array)| {
-                if digest.as_mut().is_some_and(|digest| digest.add(array).is_err()) {
-                    *digest = None;
-                }
-            });
-        });
     }
 
     fn report(
@@ -267,13 +253,7 @@ impl<'a> Tree<'a> {
         let renamed = columns.iter().filter(|column| column.branch != column.path);
         let renamed = renamed
             .map(|column| Renamed { branch: column.branch.clone(), field: column.path.clone() });
-        let totals = WriteReport {
-            entries: written.entries,
-            clusters: written.clusters,
-            uncompressed_bytes: written.tot_bytes,
-            compressed_bytes: written.zip_bytes,
-            ..WriteReport::default()
-        };
+        let totals = report::of_tree(written);
         let ntuple = self.reader.name().to_owned();
         let notes = self.notes.clone();
         let work = (input_bytes, start);

@@ -3,7 +3,7 @@
 use nyssa_root::compression::Compression;
 use nyssa_root::error::Result;
 use nyssa_ttree::stored::StoredBranch;
-use nyssa_ttree::write::{AutoFlush, BranchOptions, check_basket_size};
+use nyssa_ttree::write::{AutoFlush, BranchOptions, TreeWriteOptions, check_basket_size};
 use serde::Serialize;
 
 /// The options that say how a TTree is stored. An option that is not given leaves the input as it is.
@@ -55,6 +55,17 @@ impl BasketOptions {
         let own = self.basket_size();
         let sizes = self.branch_options.iter().filter_map(|options| options.basket_size);
         sizes.chain(own).try_for_each(check_basket_size)
+    }
+
+    /// Returns the options of a new tree. What is not given has ROOT's default.
+    pub(crate) fn write_options(&self) -> TreeWriteOptions {
+        let default = TreeWriteOptions::default();
+        TreeWriteOptions {
+            basket_size: self.basket_size().unwrap_or(default.basket_size),
+            auto_flush: self.auto_flush().unwrap_or(default.auto_flush),
+            branches: self.branch_options.clone(),
+            ..default
+        }
     }
 
     /// Returns where clusters end, if that is given.
