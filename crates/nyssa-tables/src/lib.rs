@@ -32,6 +32,6 @@ mod written;
 pub use format::{format_of_name, format_of_source};
 pub use open::open;
 pub use output::{TableOptions, TableReport};
-pub use shown::{fit, of_root};
+pub use shown::{fit, may_be_null, of_root, without_nulls};
 pub use writer::TableWriter;
 pub use written::{Column, written_field};

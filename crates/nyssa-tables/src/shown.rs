@@ -117,6 +117,30 @@ pub fn of_root(field: &Field) -> Field {
     field.clone().with_data_type(data_type)
 }
 
+/// Returns whether a value of a field that [`shown`] returned, or of a part of it, may be null.
+pub fn may_be_null(field: &Field) -> bool {
+    let below = match field.data_type() {
+        DataType::LargeList(item) | DataType::FixedSizeList(item, _) => may_be_null(item),
+        DataType::Struct(members) => members.iter().any(|member| may_be_null(member)),
+        _ => false,
+    };
+    field.is_nullable() || below
+}
+
+/// Returns a field none of whose parts may be null.
+pub fn without_nulls(field: &Field) -> Field {
+    let child = |field: &Arc<Field>| Arc::new(without_nulls(field));
+    let data_type = match field.data_type() {
+        DataType::List(item) => DataType::List(child(item)),
+        DataType::LargeList(item) => DataType::LargeList(child(item)),
+        DataType::FixedSizeList(item, size) => DataType::FixedSizeList(child(item), *size),
+        DataType::Map(entries, sorted) => DataType::Map(child(entries), *sorted),
+        DataType::Struct(members) => DataType::Struct(members.iter().map(child).collect()),
+        other => other.clone(),
+    };
+    field.clone().with_data_type(data_type).with_nullable(false)
+}
+
 /// Returns the values of an array in the type of `to`, which [`shown`] returned, perhaps with fewer fields that may be
 /// null.
 ///

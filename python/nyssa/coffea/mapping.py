@@ -126,7 +126,7 @@ class SourceMapping(BaseSourceMapping):  # type: ignore[misc]
         return int(self._stop - self._start)
 
     def __iter__(self) -> Any:
-        raise NotImplementedError
+        raise NotImplementedError("buffers are requested by their keys, and not listed")
 
 
 def _described(source: Dataset) -> tuple[dict[str, str], dict[str, str]]:

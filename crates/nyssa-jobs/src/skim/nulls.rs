@@ -8,6 +8,7 @@ use arrow_schema::{DataType, Field};
 use nyssa_root::Context;
 use nyssa_root::arrow;
 use nyssa_root::error::Result;
+use nyssa_tables::may_be_null;
 
 use super::input::Input;
 use super::target::TargetColumn;
@@ -53,19 +54,6 @@ pub(super) fn narrow(columns: &mut [TargetColumn], input: &Input, context: &Cont
     Ok(())
 }
 
-/// Returns whether a value of the field, or of a part below it, may be null.
-pub(super) fn may_be_null(field: &Field) -> bool {
-    field.is_nullable() || children(field.data_type()).iter().any(|child| may_be_null(child))
-}
-
-fn children(data_type: &DataType) -> Vec<Arc<Field>> {
-    match data_type {
-        DataType::LargeList(item) | DataType::FixedSizeList(item, _) => vec![Arc::clone(item)],
-        DataType::Struct(members) => members.iter().cloned().collect(),
-        _ => Vec::new(),
-    }
-}
-
 impl Missing {
     fn add(&mut self, array: &ArrayRef) {
         self.here |= array.null_count() > 0;
@@ -73,11 +61,6 @@ impl Missing {
         self.below.resize(below.len(), Self::default());
         self.below.iter_mut().zip(&below).for_each(|(own, array)| own.add(array));
     }
-}
-
-/// Returns a field none of whose parts can be null.
-pub(super) fn without_nulls(field: &Field) -> Field {
-    narrowed(field, &Missing::default())
 }
 
 fn narrowed(field: &Field, missing: &Missing) -> Field {

@@ -11,10 +11,11 @@ use nyssa_rntuple::write::{TableWriter as NTupleWriter, WriteReport};
 use nyssa_root::Context;
 use nyssa_root::arrow::children;
 use nyssa_root::error::{Error, Result, ResultExt};
-use nyssa_tables::{Column, TableOptions, TableWriter, fit, written_field};
+use nyssa_tables::{
+    Column, TableOptions, TableWriter, fit, may_be_null, without_nulls, written_field,
+};
 use nyssa_ttree::write::{self as ttree, ColumnOptions, TreeWriteOptions, TreeWriter};
 
-use super::nulls::{may_be_null, without_nulls};
 use super::options::SkimOptions;
 use crate::convert::To;
 use crate::filling::FillOptions;

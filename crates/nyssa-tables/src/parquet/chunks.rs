@@ -7,10 +7,17 @@ use std::sync::Arc;
 use bytes::Bytes;
 use nyssa_io::Source;
 use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{ChunkReader, Length};
 
 /// The bytes that are read at once where a chunk was not fetched before.
 const PIECE: u64 = 256 << 10;
+
+/// Returns the numbers of the leaves of a column, which have a chunk each in a row group.
+pub(super) fn leaves(metadata: &ParquetMetaData, column: usize) -> impl Iterator<Item = usize> {
+    let schema = metadata.file_metadata().schema_descr();
+    (0..schema.num_columns()).filter(move |&leaf| schema.get_column_root_idx(leaf) == column)
+}
 
 /// The bytes of a file.
 #[derive(Clone)]

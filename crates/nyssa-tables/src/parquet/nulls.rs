@@ -6,14 +6,15 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field};
 use parquet::file::metadata::ParquetMetaData;
 
+use super::chunks::leaves;
+use crate::shown::without_nulls;
+
 /// The numbers of values of a leaf at each definition level, over all row groups.
 struct Levels(Vec<i64>);
 
 /// Returns the field of the column `root` without the nulls that no row group has.
 pub(super) fn narrowed(metadata: &ParquetMetaData, root: usize, field: &Field) -> Field {
-    let schema = metadata.file_metadata().schema_descr();
-    let leaves = (0..schema.num_columns()).filter(|&leaf| schema.get_column_root_idx(leaf) == root);
-    let leaves: Vec<usize> = leaves.collect();
+    let leaves: Vec<usize> = leaves(metadata, root).collect();
     if leaves.iter().all(|&leaf| has_no_nulls(metadata, leaf)) {
         return without_nulls(field);
     }
@@ -82,18 +83,4 @@ fn narrow<'l, I: Iterator<Item = &'l Levels>>(
         }
     };
     Some(field.clone().with_data_type(data_type).with_nullable(nullable))
-}
-
-/// Returns a field none of whose parts may be null.
-fn without_nulls(field: &Field) -> Field {
-    let child = |field: &Arc<Field>| Arc::new(without_nulls(field));
-    let data_type = match field.data_type() {
-        DataType::List(item) => DataType::List(child(item)),
-        DataType::LargeList(item) => DataType::LargeList(child(item)),
-        DataType::FixedSizeList(item, size) => DataType::FixedSizeList(child(item), *size),
-        DataType::Map(entries, sorted) => DataType::Map(child(entries), *sorted),
-        DataType::Struct(members) => DataType::Struct(members.iter().map(child).collect()),
-        other => other.clone(),
-    };
-    field.clone().with_data_type(data_type).with_nullable(false)
 }

@@ -23,7 +23,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::file::metadata::ParquetMetaData;
 
-use super::chunks::Chunks;
+use super::chunks::{Chunks, leaves};
 use super::nulls::narrowed;
 use crate::columns::Columns;
 use crate::guard::{guarded, of_arrow, of_parquet};
@@ -93,16 +93,11 @@ pub(crate) fn open(source: &Arc<dyn Source>) -> Result<Table<RowGroups>> {
 }
 
 impl RowGroups {
-    /// Returns the numbers of the chunks of a column in a row group.
-    fn leaves(&self, column: usize) -> impl Iterator<Item = usize> {
-        let schema = self.metadata.metadata().file_metadata().schema_descr();
-        (0..schema.num_columns()).filter(move |&leaf| schema.get_column_root_idx(leaf) == column)
-    }
-
     /// Returns the byte ranges of the chunks of a column in a row group.
     fn ranges(&self, group: usize, column: usize) -> Vec<Range<u64>> {
-        let group = self.metadata.metadata().row_group(group);
-        self.leaves(column).map(|leaf| range(group.column(leaf).byte_range())).collect()
+        let metadata = self.metadata.metadata();
+        let group = metadata.row_group(group);
+        leaves(metadata, column).map(|leaf| range(group.column(leaf).byte_range())).collect()
     }
 
     /// Divides entries into pieces: each column in each row group, with the bytes that it needs.
@@ -255,8 +250,9 @@ impl Values for RowGroups {
 
     fn column_bytes(&self, column: usize) -> Option<ColumnBytes> {
         let mut bytes = ColumnBytes::default();
-        for group in self.metadata.metadata().row_groups() {
-            for leaf in self.leaves(column) {
+        let metadata = self.metadata.metadata();
+        for group in metadata.row_groups() {
+            for leaf in leaves(metadata, column) {
                 let chunk = group.column(leaf);
                 bytes.compressed += u64::try_from(chunk.compressed_size()).unwrap_or(0);
                 bytes.uncompressed += u64::try_from(chunk.uncompressed_size()).unwrap_or(0);
