@@ -190,7 +190,8 @@ def about(studies: Studies, entries: Mapping[str, int]) -> str:
     """Return how the numbers of all pages were measured."""
     sizes = {name: (studies.folder / name).stat().st_size / 1e6 for name in entries}
     load = os.getloadavg()[0]
-    busy = ", so other work took a part of the times" if load > 1 else ""
+    # The data were made just before, with one core.
+    busy = ", so other work took a part of the times" if load > 1.5 else ""
     rounds = "One round" if studies.rounds == 1 else f"Medians of {studies.rounds} rounds"
     data = [
         f"`{name}` has {count:,} events {what} and {sizes[name]:.0f} MB"
