@@ -16,6 +16,7 @@ import platform
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -86,18 +87,23 @@ What bounds the numbers:
 - With 505 on both sides nearly all time is spent in zstd, so that speeds are about equal. With
   nyssa's default, a quarter is the making of events, and the gathering of objects in columns
   (`nyssa.hpp`) less than a tenth.
-- One after the other, nyssa writes clusters to the file, and makes it durable at the end (`fsync`,
-  some 0.04 s on this machine), which ROOT does not do. This bounds two streams against one.
+- Streams write their clusters beside one another: only the places in the file are given out one
+  after the other. What then bounds two streams is the storage. Linux lets one thread at a time copy
+  to the pages of one file of ext4 or XFS, and nyssa makes a file durable before it has its name
+  (`fsync`), which ROOT does not do. The row "nowhere" shows the streams without storage.
 - ROOT's process has about 200 MB before it writes, most of it its interpreter. nyssa's memory is
   limited by the option `memory`, which all streams share."""
 
 #: What the table of places shows.
 SCALING = """\
-How two streams scale, by where they write: {events:,} events, so that the beginning and the end of the file count
-little; medians of {rounds} pairs, one stream and then two."""
+How two streams scale, by where they write: {events:,} events, so that the beginning and the end of
+the file count little. A round has one stream, two streams, and a copy of the file, which is made
+durable, one after the other. Medians of {rounds} rounds. The copy shows what the storage takes."""
 
 Key = tuple[str, str, int]
 Results = dict[Key, list[dict[str, Any]]]
+#: For each place, rounds of one stream, two streams, and a copy of the file.
+Scales = dict[str, list[list[dict[str, Any]]]]
 
 
 def build(prefix: Path) -> None:
@@ -148,9 +154,22 @@ def measure(compressions: list[str], rounds: int, events: int) -> Results:
     return results
 
 
-def scaling() -> dict[str, list[list[dict[str, Any]]]]:
+def copied(file: Path, copy: Path) -> float:
+    """Copy a file, make the copy durable, and return the seconds: what the storage alone takes."""
+    content = file.read_bytes()
+    start = time.perf_counter()
+    with copy.open("wb", buffering=0) as output:
+        for at in range(0, len(content), 1 << 20):
+            output.write(content[at : at + (1 << 20)])
+        os.fsync(output.fileno())
+    seconds = time.perf_counter() - start
+    copy.unlink()
+    return seconds
+
+
+def scaling() -> Scales:
     """Run one stream and two streams in turn, for each place."""
-    results: dict[str, list[list[dict[str, Any]]]] = {}
+    results: Scales = {}
     for round_ in range(SCALED_ROUNDS):
         for place, (file, discards, _) in PLACES.items():
             if not file.parent.exists():
@@ -161,6 +180,8 @@ def scaling() -> dict[str, list[list[dict[str, Any]]]]:
                 print(f"round {round_}: {streams} to {place}", file=sys.stderr)
                 words = command("nyssa", CHOSEN, streams, SCALED_EVENTS, file)
                 pair.append(run.measure(*before, *words))
+            if not discards:
+                pair.append({"seconds": copied(file, file.with_suffix(".copy"))})
             results.setdefault(place, []).append(pair)
             file.unlink()
     return results
@@ -168,20 +189,21 @@ def scaling() -> dict[str, list[list[dict[str, Any]]]]:
 
 def scaled(pairs: list[list[dict[str, Any]]]) -> float:
     """Return how many times one stream two streams are, as the median of pairs."""
-    return statistics.median(one["seconds"] / two["seconds"] for one, two in pairs)
+    return statistics.median(one["seconds"] / two["seconds"] for one, two, *_ in pairs)
 
 
-def scaling_rows(results: dict[str, list[list[dict[str, Any]]]]) -> list[str]:
+def scaling_rows(results: Scales) -> list[str]:
     """Return the table of the places."""
     rows = [
-        "| two streams write to | events/s of 1 stream | of 2 streams | ratio | lowest to highest |",
-        "|---|---|---|---|---|",
+        "| written to | s of 1 stream | of 2 | ratio | lowest to highest | s to copy the file |",
+        "|---|---|---|---|---|---|",
     ]
     for place, pairs in results.items():
-        one, two = (median([pair[i] for pair in pairs], "events_per_second") for i in (0, 1))
-        ratios = sorted(one["seconds"] / two["seconds"] for one, two in pairs)
-        cells = [PLACES[place][2], f"{one:,.0f}", f"{two:,.0f}", f"{scaled(pairs):.2f} ×"]
-        rows.append(f"| {' | '.join(cells)} | {ratios[0]:.2f} to {ratios[-1]:.2f} |")
+        one, two, *copy = (median(list(runs), "seconds") for runs in zip(*pairs, strict=True))
+        ratios = sorted(one["seconds"] / two["seconds"] for one, two, *_ in pairs)
+        cells = [PLACES[place][2], f"{one:.2f}", f"{two:.2f}", f"{scaled(pairs):.2f} ×"]
+        cells += [f"{ratios[0]:.2f} to {ratios[-1]:.2f}", f"{copy[0]:.2f}" if copy else ""]
+        rows.append(f"| {' | '.join(cells)} |")
     return rows
 
 
@@ -214,7 +236,7 @@ def goals(
     results: Results,
     compression: str,
     numbers: dict[str, float],
-    scales: dict[str, list[list[dict[str, Any]]]],
+    scales: Scales,
 ) -> list[str]:
     """Return the table of what is wanted."""
 
@@ -243,7 +265,7 @@ def page(
     results: Results,
     given: argparse.Namespace,
     numbers: dict[str, float],
-    scales: dict[str, list[list[dict[str, Any]]]],
+    scales: Scales,
 ) -> list[str]:
     """Return the lines of the page."""
     head = ["compression", "streams", "module", "events/s", "of 1 stream", "CPU s", "stood still"]

@@ -36,10 +36,15 @@ enum Output {
 impl Buffered {
     /// Starts at byte `start` of the sink. With `behind`, a thread writes to the sink, so that errors come at a later call.
     pub(super) fn new(sink: Box<dyn Sink>, start: u64, behind: bool) -> Self {
-        let (name, beside) = (sink.name().to_owned(), sink.beside());
+        let name = sink.name().to_owned();
         let output = match behind {
             true => Behind::start(sink).map_or_else(Output::Here, Output::Behind),
             false => Output::Here(sink),
+        };
+        // The thread that writes behind the caller writes all, and makes it durable in time.
+        let beside = match &output {
+            Output::Here(sink) => sink.beside(),
+            Output::Behind(_) | Output::Failed(_) => None,
         };
         Self { name, output, beside, start, buffer: Vec::new() }
     }
