@@ -88,9 +88,9 @@ What bounds the numbers:
   nyssa's default, a quarter is the making of events, and the gathering of objects in columns
   (`nyssa.hpp`) less than a tenth.
 - Streams write their clusters beside one another: only the places in the file are given out one
-  after the other. What then bounds two streams is the storage. Linux lets one thread at a time copy
-  to the pages of one file of ext4 or XFS, and nyssa makes a file durable before it has its name
-  (`fsync`), which ROOT does not do. The row "nowhere" shows the streams without storage.
+  after the other. But Linux lets one thread at a time copy to the pages of one file of ext4 or XFS,
+  and nyssa makes a file durable before it has its name (`fsync`), which ROOT does not do. The table
+  of places shows streams without this and with it.
 - ROOT's process has about 200 MB before it writes, most of it its interpreter. nyssa's memory is
   limited by the option `memory`, which all streams share."""
 
