@@ -64,7 +64,7 @@ pub use nyssa_net::{Cost, Stop, StopOfProcess};
 pub use nyssa_observe::{IoCounts, IoStats};
 pub use nyssa_xrootd::XrootdOptions;
 pub use open_options::OpenOptions;
-pub use sink::Sink;
+pub use sink::{Sink, WriteAt};
 pub use sizes::parse_size;
 pub use source::{Source, check_range, closed};
 pub use staging::Staging;

@@ -2,12 +2,12 @@
 
 use std::io;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
 use crate::source::check_range;
-use crate::{Error, Limits, Result, Sink, Source};
+use crate::{Error, Limits, Result, Sink, Source, WriteAt};
 
 /// A source in memory. Ranges are shared and not copied.
 #[derive(Clone, Debug)]
@@ -48,9 +48,15 @@ impl Source for MemorySource {
 /// A sink in memory. The bytes can be taken from the [`MemoryHandle`] after the commit.
 #[derive(Debug)]
 pub struct MemorySink {
-    name: String,
-    data: Vec<u8>,
+    data: Arc<Data>,
     committed: MemoryHandle,
+}
+
+/// The bytes of a sink, which other threads may write.
+#[derive(Debug)]
+struct Data {
+    name: String,
+    bytes: Mutex<Vec<u8>>,
 }
 
 /// A handle to the bytes of a [`MemorySink`] after the commit.
@@ -61,8 +67,8 @@ impl MemorySink {
     /// Makes an empty sink, and the handle to its bytes. Messages call it `name`.
     pub fn new(name: impl Into<String>) -> (Self, MemoryHandle) {
         let committed = MemoryHandle::default();
-        let sink = Self { name: name.into(), data: Vec::new(), committed: committed.clone() };
-        (sink, committed)
+        let data = Data { name: name.into(), bytes: Mutex::default() };
+        (Self { data: Arc::new(data), committed: committed.clone() }, committed)
     }
 }
 
@@ -78,12 +84,14 @@ impl MemoryHandle {
     }
 }
 
-impl Sink for MemorySink {
-    fn name(&self) -> &str {
-        &self.name
+impl Data {
+    fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.bytes.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<()> {
+impl WriteAt for Data {
+    fn write_at(&self, offset: u64, data: &[u8]) -> Result<()> {
         if data.is_empty() {
             return Ok(());
         }
@@ -93,15 +101,32 @@ impl Sink for MemorySink {
         };
         let start = usize::try_from(offset).map_err(|_| failed())?;
         let end = start.checked_add(data.len()).ok_or_else(failed)?;
-        let more = end.saturating_sub(self.data.len());
-        self.data.try_reserve(more).map_err(|_| failed())?;
-        self.data.resize(self.data.len() + more, 0);
-        self.data[start..end].copy_from_slice(data);
+        let mut bytes = self.bytes();
+        let more = end.saturating_sub(bytes.len());
+        bytes.try_reserve(more).map_err(|_| failed())?;
+        let size = bytes.len() + more;
+        bytes.resize(size, 0);
+        bytes[start..end].copy_from_slice(data);
         Ok(())
+    }
+}
+
+impl Sink for MemorySink {
+    fn name(&self) -> &str {
+        &self.data.name
+    }
+
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<()> {
+        self.data.write_at(offset, data)
+    }
+
+    fn beside(&self) -> Option<Arc<dyn WriteAt>> {
+        Some(Arc::<Data>::clone(&self.data))
     }
 
     fn commit(self: Box<Self>) -> Result<()> {
-        *self.committed.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.data);
+        let bytes = std::mem::take(&mut *self.data.bytes());
+        *self.committed.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(bytes);
         Ok(())
     }
 }

@@ -1,5 +1,7 @@
 //! Defines the trait of sinks. They take bytes at offsets, and the commit makes the result visible.
 
+use std::sync::Arc;
+
 use crate::Result;
 
 /// A resource that can be written. Nothing is visible under its final name before [`Sink::commit`]. Dropping it
@@ -24,6 +26,21 @@ pub trait Sink: Send {
         Ok(())
     }
 
+    /// Returns a way to write from other threads, beside this sink, to places that nothing else writes. These writes must
+    /// end before [`Sink::commit`], which fails if one of them has failed. `None` if only the owner of the sink can write.
+    fn beside(&self) -> Option<Arc<dyn WriteAt>> {
+        None
+    }
+
     /// Makes the result durable and visible under its final name.
     fn commit(self: Box<Self>) -> Result<()>;
+}
+
+/// A way to write to a sink from many threads at the same time.
+pub trait WriteAt: Send + Sync {
+    /// Writes all of `data` at byte `offset`.
+    ///
+    /// # Errors
+    /// The sink cannot be written.
+    fn write_at(&self, offset: u64, data: &[u8]) -> Result<()>;
 }

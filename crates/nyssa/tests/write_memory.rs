@@ -59,7 +59,17 @@ impl nyssa_io::Sink for Nowhere {
         Ok(())
     }
 
+    fn beside(&self) -> Option<Arc<dyn nyssa_io::WriteAt>> {
+        Some(Arc::new(Self))
+    }
+
     fn commit(self: Box<Self>) -> nyssa_io::Result<()> {
+        Ok(())
+    }
+}
+
+impl nyssa_io::WriteAt for Nowhere {
+    fn write_at(&self, _: u64, _: &[u8]) -> nyssa_io::Result<()> {
         Ok(())
     }
 }

@@ -1,8 +1,9 @@
 //! Writes a local file.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use tempfile::NamedTempFile;
 
@@ -14,7 +15,7 @@ use crate::for_people::shown;
 use crate::heuristics::local;
 use crate::staging::{Finished, Staging, exists};
 use crate::write_buffer::WriteBuffer;
-use crate::{Error, Result, Sink};
+use crate::{Error, Result, Sink, WriteAt};
 
 /// A local file that is being written. It is a temporary file in the same folder. The commit gives it its final
 /// name. Without a commit it is removed.
@@ -103,11 +104,7 @@ impl LocalSink {
     }
 
     fn write_through(&mut self, offset: u64, data: &[u8]) -> Result<()> {
-        write_all_at(self.temporary.as_file(), data, offset).map_err(|error| {
-            self.failed.keep(&error);
-            let action = format!("write {} bytes at byte {offset} of", data.len());
-            Error::new(&self.name, action, error)
-        })
+        write_through((&self.name, self.temporary.as_file(), &self.failed), offset, data)
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -115,6 +112,31 @@ impl LocalSink {
         let result = self.write_through(offset, &bytes);
         self.buffer.reuse(bytes);
         result
+    }
+}
+
+/// Writes at a place of a file, and keeps its first error.
+fn write_through(
+    (name, file, failed): (&str, &File, &EarlierError),
+    offset: u64,
+    data: &[u8],
+) -> Result<()> {
+    write_all_at(file, data, offset).map_err(|error| {
+        failed.keep(&error);
+        Error::new(name, format!("write {} bytes at byte {offset} of", data.len()), error)
+    })
+}
+
+/// The same file, for other threads.
+struct Beside {
+    name: String,
+    file: File,
+    failed: EarlierError,
+}
+
+impl WriteAt for Beside {
+    fn write_at(&self, offset: u64, data: &[u8]) -> Result<()> {
+        write_through((&self.name, &self.file, &self.failed), offset, data)
     }
 }
 
@@ -175,6 +197,13 @@ impl Sink for LocalSink {
             self.failed.keep(&error);
             Error::new(&self.name, "write", error)
         })
+    }
+
+    fn beside(&self) -> Option<Arc<dyn WriteAt>> {
+        // Without another handle, the owner writes.
+        let file = self.temporary.as_file().try_clone().ok()?;
+        let (name, failed) = (self.name.clone(), self.failed.clone());
+        Some(Arc::new(Beside { name, file, failed }))
     }
 
     fn commit(mut self: Box<Self>) -> Result<()> {

@@ -177,6 +177,33 @@ fn a_failed_write_names_the_file_and_cannot_be_committed() {
     assert_eq!(names(&folder), [""; 0]);
 }
 
+/// Other threads write beside the sink, and their errors fail its commit.
+#[cfg(target_os = "linux")]
+#[test]
+fn other_threads_write_beside_a_sink() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.root");
+    let mut local = LocalSink::create(&path, false).unwrap();
+    let (mut memory, handle) = MemorySink::new("memory");
+    for sink in [&mut local as &mut dyn Sink, &mut memory] {
+        sink.write_at(0, b"ab").unwrap();
+        let beside = sink.beside().unwrap();
+        std::thread::spawn(move || beside.write_at(4, b"ef").unwrap()).join().unwrap();
+        sink.write_at(2, b"cd").unwrap();
+    }
+    Box::new(local).commit().unwrap();
+    Box::new(memory).commit().unwrap();
+    assert_eq!((fs::read(&path).unwrap(), handle.take()), (b"abcdef".to_vec(), b"abcdef".to_vec()));
+
+    let local = LocalSink::create(&path, true).unwrap();
+    let error = local.beside().unwrap().write_at(i64::MAX as u64 - 1, b"abc").unwrap_err();
+    let reason = error.to_string().rsplit_once(": ").unwrap().1.to_owned();
+    let error = Box::new(local).commit().unwrap_err();
+    let expected = format!("an earlier write to it failed: {reason}");
+    assert!(error.to_string().ends_with(&expected), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), b"abcdef");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 

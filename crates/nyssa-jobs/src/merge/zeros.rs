@@ -70,7 +70,7 @@ impl Zeros {
                 ))
             })
             .in_field(&path)?;
-        let stored = writer.store_pages(&[sealed])?;
+        let stored = writer.store_pages(vec![sealed])?;
         let page = *stored.first().ok_or_else(|| Error::invalid_argument("no page was stored"))?;
         self.stored += 1;
         if self.known.len() >= merge::ZERO_PAGES {

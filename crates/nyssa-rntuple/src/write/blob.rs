@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use nyssa_root::error::{Error, Result, ResultExt};
-use nyssa_root::rootfile::writer::RootFileWriter;
+use nyssa_root::rootfile::writer::{RootFileWriter, Unwritten};
 
 use crate::format::{BlobChunks, DEFAULT_MAX_KEY_SIZE};
 
@@ -40,6 +40,20 @@ pub fn write_blob(
     let mut first: Vec<&[u8]> = slices(parts, 0..chunks.first).collect();
     first.push(&offsets);
     file.write_key(CLASS, &first, max_key_size)
+}
+
+/// Gives a blob of `stored` bytes its place, as [`write_blob`] does, and leaves its bytes to `unwritten`. The blob must fit in
+/// one key.
+///
+/// # Errors
+/// `LimitExceeded` beyond what a key can hold; an error if the sink cannot be written.
+pub(super) fn place_blob(
+    file: &mut RootFileWriter,
+    parts: Vec<Vec<u8>>,
+    (stored, objlen): (u64, u64),
+    unwritten: &mut Unwritten,
+) -> Result<u64> {
+    file.place_key(CLASS, parts, (stored, objlen), unwritten)
 }
 
 /// Appends an `RBlob` key and skips its payload of `size` bytes, which reads as zeros. It is for aligned

@@ -1,7 +1,8 @@
 //! Lets many threads fill one RNTuple.
 //!
 //! Each thread has its own [`FillContext`], which takes rows without a lock. Threads of the pool encode and compress them
-//! (`filler.rs`). A complete cluster is committed under one short lock, while its sealed pages are written to the file.
+//! (`filler.rs`). A complete cluster gets its place under one short lock. After that its sealed pages are written to the file,
+//! beside those of other contexts.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,6 +12,7 @@ use arrow_schema::Schema as ArrowSchema;
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result};
 use nyssa_root::fill::{Order, Place, Turns, TurnsOptions, TurnsWriter};
+use nyssa_root::rootfile::writer::Unwritten;
 
 use super::cluster_builder::ClusterBuilder;
 use super::cluster_target::{ClusterPage, ClusterTarget, SealedCluster};
@@ -116,8 +118,9 @@ impl TurnsWriter for Writer {
 
     const OBJECT: &'static str = "RNTuple";
 
-    fn commit(&mut self, cluster: SealedCluster) -> Result<()> {
-        ClusterTarget::commit(self, cluster)
+    fn commit(&mut self, cluster: SealedCluster) -> Result<Unwritten> {
+        let placed = self.placing(|writer| ClusterTarget::commit(writer, cluster));
+        placed.map(|((), unwritten)| unwritten)
     }
 }
 
@@ -424,6 +427,10 @@ impl ClusterTarget for ContextTarget {
         if self.place.turns().order() == Order::RoundRobin {
             return Ok(pages.into_iter().map(ClusterPage::Sealed).collect());
         }
-        self.place.turns().with(|writer| writer.store(pages))
+        let turns = self.place.turns();
+        let (pages, unwritten) =
+            turns.with(|writer| writer.placing(|writer| writer.store(pages)))?;
+        unwritten.write()?;
+        Ok(pages)
     }
 }

@@ -3,7 +3,7 @@
 use bstr::ByteSlice;
 use nyssa_root::compression::Compressor;
 use nyssa_root::error::{Error, Result, ResultExt};
-use nyssa_root::rootfile::writer::RootFileWriter;
+use nyssa_root::rootfile::writer::{RootFileWriter, Unwritten};
 use nyssa_root::rootfile::{name_of, split};
 
 use super::classes;
@@ -62,6 +62,8 @@ pub struct Writer {
     groups: Vec<ClusterGroup>,
     attribute_sets: Vec<FinishedSet>,
     known: KnownPages,
+    /// The pages that have their places and that another thread writes later. `None` if pages are written at once.
+    unwritten: Option<Unwritten>,
     /// The number of pages of the clusters that are in no cluster group yet.
     page_records: u64,
     compressor: Compressor,
@@ -171,6 +173,7 @@ impl Writer {
             groups: Vec::new(),
             attribute_sets: Vec::new(),
             known: KnownPages::within(options.memory / write::KNOWN_PAGES_DIVISOR),
+            unwritten: None,
             page_records: 0,
             compressor,
             options,
@@ -321,7 +324,7 @@ impl Writer {
         let SealedColumn { column, elements, last_offset, compression, pages } = column;
         // This is checked before anything is stored.
         self.open.as_ref().ok_or_else(no_cluster)?.expect(column)?;
-        let pages = self.store_pages(&pages)?;
+        let pages = self.store_pages(pages)?;
         self.put_stored(StoredColumn { column, elements, last_offset, compression, pages })
     }
 

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use super::Order;
 use super::queue::{Buffers, Queue, Queued};
 use crate::error::{Error, Result};
+use crate::rootfile::writer::Unwritten;
 
 /// The writer that takes the clusters of the contexts.
 pub trait TurnsWriter {
@@ -16,11 +17,12 @@ pub trait TurnsWriter {
     /// The name of the object that is written, for messages.
     const OBJECT: &'static str;
 
-    /// Writes a cluster after all earlier clusters.
+    /// Gives a cluster its place after all earlier clusters. Returns the bytes that are not written yet: other clusters do not
+    /// wait for them.
     ///
     /// # Errors
     /// Returns an error if the sink cannot be written.
-    fn commit(&mut self, cluster: Self::Cluster) -> Result<()>;
+    fn commit(&mut self, cluster: Self::Cluster) -> Result<Unwritten>;
 }
 
 /// The options of [`Turns`].
@@ -132,7 +134,7 @@ impl<W: TurnsWriter> Turns<W> {
         self.state().fail(error);
     }
 
-    /// Runs `work` on the writer, while no cluster is written.
+    /// Runs `work` on the writer, while no cluster gets its place.
     ///
     /// # Errors
     /// The reason of an earlier error; `InvalidArgument` after the end; an error if `work` fails.
@@ -156,6 +158,20 @@ impl<W: TurnsWriter> Turns<W> {
             state.check()?;
         }
         state.writer.take().ok_or_else(ended::<W>)
+    }
+
+    /// Writes the bytes of clusters that have their places. An error stops all contexts.
+    fn write(&self, unwritten: Unwritten) -> Result<()> {
+        unwritten.write().inspect_err(|error| self.fail(error))
+    }
+
+    /// Writes the clusters whose turn it is.
+    fn take_turns(&self) -> Result<()> {
+        loop {
+            let next = self.state().take_turn()?;
+            let Some(unwritten) = next else { return Ok(()) };
+            self.write(unwritten)?;
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, SharedWriter<W>> {
@@ -186,13 +202,16 @@ impl<W: TurnsWriter> Place<W> {
         let mut state = self.turns.state();
         state.check()?;
         if self.turns.order == Order::Completion {
-            return state.write(cluster);
+            let unwritten = state.write(cluster)?;
+            drop(state);
+            return self.turns.write(unwritten);
         }
         let waiting = state.queue.push(cluster).inspect_err(|error| state.fail(error))?;
         if let Some(slot) = state.contexts.get_mut(self.slot) {
             slot.waiting.push_back(waiting);
         }
-        state.take_turns()
+        drop(state);
+        self.turns.take_turns()
     }
 
     /// Ends the context. It must have no entries left.
@@ -205,10 +224,9 @@ impl<W: TurnsWriter> Place<W> {
         if let Some(slot) = state.contexts.get_mut(self.slot) {
             slot.finished = true;
         }
-        if self.turns.order == Order::RoundRobin && state.failed.is_none() {
-            state.take_turns()?;
-        }
-        Ok(())
+        let goes_on = self.turns.order == Order::RoundRobin && state.failed.is_none();
+        drop(state);
+        if goes_on { self.turns.take_turns() } else { Ok(()) }
     }
 
     /// Ends a context that is dropped with `lost` entries, if it did not end before. If entries are lost, or it is
@@ -239,34 +257,34 @@ impl<W: TurnsWriter> SharedWriter<W> {
         self.failed.get_or_insert_with(|| error.clone());
     }
 
-    /// Writes a cluster. Meanwhile the writer is not in the state. It is not put back after an error or a panic.
-    fn write(&mut self, cluster: W::Cluster) -> Result<()> {
+    /// Gives a cluster its place. Meanwhile the writer is not in the state. It is not put back after an error or a panic.
+    fn write(&mut self, cluster: W::Cluster) -> Result<Unwritten> {
         let mut writer = self.writer.take().ok_or_else(ended::<W>)?;
-        let written = writer.commit(cluster);
-        match &written {
-            Ok(()) => self.writer = Some(writer),
+        let placed = writer.commit(cluster);
+        match &placed {
+            Ok(_) => self.writer = Some(writer),
             Err(error) => self.fail(error),
         }
-        written
+        placed
     }
 
-    /// Writes the clusters whose turn it is.
-    fn take_turns(&mut self) -> Result<()> {
+    /// Gives the cluster whose turn it is its place. Returns `None` if the turn is of a context that has no cluster yet.
+    fn take_turn(&mut self) -> Result<Option<Unwritten>> {
         while self.contexts.iter().any(|slot| !slot.finished || !slot.waiting.is_empty()) {
             let turn = self.turn;
-            let Some(slot) = self.contexts.get_mut(turn) else { return Ok(()) };
-            match (slot.waiting.pop_front(), slot.finished) {
-                (Some(waiting), _) => {
-                    let cluster = self.queue.pop(waiting);
-                    let cluster = cluster.inspect_err(|error| self.fail(error))?;
-                    self.write(cluster)?;
-                }
-                (None, true) => {}
-                (None, false) => return Ok(()),
+            let Some(slot) = self.contexts.get_mut(turn) else { return Ok(None) };
+            let (waiting, finished) = (slot.waiting.pop_front(), slot.finished);
+            if waiting.is_none() && !finished {
+                return Ok(None);
             }
             self.turn = (turn + 1) % self.contexts.len();
+            if let Some(waiting) = waiting {
+                let cluster = self.queue.pop(waiting);
+                let cluster = cluster.inspect_err(|error| self.fail(error))?;
+                return self.write(cluster).map(Some);
+            }
         }
-        Ok(())
+        Ok(None)
     }
 }
 
@@ -304,7 +322,7 @@ mod tests {
 
         const OBJECT: &'static str = "table";
 
-        fn commit(&mut self, _: Cluster) -> Result<()> {
+        fn commit(&mut self, _: Cluster) -> Result<Unwritten> {
             self.writes.send(()).unwrap();
             // Without an end it fails in time, so that no test waits for ever.
             let _ = self.may_end.recv_timeout(Duration::from_secs(10));

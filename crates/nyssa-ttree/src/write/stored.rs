@@ -3,7 +3,7 @@
 use nyssa_root::compression::Compression;
 use nyssa_root::error::{Result, ResultExt};
 use nyssa_root::fill::TurnsWriter;
-use nyssa_root::rootfile::writer::StoredBasket;
+use nyssa_root::rootfile::writer::{StoredBasket, Unwritten};
 use nyssa_root::rootfile::{name_of, split};
 use nyssa_root::shared_file::SharedFile;
 use nyssa_root::streamer::StreamerInfos;
@@ -243,10 +243,11 @@ impl TurnsWriter for StoredTree {
 
     const OBJECT: &'static str = super::target::OBJECT;
 
-    fn commit(&mut self, cluster: CompressedCluster) -> Result<()> {
+    fn commit(&mut self, cluster: CompressedCluster) -> Result<Unwritten> {
         let CompressedCluster { first, entries, mut baskets, branches } = cluster;
         baskets.iter_mut().for_each(|basket| basket.first -= first);
         self.write(&baskets, self.entries)?;
-        self.end_cluster(self.entries + entries, branches)
+        self.end_cluster(self.entries + entries, branches)?;
+        Ok(Unwritten::default())
     }
 }

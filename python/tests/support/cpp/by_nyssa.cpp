@@ -174,10 +174,37 @@ void write(const std::string &path) {
     events.fill(jet, jets, event::maybe(i));
   }
   events.commit();
+#define FIELD(member) , nyssa::field<decltype(event::Jet::member)>(#member)
+#define VALUE(member) , jet.member
+  auto fields = file.table("Fields", nyssa::field<int>("i") EVENT_FIELDS(FIELD));
+  for (int i = 0; i < event::entries; ++i) {
+    event::Jet jet;
+    event::fill(jet, i);
+    fields.fill(i EVENT_FIELDS(VALUE));
+  }
+#undef FIELD
+#undef VALUE
+  fields.commit();
   file.commit();
 }
 
+void read_fields(const std::string &path) {
+  const nyssa::Batch all = nyssa::Dataset(path + ":Fields").read({});
+  EXPECT(static_cast<int>(all.size()) == event::entries);
+  for (int i = 0; i < event::entries; ++i) {
+    event::Jet expected, found;
+    event::fill(expected, i);
+    event::fill_others(found, expected);
+#define READ(member) all.objects<decltype(found.member)>(#member).read(static_cast<std::size_t>(i), found.member);
+    EVENT_FIELDS(READ)
+#undef READ
+    const std::string wrong = event::difference(found, expected);
+    expect(wrong.empty(), wrong.c_str(), __LINE__);
+  }
+}
+
 void read(const std::string &path) {
+  read_fields(path);
   nyssa::Dataset events(path + ":Events");
   int i = 0;
   for (nyssa::Batch &batch : events.batches({"jets", "jet", "maybe"}, "entries=7")) {

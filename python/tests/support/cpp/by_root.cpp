@@ -11,6 +11,57 @@
 
 #include <fstream>
 
+namespace {
+
+// A model with each type as a field.
+std::unique_ptr<ROOT::RNTupleModel> model_of_fields() {
+  auto model = ROOT::RNTupleModel::CreateBare();
+  model->AddField(std::make_unique<ROOT::RField<int>>("i"));
+#define ADD(member) model->AddField(std::make_unique<ROOT::RField<decltype(event::Jet::member)>>(#member));
+  EVENT_FIELDS(ADD)
+#undef ADD
+  return model;
+}
+
+// Binds the fields of an entry to a number and to the members of a jet.
+void bind(ROOT::REntry &entry, int &i, event::Jet &jet) {
+  entry.BindRawPtr("i", &i);
+#define BIND(member) entry.BindRawPtr(#member, &jet.member);
+  EVENT_FIELDS(BIND)
+#undef BIND
+}
+
+void write_fields(const char *path) {
+  const std::unique_ptr<TFile> file(TFile::Open(path, "UPDATE"));
+  auto writer = ROOT::RNTupleWriter::Append(model_of_fields(), "Fields", *file);
+  for (int i = 0; i < event::entries; ++i) {
+    event::Jet jet;
+    event::fill(jet, i);
+    auto entry = writer->CreateEntry();
+    bind(*entry, i, jet);
+    writer->Fill(*entry);
+  }
+}
+
+std::string wrong_field(const char *path) {
+  auto reader = ROOT::RNTupleReader::Open(model_of_fields(), "Fields", path);
+  for (int i = 0; i < event::entries; ++i) {
+    int number = -1;
+    event::Jet expected, found;
+    event::fill(expected, i);
+    event::fill_others(found, expected);
+    auto entry = reader->CreateEntry();
+    bind(*entry, number, found);
+    reader->LoadEntry(i, *entry);
+    const std::string member = event::difference(found, expected);
+    if (!member.empty() || number != i)
+      return std::to_string(i) + " field " + member;
+  }
+  return reader->GetNEntries() == event::entries ? "" : "number of entries of fields";
+}
+
+} // namespace
+
 void write_by_root(const char *path) {
   auto model = ROOT::RNTupleModel::Create();
   auto jet = model->MakeField<event::Jet>("jet");
@@ -28,6 +79,8 @@ void write_by_root(const char *path) {
     *maybe = event::maybe(i);
     writer->Fill();
   }
+  writer.reset();
+  write_fields(path);
 }
 
 std::string wrong_in_root(const char *path) {
@@ -53,7 +106,7 @@ std::string wrong_in_root(const char *path) {
     if (!found.empty())
       return found;
   }
-  return reader->GetNEntries() == event::entries ? "" : "number of entries";
+  return reader->GetNEntries() == event::entries ? wrong_field(path) : "number of entries";
 }
 
 void write_old_by_root(const char *path) {

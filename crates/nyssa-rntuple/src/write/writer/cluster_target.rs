@@ -28,6 +28,6 @@ impl ClusterTarget for Writer {
     }
 
     fn store(&mut self, pages: Vec<SealedPage>) -> Result<Vec<ClusterPage>> {
-        Ok(self.store_pages(&pages)?.into_iter().map(ClusterPage::Stored).collect())
+        Ok(self.store_pages(pages)?.into_iter().map(ClusterPage::Stored).collect())
     }
 }

@@ -42,12 +42,12 @@ impl Writer {
             let page = self.zeros(&encoding, MAX_ELEMENTS)?;
             // With merging of equal pages, they are stored once.
             for _ in 0..whole {
-                pages.append(&mut self.store_pages(std::slice::from_ref(&page))?);
+                pages.append(&mut self.store_pages(vec![page.clone()])?);
             }
         }
         if elements % MAX_ELEMENTS > 0 {
             let page = self.zeros(&encoding, elements % MAX_ELEMENTS)?;
-            pages.append(&mut self.store_pages(&[page])?);
+            pages.append(&mut self.store_pages(vec![page])?);
         }
         let is_index = encoding.column_type.native() == Native::Index;
         let compression = self.options.compression.setting();

@@ -78,7 +78,7 @@ impl Writer {
             ranges.resize(schema.columns.len(), None);
             for SealedColumn { column, elements: count, compression, pages, .. } in sealed {
                 let at = column.0 as usize;
-                let pages = self.store_pages(&pages)?;
+                let pages = self.store_pages(pages)?;
                 let first_element = elements[at];
                 let range = ColumnRange {
                     first_element,

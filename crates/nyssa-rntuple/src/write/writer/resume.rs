@@ -76,6 +76,7 @@ impl Writer {
             groups: footer.cluster_groups.clone(),
             attribute_sets: sets.map(FinishedSet::known).collect(),
             known: KnownPages::within(options.memory / write::KNOWN_PAGES_DIVISOR),
+            unwritten: None,
             page_records: 0,
             compressor: Compressor::new(options.compression)?,
             options,

@@ -1,7 +1,9 @@
 //! Collects bytes for a sink in blocks, so that small writes, such as key headers and checksums, cost no system
 //! calls.
 
-use nyssa_io::Sink;
+use std::sync::Arc;
+
+use nyssa_io::{Sink, WriteAt};
 
 use super::behind::{Behind, write_at};
 use crate::error::{Error, Kind, Result};
@@ -14,6 +16,8 @@ const FILE: &str = "file";
 pub(super) struct Buffered {
     name: String,
     output: Output,
+    /// The way to the sink for other threads, if it has one.
+    beside: Option<Arc<dyn WriteAt>>,
     /// The position of the first buffered byte.
     start: u64,
     buffer: Vec<u8>,
@@ -37,7 +41,12 @@ impl Buffered {
             true => Behind::start(sink).map_or_else(Output::Here, Output::Behind),
             false => Output::Here(sink),
         };
-        Self { name, output, start, buffer: Vec::new() }
+        // The thread that writes behind the caller writes all, and makes it durable in time.
+        let beside = match &output {
+            Output::Here(sink) => sink.beside(),
+            Output::Behind(_) | Output::Failed(_) => None,
+        };
+        Self { name, output, beside, start, buffer: Vec::new() }
     }
 
     /// Returns the position of the next byte.
@@ -48,6 +57,11 @@ impl Buffered {
     /// Returns the name of the sink.
     pub(super) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns the way to the sink for other threads, if it has one.
+    pub(super) fn beside(&self) -> Option<&Arc<dyn WriteAt>> {
+        self.beside.as_ref()
     }
 
     /// Checks that no write has failed.
@@ -87,7 +101,7 @@ impl Buffered {
         Ok(())
     }
 
-    /// Skips `len` bytes, which read as zeros.
+    /// Skips `len` bytes, which read as zeros until somebody writes them beside this.
     pub(super) fn skip(&mut self, len: u64) -> Result<()> {
         self.flush()?;
         self.start = self
@@ -120,6 +134,7 @@ impl Buffered {
     /// Makes the file visible.
     pub(super) fn commit(mut self) -> Result<()> {
         self.flush()?;
+        self.beside = None;
         let sink = self.output.take()?;
         let _stage = nyssa_observe::stage!("write");
         Ok(sink.commit()?)

@@ -126,11 +126,7 @@ impl RootFileWriter {
     /// `LimitExceeded` beyond what a key can hold; an error if the sink cannot be written.
     pub fn write_key(&mut self, class: &str, parts: &[&[u8]], objlen: u64) -> Result<u64> {
         let stored: u64 = parts.iter().map(|part| part.len() as u64).sum();
-        let mut key =
-            Key { small: false, ..self.key(class, "".into(), "".into(), BEGIN, 1, stored) };
-        // This number is only for information. So a number that the key cannot hold is replaced, as ROOT
-        // does.
-        key.objlen = if objlen > u64::from(u32::MAX) { stored } else { objlen };
+        let key = self.unlisted_key(class, stored, objlen);
         self.append(&key, parts).map_err(|error| self.blame(error))?;
         Ok(key.payload())
     }
@@ -141,7 +137,7 @@ impl RootFileWriter {
     /// # Errors
     /// `LimitExceeded` beyond what a key can hold; an error if the sink cannot be written.
     pub fn reserve_key(&mut self, class: &str, size: u64) -> Result<u64> {
-        let key = Key { small: false, ..self.key(class, "".into(), "".into(), BEGIN, 1, size) };
+        let key = self.unlisted_key(class, size, size);
         self.append(&key, &[]).and_then(|()| self.out.skip(size)).map_err(|e| self.blame(e))?;
         Ok(key.payload())
     }

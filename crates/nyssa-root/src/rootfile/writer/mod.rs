@@ -27,9 +27,11 @@ mod key;
 mod options;
 mod patch;
 mod stored;
+mod unwritten;
 mod update;
 
 pub use basket::{StoredBasket, without_process_offset};
 pub(crate) use delete::Cycles;
 pub use file::RootFileWriter;
 pub use options::FileOptions;
+pub use unwritten::Unwritten;

@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use arrow_array::cast::AsArray;
 use arrow_array::*;
 use nyssa_data::Dataset;
-use nyssa_io::Sink;
+use nyssa_io::{Sink, WriteAt};
 use nyssa_rntuple::write::{
     AttributeSetWriter, Order, ParallelWriter, RNTupleWriteOptions, SharedFile, TableWriter,
 };
@@ -301,6 +301,99 @@ fn an_error_of_another_thread_comes_with_the_next_call() {
         is(&others, second.flush().unwrap_err());
         drop(second);
         is(&others, many.finish().unwrap_err());
+    }
+}
+
+/// A sink of which other threads write parts. Each part waits for another one, or fails.
+struct InPairs {
+    parts: Arc<Pairs>,
+}
+
+#[derive(Default)]
+struct Pairs {
+    now: Mutex<usize>,
+    comes: Condvar,
+    fails: bool,
+}
+
+impl Sink for InPairs {
+    fn name(&self) -> &str {
+        "pairs.root"
+    }
+
+    fn write_at(&mut self, _: u64, _: &[u8]) -> nyssa_io::Result<()> {
+        Ok(())
+    }
+
+    fn beside(&self) -> Option<Arc<dyn WriteAt>> {
+        Some(Arc::<Pairs>::clone(&self.parts))
+    }
+
+    fn commit(self: Box<Self>) -> nyssa_io::Result<()> {
+        Ok(())
+    }
+}
+
+impl WriteAt for Pairs {
+    fn write_at(&self, _: u64, _: &[u8]) -> nyssa_io::Result<()> {
+        if self.fails {
+            let full = io::Error::new(io::ErrorKind::StorageFull, "no space left");
+            return Err(nyssa_io::Error::new("pairs.root", "write", full));
+        }
+        let mut now = self.now.lock().unwrap();
+        *now += 1;
+        self.comes.notify_all();
+        let alone = |now: &mut usize| *now < 2;
+        // It ends in time, so that no test waits for ever.
+        let waited = self.comes.wait_timeout_while(now, Duration::from_secs(10), alone).unwrap();
+        assert!(!waited.1.timed_out(), "a cluster waits until another one is written");
+        Ok(())
+    }
+}
+
+fn in_pairs(fails: bool, order: Order) -> (SharedFile, ParallelWriter) {
+    let sink = InPairs { parts: Arc::new(Pairs { fails, ..Pairs::default() }) };
+    let file = SharedFile::new(RootFileWriter::create(Box::new(sink), file_options()).unwrap());
+    // The threads of the callers work.
+    let writer =
+        ParallelWriter::create(&file, "Events", &schema(), small_clusters(), order, &context(1));
+    (file, writer.unwrap())
+}
+
+/// Two contexts write their clusters at the same time.
+#[test]
+fn clusters_are_written_beside_one_another() {
+    let (file, writer) = in_pairs(false, Order::Completion);
+    let contexts = [writer.context().unwrap(), writer.context().unwrap()];
+    std::thread::scope(|scope| {
+        // Equal pages would be written once.
+        for (start, mut context) in [0, 1000].into_iter().zip(contexts) {
+            scope.spawn(move || {
+                context.extend(&rows(start)).unwrap();
+                context.finish().unwrap();
+            });
+        }
+    });
+    assert_eq!(writer.finish().unwrap().clusters, 2);
+    file.finish().unwrap();
+}
+
+/// A cluster that has its place and cannot be written ends the RNTuple.
+#[test]
+fn a_cluster_that_is_not_written_is_an_error() {
+    const FULL: &str = "cannot write pairs.root: no space left (file pairs.root)";
+    for order in [Order::Completion, Order::RoundRobin] {
+        let (file, writer) = in_pairs(true, order);
+        let (mut first, mut second) = (writer.context().unwrap(), writer.context().unwrap());
+        first.extend(&rows(0)).unwrap();
+        let error = first.flush().unwrap_err();
+        assert_eq!((error.kind(), error.to_string().as_str()), (Kind::Io, FULL));
+        let others = format!("the RNTuple cannot be completed: {FULL}");
+        assert_eq!(second.extend(&rows(0)).unwrap_err().to_string(), others);
+        drop((first, second));
+        assert_eq!(writer.finish().unwrap_err().to_string(), others);
+        let error = file.finish().unwrap_err().to_string();
+        assert!(error.contains("Events is still being written"), "{error}");
     }
 }
 
