@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from typing import Any
 
 import awkward as ak
 from awkward.contents import Content, RecordArray
 
 __all__ = ["vectors"]
-
-_CLASS = re.compile(
-    r"TVector[23]|TLorentzVector|ROOT::Math::(LorentzVector|(Displacement|Position)Vector[23]D)<.*"
-)
 
 _POSITION = {
     "fX": "x",
@@ -45,12 +41,13 @@ def vectors(array: ak.Array) -> ak.Array:
 
     >>> import vector
     >>> vector.register_awkward()
-    >>> muons = nyssa.vectors(events["muons"].array())  # std::vector<TLorentzVector>
-    >>> (muons[:, 0] + muons[:, 1]).mass
+    >>> momenta = nyssa.vectors(events["momentum"].array())  # of the class TLorentzVector
+    >>> momenta.pt, momenta.mass
 
     `TLorentzVector` and ``ROOT::Math::LorentzVector`` become ``Momentum4D``; `TVector3`,
-    ``ROOT::Math::XYZPoint`` and the like become ``Vector3D`` or ``Vector2D``. They may be inside
-    lists and records. Everything else stays as it is, and no numbers are copied.
+    ``ROOT::Math::XYZPoint`` and the like become ``Vector3D`` or ``Vector2D``. Vectors are found by
+    their members, such as ``fP`` and ``fE``, also inside lists and records. Everything else stays
+    as it is, and no numbers are copied.
     """
     made: ak.Array = ak.transform(_vector, array)
     return made
@@ -60,13 +57,12 @@ def _vector(layout: Content, **_: Any) -> Content | None:
     """Return the vector of a record that is one; `None` for all else."""
     if not isinstance(layout, RecordArray) or layout.is_tuple:
         return None
-    if not _CLASS.fullmatch(str(layout.parameter("__record__"))):
-        return None
     stored = dict(_coordinates(layout))
     four = not stored.keys().isdisjoint(("fT", "fE", "fM"))
     names = _MOMENTUM if four else _POSITION
     # In three dimensions fR is the length, which vector does not take as a coordinate.
-    if not stored.keys() <= names.keys() or (len(stored) > 2 and "fR" in stored):
+    unknown = not stored.keys() <= names.keys() or (len(stored) > 2 and "fR" in stored)
+    if unknown or len(stored) not in ((4,) if four else (2, 3)):
         return None
     kind = "Momentum4D" if four else f"Vector{len(stored)}D"
     fields = [names[name] for name in stored]
@@ -75,8 +71,8 @@ def _vector(layout: Content, **_: Any) -> Content | None:
     )
 
 
-def _coordinates(layout: RecordArray) -> Any:
-    """Yield the names and values of the coordinates of a vector."""
+def _coordinates(layout: RecordArray) -> Iterator[tuple[str, Content]]:
+    """Yield the names and values of the members of a class, without those of `TObject`."""
     for name, item in zip(layout.fields, layout.contents, strict=True):
         inside = item[: layout.length]
         if name in ("fP", "fCoordinates") and isinstance(inside, RecordArray):

@@ -46,14 +46,16 @@ class HasFields(Nodes["RField"]):
             if isinstance(self, RField) and not len(self):
                 return [(self._path, self._path)]
             nodes = self._walk(filter_name, filter_typename, node)
-            paths = [item._path for item in nodes if item.column.reason is None]
+            paths = {item._path: item._path for item in nodes if item.column.reason is None}
         else:
             requested = super()._requested(expressions, filter_name, filter_typename, node)
-            paths = [path for _, path in requested]
-        chosen = set(paths)
+            known = self._index.items
+            paths = {path: path if path in known else name for name, path in requested}
         # A field that is chosen has its subfields.
         return [
-            (path, path) for path in paths if not any(item in chosen for item in self._above(path))
+            (name, path)
+            for path, name in paths.items()
+            if not any(item in paths for item in self._above(path))
         ]
 
     def to_akform(self, **filters: Any) -> tuple[Form, list[str] | None]:
@@ -81,7 +83,8 @@ class HasFields(Nodes["RField"]):
         arrays = {name: ak.Array(item) for name, item in nested.items()}
         made = self._root._as_uproot(arrays, kinds)
         made._length = len(table)
-        return values.group(made, [(name, name) for name in made], library, how)
+        shown = {path: name for name, path in requested}
+        return values.group(made, [(shown.get(path, path), path) for path in made], library, how)
 
     def _nested(self, columns: dict[str, Content]) -> dict[str, Content]:
         """Return the columns as records of the fields above them."""

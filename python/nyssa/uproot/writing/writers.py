@@ -247,7 +247,7 @@ class WritableTree(Written):
 
     @property
     def num_baskets(self) -> int:
-        """Return the number of calls of `extend`."""
+        """Return how many times it got entries."""
         return self._baskets
 
     def add_branches(self, branches: Mapping[str, object]) -> None:
@@ -277,6 +277,10 @@ class WritableTree(Written):
                     {name: _zeros(item, self.num_entries) for name, item in new.items()}
                 )
         self._writer.extend(flat if self._counters is None else self._counters.complete(flat))
+        self._end_baskets()
+
+    def _end_baskets(self) -> None:
+        """Write the entries so far as baskets of their own, as uproot does."""
         self._writer.flush()
         self._baskets += 1
 
