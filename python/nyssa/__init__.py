@@ -46,6 +46,7 @@ from nyssa.errors import (
 
 if TYPE_CHECKING:
     from nyssa import campaign, objects, reports
+    from nyssa.arrays.vectors import vectors
     from nyssa.interop.dask import dask, dask_write
     from nyssa.interop.graphed import graphed
     from nyssa.interop.polars import scan_polars
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
 # These names are imported at their first use. The import of NumPy takes a tenth of a second, and
 # the command line, which is in this package, does not need it.
 _NAMES = {
+    "arrays.vectors": "vectors",
     "interop.dask": "dask dask_write",
     "interop.graphed": "graphed",
     "interop.polars": "scan_polars",
@@ -207,6 +209,7 @@ __all__ = [
     "trace_summary",
     "tune",
     "update",
+    "vectors",
     "verify",
 ]
 

@@ -3,6 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use arrow_buffer::MutableBuffer;
+use nyssa_root::arena::OwnBytes;
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -15,10 +16,10 @@ pub struct Buffer(Memory);
 enum Memory {
     /// Others may hold it, too: nobody writes to it.
     Shared(arrow_buffer::Buffer),
-    /// Only Python holds it.
+    /// Only Python holds it. It is one allocation.
     Own(MutableBuffer),
-    /// Only Python holds it. It has another alignment.
-    Bytes(Vec<u8>),
+    /// Only Python holds it. It is a part of an allocation.
+    Part(OwnBytes),
 }
 
 impl Buffer {
@@ -29,9 +30,9 @@ impl Buffer {
 
     /// Shows `buffer` to Python, which can write to it if nobody else holds it.
     pub fn writable(buffer: arrow_buffer::Buffer) -> Self {
-        Self(match buffer.into_mutable().map_err(arrow_buffer::Buffer::into_vec) {
+        Self(match buffer.into_mutable().map_err(OwnBytes::take) {
             Ok(own) => Memory::Own(own),
-            Err(Ok(bytes)) => Memory::Bytes(bytes),
+            Err(Ok(part)) => Memory::Part(part),
             Err(Err(shared)) => Memory::Shared(shared),
         })
     }
@@ -40,7 +41,7 @@ impl Buffer {
         match &self.0 {
             Memory::Shared(bytes) => bytes.as_slice(),
             Memory::Own(bytes) => bytes.as_slice(),
-            Memory::Bytes(bytes) => bytes,
+            Memory::Part(bytes) => bytes.as_slice(),
         }
     }
 }
@@ -79,7 +80,10 @@ impl Buffer {
             match &mut buffer.0 {
                 Memory::Shared(bytes) => (bytes.as_ptr().cast_mut(), bytes.len(), 1),
                 Memory::Own(bytes) => (bytes.as_mut_ptr(), bytes.len(), 0),
-                Memory::Bytes(bytes) => (bytes.as_mut_ptr(), bytes.len(), 0),
+                Memory::Part(bytes) => {
+                    let bytes = bytes.as_slice_mut();
+                    (bytes.as_mut_ptr(), bytes.len(), 0)
+                }
             }
         };
         let len = ffi::Py_ssize_t::try_from(len)

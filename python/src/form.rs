@@ -16,8 +16,9 @@
 //! | `UnionArray` | `tags`: `i8`, `index`: `i32` | values of several types |
 //! | `EmptyArray` | | no value at all |
 //!
-//! The parameter `__record__` is the C++ class of records that Python hands over. Rust tells C++ types, where Python
-//! needs them, in the parameter `typename`. Decision 0014 says why this grammar.
+//! The parameter `__record__` is the C++ class of records that Python hands over, and the class of vectors of ROOT, whose
+//! arrays keep it. Rust tells other C++ types, where Python needs them, in the parameter `typename`. Decision 0014 says
+//! why this grammar.
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -104,8 +105,12 @@ impl Nodes {
             }
             Class::Empty => self.node(json!({"class": "EmptyArray"}), &[]),
         };
-        if let Some(typename) = form.typename.as_deref().filter(|_| self.typed) {
-            node["parameters"]["typename"] = typename.into();
+        if let Some(typename) = form.typename.as_deref() {
+            if self.typed {
+                node["parameters"]["typename"] = typename.into();
+            } else if matches!(form.class, Class::Record { .. }) && is_vector(typename) {
+                node["parameters"]["__record__"] = typename.into();
+            }
         }
         node
     }
@@ -131,6 +136,19 @@ impl Nodes {
         node["form_key"] = key.into();
         node
     }
+}
+
+/// Returns whether a class is one of ROOT's vectors, which other packages know by name.
+fn is_vector(class: &str) -> bool {
+    let template = class.split_once('<').map_or(class, |(template, _)| template);
+    let of_math = template.strip_prefix("ROOT::Math::");
+    matches!(template, "TVector2" | "TVector3" | "TLorentzVector")
+        || of_math.is_some_and(|name| {
+            name == "LorentzVector"
+                || ["DisplacementVector", "PositionVector"].iter().any(|&kind| {
+                    name.strip_prefix(kind).is_some_and(|size| matches!(size, "2D" | "3D"))
+                })
+        })
 }
 
 impl<'py> IntoPyObject<'py> for Form {

@@ -7,6 +7,7 @@ use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::{ArrayReader, ArrayRef, make_array};
 use arrow_schema::{DataType, Field};
 use arrow_select::concat::concat;
+use nyssa_root::arena::keep_read_only;
 use nyssa_root::arrow::{normal_field, normalise};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -29,6 +30,7 @@ pub(crate) fn from_array_capsules(
     }
     // SAFETY: the producer promises that the array is of the schema.
     let data = unsafe { from_ffi(array, schema) }.map_err(arrow_error)?;
+    keep_read_only(&data);
     normalise(&make_array(data), &field).map_err(arrow_error)
 }
 
@@ -44,8 +46,9 @@ pub(crate) fn from_stream_capsule(
     let mut field = normal_field(&original);
     let mut arrays = Vec::new();
     for array in reader {
-        let (array, normal) =
-            array.and_then(|array| normalise(&array, &original)).map_err(arrow_error)?;
+        let array = array.map_err(arrow_error)?;
+        keep_read_only(&array.to_data());
+        let (array, normal) = normalise(&array, &original).map_err(arrow_error)?;
         field = normal;
         arrays.push(array);
     }

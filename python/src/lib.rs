@@ -38,6 +38,7 @@ mod observe;
 mod options;
 mod process;
 mod query;
+mod records;
 mod relations;
 mod report;
 mod rewrite;
@@ -91,6 +92,8 @@ mod _core {
     };
     #[pymodule_export]
     use crate::query::Query;
+    #[pymodule_export]
+    use crate::records::ntuple_records;
     #[pymodule_export]
     use crate::relations::{relations, with_friends};
     #[pymodule_export]

@@ -1,10 +1,12 @@
 //! Allocates the memory that a read fills with values. Later this memory becomes Arrow buffers without a copy.
-//! The readers of TTree and RNTuple use it.
+//! The readers of TTree and RNTuple use it. A buffer that nobody else holds can become writable again.
 
+use std::collections::BTreeMap;
 use std::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_buffer::Buffer;
+use arrow_data::ArrayData;
 use memmap2::MmapMut;
 
 use crate::error::{Error, Result};
@@ -74,16 +76,130 @@ impl Arena {
     /// Returns the finished buffers, in order, without a copy. The capacity of a buffer is its own size, not the size
     /// of its block.
     pub fn into_buffers(self) -> Vec<Buffer> {
-        let blocks = self.blocks.into_iter().map(Arc::new).collect::<Vec<_>>();
+        let blocks = self.blocks.into_iter().map(Shared::new).collect::<Vec<_>>();
         let buffer = |&(block, start, size): &(usize, usize, usize)| {
             let owner = Arc::clone(&blocks[block]);
-            let start = NonNull::from(&owner.bytes()[start * 8..]).cast::<u8>();
-            // SAFETY: the `size` bytes from `start` lie inside the bytes of `owner`, initialised: the
-            // places of an arena are cut from its blocks by these numbers. Nothing changes the bytes
-            // any more, they are behind an `Arc`, and the buffer keeps that alive.
-            unsafe { Buffer::from_custom_allocation(start, size, owner) }
+            // SAFETY: the `size` bytes from word `start` lie inside the block of `owner`, initialised: the places of an
+            // arena are cut from its blocks by these numbers, and do not overlap. The buffer keeps the block alive. The
+            // bytes only change through `OwnBytes`, when nothing else reads them.
+            unsafe {
+                let start = owner.start.add(start * 8);
+                Buffer::from_custom_allocation(start, size, owner)
+            }
         };
         self.places.iter().map(buffer).collect()
+    }
+}
+
+/// A block that buffers share.
+struct Shared {
+    start: NonNull<u8>,
+    _block: Block,
+}
+
+// SAFETY: `start` is the memory of the block, which can be sent and shared. `OwnBytes` alone writes to it.
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    fn new(mut block: Block) -> Arc<Self> {
+        let bytes = bytemuck::cast_slice_mut::<u64, u8>(block.words_mut());
+        let (len, start) = (bytes.len(), NonNull::from(bytes).cast::<u8>());
+        if len > 0 {
+            let place = Place { start, len, foreign: false };
+            places().insert(start.as_ptr() as usize, place);
+        }
+        // Moving the block moves no bytes of it.
+        Arc::new(Self { start, _block: block })
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        places().remove(&(self.start.as_ptr() as usize));
+    }
+}
+
+/// The memory of a [`Shared`].
+struct Place {
+    start: NonNull<u8>,
+    len: usize,
+    /// Whether buffers of another library point into it. Nobody counts these.
+    foreign: bool,
+}
+
+// SAFETY: the pointer is only used by who owns the bytes.
+unsafe impl Send for Place {}
+
+/// All blocks that buffers share, by address. A buffer does not tell who allocated it.
+static PLACES: Mutex<BTreeMap<usize, Place>> = Mutex::new(BTreeMap::new());
+
+fn places() -> MutexGuard<'static, BTreeMap<usize, Place>> {
+    PLACES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Calls `take` with the block of a buffer, and the first byte of the buffer in it, if the buffer is from an arena.
+fn in_block<T>(buffer: &Buffer, take: impl FnOnce(&mut Place, usize) -> T) -> Option<T> {
+    let address = buffer.as_ptr() as usize;
+    let mut places = places();
+    let (start, place) = places.range_mut(..=address).next_back()?;
+    let first = address - start;
+    let inside = !buffer.is_empty() && first + buffer.len() <= place.len;
+    inside.then(|| take(place, first))
+}
+
+/// States that another library may hold the memory of an array, so that it stays read-only.
+pub fn keep_read_only(array: &ArrayData) {
+    let nulls = array.nulls().map(|nulls| nulls.buffer());
+    for buffer in array.buffers().iter().chain(nulls) {
+        in_block(buffer, |place, _| place.foreign = true);
+    }
+    array.child_data().iter().for_each(keep_read_only);
+}
+
+/// The bytes of a buffer of an [`Arena`] that nobody else holds.
+pub struct OwnBytes {
+    start: NonNull<u8>,
+    len: usize,
+    _buffer: Buffer,
+}
+
+// SAFETY: it owns its bytes.
+unsafe impl Send for OwnBytes {}
+// SAFETY: as above; only a mutable reference writes to them.
+unsafe impl Sync for OwnBytes {}
+
+impl OwnBytes {
+    /// Takes the bytes of a buffer.
+    ///
+    /// # Errors
+    /// Returns the buffer if somebody else holds its bytes, or if it is from no arena.
+    pub fn take(buffer: Buffer) -> std::result::Result<Self, Buffer> {
+        // The count includes parts of the buffer. It cannot grow from one.
+        if buffer.strong_count() != 1 {
+            return Err(buffer);
+        }
+        let start = in_block(&buffer, |place, first| {
+            // SAFETY: `first` is inside the block.
+            (!place.foreign).then(|| unsafe { place.start.add(first) })
+        });
+        match start.flatten() {
+            Some(start) => Ok(Self { start, len: buffer.len(), _buffer: buffer }),
+            None => Err(buffer),
+        }
+    }
+
+    /// Returns the bytes.
+    pub fn as_slice(&self) -> &[u8] {
+        // SAFETY: they are alive and initialised, as the buffer had them.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+
+    /// Returns the bytes, which may be changed.
+    pub fn as_slice_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above. No other buffer has these bytes, and nothing reads them through the buffer that is kept.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }
 
@@ -117,13 +233,6 @@ enum Block {
 }
 
 impl Block {
-    fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Allocated(words) => bytemuck::cast_slice(words),
-            Self::Mapped(bytes) => bytes,
-        }
-    }
-
     fn words_mut(&mut self) -> &mut [u64] {
         match self {
             Self::Allocated(words) => words,
@@ -181,6 +290,34 @@ mod tests {
             assert_eq!(buffer.as_ptr() as usize % 8, 0);
             assert_eq!(buffer.capacity(), sizes[index]);
         }
+    }
+
+    #[test]
+    fn only_the_last_holder_of_an_output_can_write_to_it() {
+        let mut arena = Arena::zeroed(&[16, 8, 0]).unwrap();
+        arena.bytes_mut()[1].fill(7);
+        let [first, second, empty] = <[Buffer; 3]>::try_from(arena.into_buffers()).unwrap();
+        let part = first.slice_with_length(8, 8);
+        let first = OwnBytes::take(first).err().unwrap();
+        drop(first);
+        let mut part = OwnBytes::take(part).ok().unwrap();
+        part.as_slice_mut().fill(3);
+        assert_eq!((part.as_slice(), second.as_slice()), (&[3; 8][..], &[7; 8][..]));
+        assert!(OwnBytes::take(empty).is_err());
+        assert!(OwnBytes::take(Buffer::from_vec(vec![0u64])).is_err());
+        assert!(OwnBytes::take(second).is_ok());
+    }
+
+    #[test]
+    fn memory_that_another_library_may_hold_stays_read_only() {
+        let buffer = Arena::zeroed(&[8]).unwrap().into_buffers().remove(0);
+        // The memory of a buffer of another library has another owner.
+        let start = NonNull::new(buffer.as_ptr().cast_mut()).unwrap();
+        // SAFETY: the owner has these bytes.
+        let other = unsafe { Buffer::from_custom_allocation(start, 8, Arc::new(buffer)) };
+        let array = ArrayData::builder(arrow_schema::DataType::Int64).len(1);
+        keep_read_only(&array.add_buffer(other.clone()).build().unwrap());
+        assert!(OwnBytes::take(other).is_err());
     }
 
     #[test]

@@ -56,6 +56,11 @@ def numbers(form: Form, buffers: Buffers) -> npt.NDArray[Any]:
     return np.frombuffer(buffers[f"{form['form_key']}-data"], dtype=form["primitive"])
 
 
+def own(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return an array that can be written to: a copy if others hold its memory."""
+    return array if array.flags.writeable else array.copy()
+
+
 def index(form: Form, buffers: Buffers, attribute: str) -> npt.NDArray[Any]:
     """Return the offsets, mask, index or tags of a node."""
     dtype = _INDEXES[form[attribute]]

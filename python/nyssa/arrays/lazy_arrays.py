@@ -8,9 +8,11 @@ from threading import Lock
 from typing import Any
 
 import awkward as ak
+import numpy as np
 from awkward.contents import RecordArray
 
 from nyssa import _core
+from nyssa.arrays import forms
 from nyssa.errors import InternalError
 
 
@@ -47,7 +49,10 @@ class _Column:
                     raise InternalError(
                         f"{column.name} reads as {column.form()}, not as {self._form}"
                     )
-                self._buffers = column.buffers()
+                self._buffers = {
+                    key: forms.own(np.frombuffer(data, dtype=np.uint8))
+                    for key, data in column.take_buffers().items()
+                }
             return self._buffers
 
 

@@ -1,4 +1,4 @@
-"""Makes awkward arrays of columns, without a copy.
+"""Makes awkward arrays of columns, without a copy of memory that nobody else holds.
 
 ``awkward.from_buffers`` makes the same arrays of the same Forms and buffers, but it takes several
 times as long for each column, and columns of one collection do not share their offsets.
@@ -29,7 +29,7 @@ from nyssa import _core
 from nyssa.arrays import forms
 from nyssa.arrays.forms import Buffers, Form
 
-__all__ = ["array", "content", "record"]
+__all__ = ["array", "content", "record", "view"]
 
 _BACKEND = EmptyArray().backend
 """The NumPy backend. With it, awkward does not search for the backend of each array."""
@@ -40,14 +40,19 @@ Make = Callable[["Builder", Buffers, int], Content]
 
 
 class Builder:
-    """Builds awkward layouts. Arrays that share offsets share one index object."""
+    """Builds awkward layouts. Arrays that share offsets share one index object.
 
-    def __init__(self) -> None:
+    Numbers can be written to, unless they are `shared` with who gave the column.
+    """
+
+    def __init__(self, shared: bool = False) -> None:
         self._indexes: dict[tuple[int, int], Index64] = {}
+        self.shared = shared
 
     def column(self, column: _core.Array) -> Content:
-        """Return the layout of a column."""
-        return _maker_of(column.form())(self, column.buffers(), len(column))
+        """Return the layout of a column, which has no entries afterwards unless it is shared."""
+        make, length = _maker_of(column.form()), len(column)
+        return make(self, column.buffers() if self.shared else column.take_buffers(), length)
 
     def offsets(self, buffer: _core.Buffer) -> Index64:
         """Return offsets, the same object for the same memory."""
@@ -77,8 +82,9 @@ def _numbers(form: Form) -> Make:
     key, dtype = f"{form['form_key']}-data", np.dtype(form["primitive"])
     parameters = form.get("parameters")
 
-    def make(_builder: Builder, buffers: Buffers, _length: int) -> Content:
+    def make(builder: Builder, buffers: Buffers, _length: int) -> Content:
         data = np.frombuffer(buffers[key], dtype=dtype)
+        data = data if builder.shared else forms.own(data)
         return NumpyArray(data, parameters=parameters, backend=_BACKEND)
 
     return make
@@ -99,12 +105,12 @@ def _lists(form: Form) -> Make:
 
 
 def _records(form: Form) -> Make:
-    fields = form["fields"]
+    fields, parameters = form["fields"], form.get("parameters")
     contents = [_maker(item) for item in form["contents"]]
 
     def make(builder: Builder, buffers: Buffers, length: int) -> Content:
         made = [content(builder, buffers, length) for content in contents]
-        return RecordArray(made, fields, length=length, backend=_BACKEND)
+        return RecordArray(made, fields, length=length, parameters=parameters, backend=_BACKEND)
 
     return make
 
@@ -176,17 +182,22 @@ _MAKERS: dict[str, Callable[[Form], Make]] = {
 
 
 def content(column: _core.Array) -> Content:
-    """Return the layout of one column."""
+    """Return the layout of one column, which has no entries afterwards."""
     return Builder().column(column)
 
 
 def array(column: _core.Array) -> ak.Array:
-    """Return one column as an awkward array."""
+    """Return one column as an awkward array that can be written to. The column becomes empty."""
     return ak.Array(content(column))
 
 
+def view(column: _core.Array) -> ak.Array:
+    """Return one column as an awkward array that cannot be written to."""
+    return ak.Array(Builder(shared=True).column(column))
+
+
 def record(names: Sequence[str], columns: Sequence[_core.Array], length: int) -> ak.Array:
-    """Return columns as one awkward array of records."""
+    """Return columns as one awkward array of records. The columns have no entries afterwards."""
     builder = Builder()
     contents = [builder.column(column) for column in columns]
     return ak.Array(RecordArray(contents, list(names), length=length))

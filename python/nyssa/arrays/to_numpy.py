@@ -63,7 +63,7 @@ def _regular(form: Form, buffers: Buffers, length: int) -> npt.NDArray[Any] | No
     kind = form["class"]
     if kind == "NumpyArray":
         data = forms.numbers(form, buffers)
-        return data if data.flags.writeable or isinstance(buffers, _Shared) else data.copy()
+        return data if isinstance(buffers, _Shared) else forms.own(data)
     if kind == "ByteMaskedArray":
         values = _regular(form["content"], buffers, length)
         return None if values is None else _masked(values, forms.index(form, buffers, "mask") == 0)

@@ -219,7 +219,7 @@ def _flat(column: _core.Array) -> Any:
         return to_numpy.view(column)
     from nyssa.arrays import to_awkward
 
-    return to_awkward.array(column)
+    return to_awkward.view(column)
 
 
 def _array(value: Any) -> Any:

@@ -134,25 +134,24 @@ class ReadOnlyFile:
     def class_named(self, classname: str, version: Version | None = None) -> Any:
         """Return what stands for a C++ class in ``isinstance``."""
         if version in ("min", "max") and classname in self.streamers:
-            version = self.streamer_named(classname, version).class_version
+            version = {"min": min, "max": max}[version](self.streamers[classname])
         return class_named(classname, version)
 
     def streamers_named(self, classname: str) -> list[Streamer]:
         """Return the streamer infos of all versions of a class."""
         return list(self.streamers.get(classname, {}).values())
 
-    def streamer_named(self, classname: str, version: Version = "max") -> Streamer:
-        """Return the streamer info of a class, in a version or the oldest or newest one."""
+    def streamer_named(self, classname: str, version: Version = "max") -> Streamer | None:
+        """Return the streamer info of a class, in a version or the oldest or newest one.
+
+        As in uproot, it is `None` if the file does not have it.
+        """
         versions = self.streamers.get(classname)
-        if versions is None:
-            raise not_found(classname, list(self.streamers), f"the streamers of {self.file_path}")
-        number = (
-            version if isinstance(version, int) else {"min": min, "max": max}[version](versions)
-        )
-        if number not in versions:
-            known = [f"{classname};{item}" for item in versions]
-            raise not_found(f"{classname};{number}", known, f"the streamers of {self.file_path}")
-        return versions[number]
+        if not versions:
+            return None
+        choose = {"min": min, "max": max}
+        number = version if isinstance(version, int) else choose[version](versions)
+        return versions.get(number)
 
     def show_streamers(
         self, classname: str | None = None, version: Version = "max", stream: TextIO | None = None
@@ -161,7 +160,11 @@ class ReadOnlyFile:
         if classname is None:
             chosen = [item for versions in self.streamers.values() for item in versions.values()]
         else:
-            chosen = self._needed(self.streamer_named(classname, version), set())
+            found = self.streamer_named(classname, version)
+            if found is None:
+                what = f"the streamers of {self.file_path}"
+                raise not_found(classname, list(self.streamers), what)
+            chosen = self._needed(found, set())
         out = sys.stdout if stream is None else stream
         out.write("\n".join(map(str, chosen)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from typing import (
     TYPE_CHECKING,
@@ -61,6 +62,9 @@ class Access(NamedTuple):
 N = TypeVar("N", bound="Node[Any]")
 """`TBranch` or `RField`."""
 
+_GET = re.compile(r"\bget\(\s*(['\"])(.+?)\1\s*\)")
+"""A column in an expression, by a name that Python would not take."""
+
 
 class Nodes(NodeMapping[N]):
     """A dataset, or a part of one, with branches or fields below it.
@@ -93,7 +97,14 @@ class Nodes(NodeMapping[N]):
             if not leaves and self._path and not len(self):
                 return [(self._index.names[self._path], self._path)]
             return list({leaf.name: leaf._path for leaf in leaves}.items())
-        return [(name, self._find(name) or name) for name in names_of(expressions) or ()]
+        return [
+            (name, self._find(name) or self._translated(name))
+            for name in names_of(expressions) or ()
+        ]
+
+    def _translated(self, expression: str) -> str:
+        """Return an expression of uproot in the language of nyssa: ``get('a/b')`` is `a/b`."""
+        return _GET.sub(lambda call: f"`{self._find(call[2]) or call[2]}`", expression)
 
     @overload
     def arrays(
@@ -179,7 +190,8 @@ class Nodes(NodeMapping[N]):
             return tables.nothing(library, how, range(0) if self._is_tree else range(start, stop))
         if given:
             return self._reinterpreted(requested, given, cut, range(start, stop), library, how)
-        aliases = dict(aliases or {})
+        aliases = {name: self._translated(text) for name, text in (aliases or {}).items()}
+        cut = None if cut is None else self._translated(cut)
         names = list(dict.fromkeys(column for _, column in requested))
         if log is not None:
             table = lazy_arrays.record(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
 
 import awkward as ak
@@ -12,7 +14,8 @@ from awkward.contents import Content, RecordArray
 from awkward.forms import Form, RecordForm
 
 import nyssa
-from nyssa.arguments.names import NameFilter
+from nyssa import _core
+from nyssa.arguments.names import NameFilter, not_found
 from nyssa.arrays import libraries
 from nyssa.read.columns import Names
 from nyssa.uproot import values
@@ -43,14 +46,16 @@ class HasFields(Nodes["RField"]):
             if isinstance(self, RField) and not len(self):
                 return [(self._path, self._path)]
             nodes = self._walk(filter_name, filter_typename, node)
-            paths = [item._path for item in nodes if item.column.reason is None]
+            paths = {item._path: item._path for item in nodes if item.column.reason is None}
         else:
             requested = super()._requested(expressions, filter_name, filter_typename, node)
-            paths = [path for _, path in requested]
-        chosen = set(paths)
+            known = self._index.items
+            paths = {path: path if path in known else name for name, path in requested}
         # A field that is chosen has its subfields.
         return [
-            (path, path) for path in paths if not any(item in chosen for item in self._above(path))
+            (name, path)
+            for path, name in paths.items()
+            if not any(item in paths for item in self._above(path))
         ]
 
     def to_akform(self, **filters: Any) -> tuple[Form, list[str] | None]:
@@ -78,7 +83,8 @@ class HasFields(Nodes["RField"]):
         arrays = {name: ak.Array(item) for name, item in nested.items()}
         made = self._root._as_uproot(arrays, kinds)
         made._length = len(table)
-        return values.group(made, [(name, name) for name in made], library, how)
+        shown = {path: name for name, path in requested}
+        return values.group(made, [(shown.get(path, path), path) for path in made], library, how)
 
     def _nested(self, columns: dict[str, Content]) -> dict[str, Content]:
         """Return the columns as records of the fields above them."""
@@ -147,6 +153,44 @@ class RNTuple(HasFields, Root[RField]):
         return self.dataset.title
 
     title = description
+
+    @cached_property
+    def _stored(self) -> SimpleNamespace:
+        """What is stored of it beside the pages, as objects that have attributes."""
+        stored: SimpleNamespace = json.loads(
+            _core.ntuple_records(self.dataset._core) or "{}",
+            object_hook=lambda items: SimpleNamespace(**items),
+        )
+        return stored
+
+    @property
+    def header(self) -> SimpleNamespace:
+        """Return the header, with ``field_records``, ``column_records``, ``checksum`` and so on."""
+        header: SimpleNamespace = self._stored.header
+        return header
+
+    @property
+    def footer(self) -> SimpleNamespace:
+        """Return the footer, with ``cluster_group_records``, ``header_checksum`` and so on."""
+        footer: SimpleNamespace = self._stored.footer
+        return footer
+
+    @property
+    def all_members(self) -> dict[str, Any]:
+        """Return the members of the anchor, such as ``fVersionEpoch``."""
+        return vars(self._stored.anchor)
+
+    members = all_members
+
+    def has_member(self, name: str) -> bool:
+        """Return whether the anchor has a member."""
+        return name in self.all_members
+
+    def member(self, name: str) -> Any:
+        """Return a member of the anchor."""
+        if not self.has_member(name):
+            raise not_found(name, list(self.all_members), repr(self))
+        return self.all_members[name]
 
     def _typename(self, path: str) -> str:
         return self._types.get(path, "")

@@ -10,7 +10,6 @@ from typing import Any
 import awkward as ak
 import numpy as np
 from awkward.contents import (
-    ByteMaskedArray,
     Content,
     ListOffsetArray,
     NumpyArray,
@@ -183,24 +182,11 @@ def awkward(array: ak.Array, kind: str, classes: Classes, tree: bool) -> ak.Arra
 
     The members of base classes are among the members of the class, but not ``TObject``'s, and
     records have the name of their class. Pairs have the fields ``first`` and ``second`` in a
-    `tree`; all other tuples have no names. Numbers can be written to.
+    `tree`; all other tuples have no names.
     """
     layout = ak.to_layout(array)
-    made = _own(_layout(layout, kind, classes, tree))
+    made = _layout(layout, kind, classes, tree)
     return array if made is layout else ak.Array(made)
-
-
-def _own(layout: Content) -> Content:
-    """Return an array whose numbers can be written to, as uproot's; arrays of nyssa are shared."""
-    if isinstance(layout, NumpyArray):
-        data = layout.data
-        shared = isinstance(data, np.ndarray) and not data.flags.writeable
-        return layout.copy(data=data.copy()) if shared else layout
-    if isinstance(layout, RecordArray):
-        return layout.copy(contents=[_own(item) for item in layout.contents])
-    if isinstance(layout, (ListOffsetArray, RegularArray, ByteMaskedArray)):
-        return layout.copy(content=_own(layout.content))
-    return layout
 
 
 def _layout(layout: Content, kind: str, classes: Classes, tree: bool) -> Content:

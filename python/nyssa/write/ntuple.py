@@ -93,6 +93,9 @@ class NTupleWriter(DatasetWriter):
         other entries are added. The new columns get pages in the clusters that exist; the page
         lists are written again, and the pages of the other columns stay as they are.
 
+        A name with dots is the path of a member that a record gets, such as ``jet.track.pt``. The
+        record has no class, and is not inside a list.
+
         After this call `extend` also needs the new fields.
 
         Fields can be added while fill contexts write. Each context sees them from its first data on
@@ -107,7 +110,7 @@ class NTupleWriter(DatasetWriter):
             that is new or has new entries.
         nyssa.UnsupportedError
             (a `NotImplementedError`) for a type that RNTuple does not have; with fill contexts also
-            for a column type of `field_options` that cannot hold zero.
+            for members of records, and for a column type of `field_options` that cannot hold zero.
         """
         columns = from_types.empty(types_or_data)
         filled = columns is None

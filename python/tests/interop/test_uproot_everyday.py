@@ -115,6 +115,24 @@ def updated(m: Any) -> Any:
         return file.classnames(), file["t/x"].array()
 
 
+def in_written(m: Any) -> Any:
+    with m.recreate(f"{m.__name__}-in.root") as file:
+        file["h"] = np.histogram([1, 2], bins=2)
+        file.mktree("t", {"x": np.arange(3)})
+        # With directories, uproot raises an error.
+        return "h" in file, "nothing" in file, "t" in file, file.get("nothing"), file.get("h").name
+
+
+def members(m: Any) -> Any:
+    path = f"{m.__name__}-members.root"
+    with m.recreate(path) as file:
+        file["n"] = ak.Array([{"jet": {"pt": 1.5, "track": {"hits": 4}}}] * 3)
+    with m.update(path) as file:
+        file["n"].add_fields({"jet.eta": np.float32, "track.chi2": "float64"})
+    with uproot.open(path) as file:
+        return file["n"].keys(), file["n"].arrays()
+
+
 def steps(m: Any, *args: Any, **options: Any) -> list[tuple[int, int, int]]:
     reports = m.iterate(*args, report=True, **options)
     return [(len(arrays), report.start, report.stop) for arrays, report in reports]
@@ -192,6 +210,12 @@ LINES: dict[str, Line] = {
     ),
     "uuid": lambda m: str(m.open("d.root").file.uuid),
     "compression of a file": lambda m: repr(m.open("d.root").file.compression),
+    "get of a path": lambda m: (
+        m.open("d.root").get("sub/deep/h2").name,
+        m.open("d.root").get("sub/nothing"),
+        m.open("d.root").get("events/M").name,
+    ),
+    "streamer that is not there": lambda m: m.open("d.root").file.streamer_named("TNothing"),
     # Trees and branches.
     "tree keys": lambda m: tree(m).keys(),
     "tree keys by glob": lambda m: tree(m).keys(filter_name="Jet_*"),
@@ -267,6 +291,7 @@ LINES: dict[str, Line] = {
     "in place": scaled,
     "in place by awkward and DLPack": of_awkward,
     "executor": lambda m: tree(m)["M"].array(decompression_executor=m.ThreadPoolExecutor(2)),
+    "get in an expression": lambda m: tree(m).arrays("get('M') - 50", "get('Q') > 0", library="np"),
     # Many entries, many files.
     "iterate": lambda m: [len(arrays) for arrays in tree(m).iterate(["M"], step_size=25)],
     "iterate by bytes": lambda m: [len(step) for step in tree(m).iterate(["M"], step_size="200 B")],
@@ -303,6 +328,16 @@ LINES: dict[str, Line] = {
     # RNTuples.
     "fields": lambda m: m.open(N).keys(),
     "arrays of an RNTuple": lambda m: m.open(N).arrays(),
+    "header and footer of an RNTuple": lambda m: (
+        [field.field_name for field in m.open(N).header.field_records],
+        [column.nbits for column in m.open(N).header.column_records],
+        [group.num_clusters for group in m.open(N).footer.cluster_group_records],
+        m.open(N).header.checksum == m.open(N).footer.header_checksum,
+    ),
+    "anchor of an RNTuple": lambda m: (
+        m.open(N).member("fVersionEpoch"),
+        m.open(N).member("fNBytesHeader"),
+    ),
     "field": lambda m: m.open(N)["jets"].array(),
     # Files that are written.
     "extend": wrote(extended, lambda f: (f["t"].arrays(), f["t/j"].num_baskets, f["t"].keys())),
@@ -349,6 +384,8 @@ LINES: dict[str, Line] = {
         written(m, lambda f: f.update({"s": "text"}), compression=m.LZMA(3)).file.compression
     ),
     "update": updated,
+    "in and get of a file that is written": in_written,
+    "members of records": members,
     "RNTuple": wrote(
         lambda f: f.mkrntuple("n", {"x": [1, 2], "j": [[1], []]}),
         lambda f: [f["n"][key].array() for key in "xj"],

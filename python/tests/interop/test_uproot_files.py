@@ -66,8 +66,12 @@ def test_streamers(name: str) -> None:
             versions = found.file.streamers_named(one)
             assert found.file.streamer_named(one, "max") in versions
             assert found.file.streamer_named(one, min(numbers)) in versions
+        assert (
+            found.file.streamer_named("TNothing") is other.file.streamer_named("TNothing") is None
+        )
+        assert found.file.streamer_named(one, 999) is other.file.streamer_named(one, 999) is None
         with pytest.raises(mine.KeyInFileError, match="TNothing"):
-            found.file.streamer_named("TNothing")
+            found.file.show_streamers("TNothing")
 
 
 def test_streamers_of_a_class_and_those_that_it_needs() -> None:

@@ -68,8 +68,8 @@ impl Table {
     /// Adds fields. Earlier entries have zeros there, or, if there are `arrays`, their values.
     ///
     /// # Errors
-    /// `InvalidArgument` for a name that is taken, for arrays that do not fit, and for values while contexts fill; the error
-    /// of earlier rows.
+    /// `InvalidArgument` for a name that is taken, for arrays that do not fit, and for values while contexts fill;
+    /// `Unsupported` for members of records while contexts fill; the error of earlier rows.
     pub fn add_fields(
         &mut self,
         add: impl FnOnce(&mut SchemaBuilder) -> Result<()>,
@@ -77,7 +77,11 @@ impl Table {
     ) -> Result<()> {
         self.schema = match (arrays, self.rows.parallel()) {
             (None, Some(writer)) => {
-                writer.extend_schema(add)?;
+                writer.extend_schema(|builder| {
+                    let known = builder.schema().fields.len();
+                    add(builder)?;
+                    without_members(builder.schema(), known)
+                })?;
                 writer.schema()
             }
             _ => {
@@ -92,7 +96,7 @@ impl Table {
         Ok(())
     }
 
-    /// Adds fields with the types of Arrow fields.
+    /// Adds fields with the types of Arrow fields. A name with dots is the path of a new member of a record.
     ///
     /// # Errors
     /// `Unsupported` for Arrow types that have no C++ type; the errors of [`Table::add_fields`].
@@ -147,4 +151,17 @@ impl Table {
         }
         writer.finish()
     }
+}
+
+/// Checks that the fields after the first `known` ones are no members of these. Contexts see new fields when they get their
+/// arrays, which they cannot tell for members.
+fn without_members(schema: &Schema, known: usize) -> Result<()> {
+    let new = schema.fields.iter().skip(known);
+    let mut above = new.filter_map(|field| field.parent.filter(|id| (id.0 as usize) < known));
+    above.next().map_or(Ok(()), |record| {
+        Err(Error::unsupported(format!(
+            "the record {:?} gets no members while fill contexts write: add members before the first context",
+            schema.path(record)
+        )))
+    })
 }

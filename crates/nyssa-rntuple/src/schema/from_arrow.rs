@@ -26,7 +26,7 @@ use nyssa_root::type_name::{Argument, TypeName};
 
 use super::classes::declared;
 use super::to_arrow::{CHECKSUM, VERSION};
-use super::{Class, Classes, FieldType, Leaf, Schema, SchemaBuilder, SetKind};
+use super::{Class, Classes, FieldId, FieldType, Leaf, Schema, SchemaBuilder, SetKind, Structure};
 
 /// The Arrow fields that become `std::optional`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -344,15 +344,45 @@ impl Schema {
 }
 
 impl SchemaBuilder {
-    /// Adds fields with the types of Arrow fields, which may use `classes`. Nullable fields become optional.
+    /// Adds fields with the types of Arrow fields, which may use `classes`. Nullable fields become optional. A name with
+    /// dots is the path of a member that a record gets: `jet.track.pt` is added to the record `track` in the record `jet`.
     ///
     /// # Errors
     /// `Unsupported` for Arrow types that have no C++ type; `InvalidArgument` for a name that is not allowed or
-    /// already taken.
+    /// already taken, and for a path whose record is not there or has a class.
     pub fn arrow_fields(&mut self, fields: &[FieldRef], classes: &Classes) -> Result<()> {
         fields.iter().try_for_each(|field| {
+            let (parent, name) = match field.name().rsplit_once('.') {
+                None => (None, field.name().as_str()),
+                Some((record, name)) => (Some(self.record(record).in_field(field.name())?), name),
+            };
             let field_type = FieldType::from_arrow_with(field, classes, Nullable::Optional)?;
-            self.field(None, field.name(), &field_type).map(drop)
+            self.field(parent, name, &field_type).map(drop)
         })
+    }
+
+    /// Returns the record at a path, to which members can be added.
+    fn record(&self, path: &str) -> Result<FieldId> {
+        let schema = self.schema();
+        let mut names = path.split('.');
+        let top = names.next().and_then(|name| schema.find(name));
+        let found = names.fold(top, |above, name| {
+            let mut children = schema.field(above?).children.iter().copied();
+            children.find(|&child| schema.field(child).name == name)
+        });
+        let found = found.ok_or_else(|| {
+            Error::invalid_argument(format!(
+                "a dot is between a record and its member, and the record {path:?} is not found"
+            ))
+        })?;
+        let field = schema.field(found);
+        if field.structure == Structure::Record && field.type_name.is_empty() {
+            return Ok(found);
+        }
+        Err(Error::invalid_argument(format!(
+            "members can be added to records without a class, and {path:?} is not a record without a class: its type \
+             is {:?}",
+            field.type_name
+        )))
     }
 }

@@ -27,9 +27,8 @@ pub(super) struct Progress<'a> {
 /// untyped records, and for representations that are too late.
 pub(super) fn defer(old: &Schema, new: &mut Schema, progress: &Progress<'_>) -> Result<Vec<u64>> {
     check_prefix(old, new)?;
-    for (id, field) in (0u32..).map(FieldId).zip(&new.fields).skip(old.fields.len()) {
-        check_parent(old, new, field)
-            .map_err(|e| e.at(|place| place.field = Some(new.path(id))))?;
+    for id in (0u32..).map(FieldId).take(new.fields.len()).skip(old.fields.len()) {
+        check_parent(old, new, id)?;
     }
     let mut starts = Vec::with_capacity(new.columns.len() - old.columns.len());
     for index in old.columns.len()..new.columns.len() {
@@ -63,17 +62,21 @@ pub(super) fn check_prefix(old: &Schema, new: &Schema) -> Result<()> {
     ))
 }
 
-/// Checks a new member of an old field. It is allowed if each entry has one value of the field.
-fn check_parent(old: &Schema, new: &Schema, field: &Field) -> Result<()> {
-    let mut parent = field.parent.filter(|parent| (parent.0 as usize) < old.fields.len());
-    while let Some(id) = parent {
-        let record = new.field(id);
+/// Checks a new field that may be a member of an old one. This is allowed if each entry has one value of the old field.
+///
+/// # Errors
+/// `InvalidArgument` with the path of the new field.
+pub(super) fn check_parent(old: &Schema, new: &Schema, id: FieldId) -> Result<()> {
+    let mut parent = new.field(id).parent.filter(|parent| (parent.0 as usize) < old.fields.len());
+    while let Some(above) = parent {
+        let record = new.field(above);
         if record.structure != Structure::Record || !record.type_name.is_empty() {
             return Err(Error::invalid_argument(format!(
                 "after entries were written, members can only be added to untyped records outside \
                  collections, and {} is not one",
-                new.path(id)
-            )));
+                new.path(above)
+            )))
+            .in_field(&new.path(id));
         }
         parent = record.parent;
     }

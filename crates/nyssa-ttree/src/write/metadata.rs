@@ -242,7 +242,7 @@ fn with_baskets(draft: Draft, branch: &StoredBranch, title: &str, entries: u64) 
         .int("fFillStyle", 1001)
         .int("fCompress", branch.compression.setting().into())
         .int("fBasketSize", branch.state.basket_size as i64)
-        .int("fEntryOffsetLen", if form.is_variable() { OFFSETS } else { 0 })
+        .int("fEntryOffsetLen", if form.is_variable() { offsets_of(branch, entries) } else { 0 })
         .int("fWriteBasket", baskets as i64)
         .int("fEntryNumber", if filled { entries as i64 } else { 0 })
         .int("fMaxBaskets", size as i64)
@@ -252,6 +252,22 @@ fn with_baskets(draft: Draft, branch: &StoredBranch, title: &str, entries: u64) 
         .ints("fBasketBytes", table(|place| place.bytes, 0))
         .ints("fBasketEntry", table(|place| place.first, if filled { entries } else { 0 }))
         .ints("fBasketSeek", table(|place| place.seek, 0))
+}
+
+/// Returns the length of the table of offsets that ROOT's `TBranch::WriteBasket` keeps for the next basket.
+fn offsets_of(branch: &StoredBranch, entries: u64) -> i64 {
+    let starts = || branch.places.iter().map(|place| place.first);
+    let ends = starts().skip(1).chain([entries]);
+    starts().zip(ends).fold(OFFSETS, |len, (start, end)| {
+        let count =
+            i64::try_from(end.saturating_sub(start)).unwrap_or(i64::MAX / 4).min(i64::MAX / 4);
+        match () {
+            () if len > 10 && 4 * count < len && count < 3 => 10,
+            () if len > 10 && 4 * count < len => 4 * count,
+            () if count > len => 2 * count,
+            () => len,
+        }
+    })
 }
 
 /// Returns what a branch of a class says beside its entries.

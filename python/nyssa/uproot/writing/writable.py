@@ -171,10 +171,13 @@ class WritableDirectory(AnyDirectory):
         given = arrays_of(columns_of(branch_types))
         flat = tree.flat(given)
         names = counters.of(flat, given, tree._records)
-        if from_types.empty(flat) is None:
+        has_data = from_types.empty(flat) is None
+        if has_data:
             # The data of a tree are checked before the file has the tree.
             flat = counters.complete(flat)
         tree._writer = self._top.writer.mktree(path, flat, title, counters=names)
+        if has_data:
+            tree._end_baskets()
         self._top._add(path, "TTree", tree)
         return tree
 

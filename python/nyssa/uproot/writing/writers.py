@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from typing_extensions import Self
 import nyssa
 from nyssa._core import printable
 from nyssa.arguments.names import not_found
-from nyssa.errors import ArgumentError, UnsupportedError
+from nyssa.errors import ArgumentError
 from nyssa.uproot.compression import Compression, checked, setting
 from nyssa.uproot.trees import TTree
 from nyssa.uproot.writing.counters import Counters
@@ -117,33 +117,37 @@ class WritableNTuple(Written):
 
         As in uproot, nothing happens without fields.
         """
-        for name in new_fields:
-            self._check_subfield(name)
         if new_fields:
-            self.writer.add_fields(new_fields)
+            named = {self._path_of(name): kind for name, kind in new_fields.items()}
+            self.writer.add_fields(named)
 
-    def _check_subfield(self, name: str) -> None:
-        """Raise an error for the path of a subfield, which nyssa does not add."""
-        *above, last = name.split(".")
-        if not above:
-            return
-        fields: Mapping[str, Any] = self.writer._forms
-        for parent in above:
-            form = fields.get(parent)
-            if form is None:
-                raise ArgumentError(f"{name}: the field {parent!r} is not found")
-            if form["class"] != "RecordArray":
-                raise ArgumentError(
-                    f"{name}: {parent!r} is not a record, its type is {form['class']}"
-                )
-            names = form["fields"] or map(str, range(len(form["contents"])))
-            fields = dict(zip(names, form["contents"], strict=True))
-        if last in fields:
-            raise ArgumentError(f"{name}: this field already exists")
-        raise UnsupportedError(
-            f"{name}: nyssa adds fields of the first level, not members of a record; "
-            "add a field of another name"
-        )
+    def _path_of(self, name: str) -> str:
+        """Return the path of a new field. As in uproot, its record may be named without its path.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) when several records have the name.
+        """
+        record, _, last = name.partition(".")
+        if not last or "." in last:
+            return name
+        paths = [path for path in _records(self.writer._forms) if path.split(".")[-1] == record]
+        if len(paths) > 1:
+            raise ArgumentError(
+                f"{name}: the name {record!r} is ambiguous, give the path of one of the records: "
+                f"{', '.join(paths)}"
+            )
+        return f"{paths[0]}.{last}" if paths else name
+
+
+def _records(forms: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    """Yield the paths of all records, without those in lists."""
+    for name, form in forms.items():
+        if form is not None and form["class"] == "RecordArray":
+            yield f"{above}{name}"
+            inside = dict(zip(form["fields"] or (), form["contents"], strict=False))
+            yield from _records(inside, f"{above}{name}.")
 
 
 def _zeros(data: Any, entries: int) -> Any:
@@ -243,7 +247,7 @@ class WritableTree(Written):
 
     @property
     def num_baskets(self) -> int:
-        """Return the number of calls of `extend`."""
+        """Return how many times it got entries."""
         return self._baskets
 
     def add_branches(self, branches: Mapping[str, object]) -> None:
@@ -273,6 +277,10 @@ class WritableTree(Written):
                     {name: _zeros(item, self.num_entries) for name, item in new.items()}
                 )
         self._writer.extend(flat if self._counters is None else self._counters.complete(flat))
+        self._end_baskets()
+
+    def _end_baskets(self) -> None:
+        """Write the entries so far as baskets of their own, as uproot does."""
         self._writer.flush()
         self._baskets += 1
 

@@ -19,7 +19,7 @@ use crate::write::extension;
 use crate::write::open_cluster::complete;
 
 impl Writer {
-    /// Adds the top-level fields that `extend` adds to the schema, with `arrays` as their values in all entries, in the
+    /// Adds the fields that `extend` adds to the schema, with `arrays` as their values in all entries, in the
     /// order of the fields. After an error the RNTuple is unchanged.
     ///
     /// # Errors
@@ -124,21 +124,22 @@ fn end(clusters: &[Cluster]) -> u64 {
     clusters.last().map_or(0, |cluster| cluster.first_entry + cluster.entries)
 }
 
-/// Returns the top-level fields of `new` that `old` lacks. Everything else must be equal.
+/// Returns the fields of `new` that `old` lacks, without the fields below them. Everything else must be equal.
 fn new_fields(old: &Schema, new: &Schema) -> Result<Vec<FieldId>> {
     extension::check_prefix(old, new)?;
     let known = old.fields.len();
-    let inside = new.fields.iter().skip(known).find(|field| {
-        field.parent.is_some_and(|parent| (parent.0 as usize) < known) || field.source.is_some()
-    });
-    if let Some(field) = inside {
-        return Err(Error::invalid_argument(format!(
-            "values for earlier entries can be given for top-level fields, and {:?} is none",
-            field.name
-        )));
+    let mut fields = Vec::new();
+    for (id, field) in (0u32..).map(FieldId).zip(&new.fields).skip(known) {
+        extension::check_parent(old, new, id)?;
+        if field.source.is_some() {
+            return Err(Error::invalid_argument("a projected field has no values of its own"))
+                .in_field(&new.path(id));
+        }
+        if field.parent.is_none_or(|parent| (parent.0 as usize) < known) {
+            fields.push(id);
+        }
     }
-    let top = new.top_level().map(|(id, _)| id);
-    Ok(top.filter(|id| id.0 as usize >= known).collect())
+    Ok(fields)
 }
 
 /// Seals the values of new fields in one cluster.
