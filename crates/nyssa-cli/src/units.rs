@@ -69,9 +69,17 @@ pub(crate) fn count(number: u64) -> String {
     out
 }
 
-/// Returns a number with the name of the things, such as `1 key` or `2 keys`.
+/// Returns a number with the name of the things, such as `1 entry` or `2 entries`.
 pub(crate) fn counted(number: u64, thing: &str) -> String {
-    format!("{} {thing}{}", count(number), if number == 1 { "" } else { "s" })
+    let number_shown = count(number);
+    match thing.strip_suffix('y') {
+        _ if number == 1 => format!("{number_shown} {thing}"),
+        // Only letters before the y that are no vowels change it: key, keys.
+        Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => {
+            format!("{number_shown} {stem}ies")
+        }
+        _ => format!("{number_shown} {thing}s"),
+    }
 }
 
 /// Returns a part of a total, such as `12.3%`.

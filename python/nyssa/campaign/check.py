@@ -17,7 +17,7 @@ from nyssa.campaign.workers import connect
 from nyssa.errors import ChecksumError, FormatError, NyssaError
 from nyssa.jobs.verify import verify as verify_file
 from nyssa.show.report import Report
-from nyssa.show.table import Table, count, size
+from nyssa.show.table import Table, count, counted, size
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -64,12 +64,13 @@ class CampaignCheck(Report):
         for name in self.missing:
             yield f"missing: {name}"
         if self.remaining:
-            yield f"{count(self.remaining)} outputs were not made: the campaign was stopped"
+            outputs = counted(self.remaining, "output")
+            yield f"not made: {outputs}, because the campaign was stopped"
         for name in self.unknown:
             yield f"not in the journal: {name}"
         yield from lines_of_bad(self.bad)
         yield (
-            f"{count(self.checked)} outputs of {size(self.bytes)} checked, "
+            f"{counted(self.checked, 'output')} of {size(self.bytes)} checked, "
             f"{count(len(self.problems))} with problems"
         )
         if self.missing or self.remaining or any(problem.is_damaged for problem in self.problems):
@@ -172,7 +173,9 @@ def _problem(record: Record, *, quick: bool) -> str | None:
     if record.adler32 is not None and checksum != record.adler32:
         return f"its Adler-32 checksum is {checksum}, but {record.adler32} in the journal"
     problems = verify_file(record.output, threads=1).problems
-    return f"{len(problems)} problems; the first: {problems[0].message}" if problems else None
+    if not problems:
+        return None
+    return f"{counted(len(problems), 'problem')}; the first: {problems[0].message}"
 
 
 def _unknown(folder: Path, known: set[str]) -> list[str]:

@@ -21,7 +21,7 @@ from nyssa.campaign.scaling import Site, draw, measured, recorded, scaling, work
 from nyssa.campaign.task import Job
 from nyssa.campaign.workers import connect
 from nyssa.errors import ArgumentError
-from nyssa.show.table import count, size
+from nyssa.show.table import count, counted, size
 
 __all__ = ["main"]
 
@@ -152,13 +152,13 @@ def _show_plan(planned: campaign.Campaign, options: argparse.Namespace) -> int:
             if item.size < 0:
                 print(_core.printable(f"  cannot be opened: {_core.shown(item.url)}"))
     print(
-        f"{count(len(missing))} outputs of {size(bytes_)} to make, "
+        f"{counted(len(missing), 'output')} of {size(bytes_)} to make, "
         f"{count(len(planned.tasks) - len(missing))} complete"
     )
     if rate is not None and seconds is not None:
         print(
-            f"about {seconds:.0f} s with {count(workers)} workers, at {rate / 1e6:.1f} MB/s each "
-            f"(measured on a part of the first input in {took:.1f} s)"
+            f"about {seconds:.0f} s with {counted(workers, 'worker')}, "
+            f"at {rate / 1e6:.1f} MB/s each (measured on a part of the first input in {took:.1f} s)"
         )
     return FINE
 
@@ -177,7 +177,7 @@ def _parser() -> Parser:
     for name, text in (
         ("convert", "convert TTrees to RNTuples"),
         ("rewrite", "rewrite RNTuples and TTrees with other options"),
-        ("merge", "merge RNTuples into files of a wanted size"),
+        ("merge", "merge RNTuples, TTrees and histograms into larger files"),
     ):
         job = jobs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
         _add_common(job, required=name == "merge")

@@ -11,7 +11,7 @@ from pathlib import Path
 from nyssa.campaign.journal import Record
 from nyssa.show.plot import new_figure
 from nyssa.show.report import Report
-from nyssa.show.table import Table, count, share, size
+from nyssa.show.table import Table, count, counted, share, size
 
 #: A task is a straggler if each of its bytes took this many times longer than the median.
 SLOW = 3.0
@@ -133,7 +133,7 @@ class CampaignReport(Report):
                 f"{slow.times_slower:.1f} times longer for each byte than the median"
             )
         for note in self.notes:
-            yield f"{note.text} ({count(note.outputs)} outputs)"
+            yield f"{note.text} ({counted(note.outputs, 'output')})"
         for failed in self.failed:
             yield f"failed: {failed.output} ({', '.join(failed.inputs)}): {failed.error}"
         yield from lines_of_bad(self.bad)
@@ -208,7 +208,7 @@ def lines_of_bad(bad: Sequence[BadData]) -> Iterator[str]:
         yield f"left out of {item.output}: {item.text}"
     if bad:
         outputs = len({item.output for item in bad})
-        yield f"{count(outputs)} outputs lack data that are missing or damaged in their inputs"
+        yield f"missing or damaged data of inputs are left out of {counted(outputs, 'output')}"
 
 
 def failed_tasks(records: Iterable[Record]) -> list[FailedTask]:

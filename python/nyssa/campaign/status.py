@@ -20,7 +20,7 @@ from nyssa.campaign.report import (
     table_of_datasets,
 )
 from nyssa.show.report import Report
-from nyssa.show.table import Table, count, size
+from nyssa.show.table import Table, count, counted, size
 
 __all__ = ["CampaignStatus", "LastRun", "status"]
 
@@ -98,7 +98,7 @@ def _lines(run: LastRun, running: bool) -> Iterator[str]:
     begin = datetime.fromtimestamp(run.begin).astimezone().isoformat(" ", "seconds")
     yield (
         f"{'runs since' if running else 'last run:'} {begin}: {run.job}, "
-        f"{count(run.missing)} of {count(run.tasks)} outputs to make"
+        f"{count(run.missing)} of {counted(run.tasks, 'output')} to make"
     )
     left = "" if run.seconds_left is None else f", about {run.seconds_left:.0f} s left"
     yield (

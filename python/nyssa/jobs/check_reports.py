@@ -9,7 +9,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from nyssa.show.report import Report
-from nyssa.show.table import Table, count, size
+from nyssa.show.table import Table, count, counted, size
 
 __all__ = [
     "Checksums",
@@ -180,9 +180,9 @@ class VerifyReport(Report):
         ]
         yield from (f"not decoded: {item}" for item in undecoded)
         yield from (f"note: {note}" for note in self.notes)
-        keys = _counted(self.keys, "key")
+        keys = counted(self.keys, "key")
         if self.problems:
-            yield f"damaged: {_counted(len(self.problems), 'problem')} in {keys} of {self.file}"
+            yield f"damaged: {counted(len(self.problems), 'problem')} in {keys} of {self.file}"
         elif self.unchecked or undecoded:
             yield f"no problem found in what was checked: {keys}"
         elif self.checksums.absent:
@@ -291,9 +291,9 @@ class DiffReport(Report):
             if item.first is not None
         ]
         yield Table(["column", ">different", ">first", "item", "in a", "in b"], rows)
-        columns = _counted(len(self.compared), "column")
+        columns = counted(len(self.compared), "column")
         word = "equal:" if self.equal else f"different: {count(len(self.different))} of"
-        yield f"{word} {columns}, {count(self.compared_entries)} entries compared"
+        yield f"{word} {columns}, {counted(self.compared_entries, 'entry')} compared"
 
 
 @dataclass(frozen=True, repr=False)
@@ -333,8 +333,8 @@ class FileDiffReport(Report):
             if names:
                 yield f"only in {side}: {', '.join(names)}"
         yield from (f"different: {item}" for item in self.different)
-        datasets = _counted(len(self.datasets), "dataset")
-        objects = _counted(self.compared_objects, "other object")
+        datasets = counted(len(self.datasets), "dataset")
+        objects = counted(self.compared_objects, "other object")
         yield f"{'equal' if self.equal else 'different'}: {datasets}, {objects} compared"
 
 
@@ -383,7 +383,3 @@ class DigestComparison(TypedDict):
     missing: list[str]
     extra: list[str]
     undigested: list[Undigested]
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{count(number)} {thing}{'' if number == 1 else 's'}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nyssa.show.table import Parts, Table, count, share
+from nyssa.show.table import Parts, Table, count, counted, share
 
 if TYPE_CHECKING:
     import hist
@@ -85,8 +85,8 @@ class SkimReport(Parts, dict[str, Any]):
 
     def _parts(self) -> Iterator[str | Table]:
         written = f"{self['output']}:{self['ntuple']} ({self['format']})"
-        entries = f"{count(self['entries'])} of {count(self['input_entries'])} entries"
-        yield f"{written}: {entries}, {len(self['columns'])} columns"
+        entries = f"{count(self['entries'])} of {counted(self['input_entries'], 'entry')}"
+        yield f"{written}: {entries}, {counted(len(self['columns']), 'column')}"
         yield from self.cutflow._parts()
         yield from (f"left out {item['name']}: {item['reason']}" for item in self["skipped"])
         if self["left_out"]:

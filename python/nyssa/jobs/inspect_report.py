@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from nyssa import _core
 from nyssa.show.report import Report
-from nyssa.show.table import Table, count, ratio, share, size
+from nyssa.show.table import Table, count, counted, ratio, share, size
 
 __all__ = ["ClusterPart", "ColumnPart", "Distribution", "InspectReport", "Part"]
 
@@ -159,8 +159,8 @@ class InspectReport(Report):
     def _parts(self) -> Iterator[str | Table]:
         stored, before = self.stored_bytes, self.uncompressed_bytes
         yield (
-            f"{self.format} {self.name}, {count(self.entries)} entries, {size(stored)} on storage, "
-            f"{size(before)} uncompressed, ratio {ratio(before, stored)}"
+            f"{self.format} {self.name}, {counted(self.entries, 'entry')}, "
+            f"{size(stored)} on storage, {size(before)} uncompressed, ratio {ratio(before, stored)}"
         )
         ntuple = self.format == "RNTuple"
         name = "field" if ntuple else "branch"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
-from nyssa.show.table import Parts, Table, count, ratio, size
+from nyssa.show.table import Parts, Table, count, counted, ratio, size
 
 __all__ = ["ShownDigests", "ShownReport", "ShownReports", "shown", "table_of_files"]
 
@@ -31,7 +31,7 @@ class ShownReport(_Shown):
     def _parts(self) -> Iterator[str | Table]:
         yield _table([self])
         yield from _remarks(self)
-        yield f"a dict of {len(self)} items, which dict(report) shows"
+        yield f"a dict of {counted(len(self), 'item')}, which dict(report) shows"
 
 
 class ShownDigests(_Shown):
@@ -39,7 +39,7 @@ class ShownDigests(_Shown):
 
     def _parts(self) -> Iterator[str | Table]:
         digests = self["digests"]
-        yield f"{self['object']} of {self['file']}, {count(self['entries'])} entries"
+        yield f"{self['object']} of {self['file']}, {counted(self['entries'], 'entry')}"
         rows = [[item["name"], item["type_name"], item["digest"]] for item in digests[:_ROWS]]
         yield Table(["column", "C++ type", "digest"], rows)
         yield from _more(len(digests) - _ROWS, "digests")
@@ -48,7 +48,7 @@ class ShownDigests(_Shown):
         ]
         yield from without[:_LINES]
         yield from _more(len(without) - _LINES, "columns without digest")
-        yield f"{self['hash']}; a dict of {len(self)} items, which dict(report) shows"
+        yield f"{self['hash']}; a dict of {counted(len(self), 'item')}, which dict(report) shows"
 
 
 class ShownReports(Parts, list[ShownReport]):
@@ -59,7 +59,7 @@ class ShownReports(Parts, list[ShownReport]):
         yield from _more(len(self) - _ROWS, "reports")
         for report in self[:_ROWS]:
             yield from _remarks(report, f"{report.get('output')}: ")
-        yield f"a list of {count(len(self))} dicts"
+        yield f"a list of {counted(len(self), 'dict')}"
 
 
 def shown(report: _T) -> _T:
@@ -92,7 +92,7 @@ def _dataset(report: Mapping[str, Any]) -> str:
     """Return the path of the dataset in the output, or how many there are."""
     name = report.get("tree") if report.get("to") == "ttree" else report.get("ntuple")
     parts = [*report.get("ntuples", ()), *report.get("trees", ())]
-    return str(name or (f"{len(parts)} datasets" if parts else ""))
+    return str(name or (counted(len(parts), "dataset") if parts else ""))
 
 
 def _input_bytes(report: Mapping[str, Any]) -> int | None:
@@ -147,6 +147,6 @@ def table_of_files(files: list[Any], total: Mapping[str, Any]) -> Iterator[str |
     yield from _more(len(failed) - _LINES, "failed")
     yield (
         f"{count(total['converted'])} converted, {count(total['found'])} found, "
-        f"{count(total['failed'])} failed: {count(total['entries'])} entries, "
+        f"{count(total['failed'])} failed: {counted(total['entries'], 'entry')}, "
         f"{size(total['input_bytes'])} -> {size(total['output_bytes'])}"
     )

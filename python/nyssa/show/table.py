@@ -93,6 +93,14 @@ def count(number: int) -> str:
     return f"{number:,}"
 
 
+def counted(number: int, thing: str) -> str:
+    """Return a number with the name of the things, such as ``1 entry`` or ``2 entries``."""
+    # Only after letters that are no vowels the y changes: keys, entries.
+    changes = thing.endswith("y") and thing[-2] not in "aeiou"
+    many = f"{thing[:-1]}ies" if changes else f"{thing}s"
+    return f"{count(number)} {thing if number == 1 else many}"
+
+
 def size(number: int) -> str:
     """Return a size in bytes as ``1.23 MB``, in decimal units."""
     if number < 1000:

@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any
 
 from nyssa.show.report import Report
-from nyssa.show.table import Table, count, size
+from nyssa.show.table import Table, counted, size
 from nyssa.studies.grid import Trial, text
 from nyssa.studies.journal import Round
 from nyssa.studies.plot import plot_rows
@@ -182,12 +182,12 @@ class StudyReport(Report):
         if len({item.writer for item in self.rows}) > 1:
             cells.append(row.writer)
         if len({item.threads for item in self.rows}) > 1:
-            cells.append(f"{row.threads} threads" if row.threads > 1 else "1 thread")
+            cells.append(counted(row.threads, "thread"))
         return cells
 
     def _parts(self) -> Iterator[str | Table]:
         yield (
-            f"{self.format} {self.input}, {count(self.entries)} entries, "
+            f"{self.format} {self.input}, {counted(self.entries, 'entry')}, "
             f"{size(self.input_bytes)}; {self.job} to {self.to} on {self.host}"
         )
         rounds = min((item.rounds for item in self.rows), default=0)

@@ -281,7 +281,7 @@ def test_an_output_that_exists_is_checked(
         "replaced an output that was there: nothing says what it was made of",
         1,
     )
-    assert f"{note.text} (1 outputs)" in str(report)
+    assert f"{note.text} (1 output)" in str(report)
     assert numbers_of(out / "0.root")[0] == 0
     assert campaign.verify(str(out), client=client).missing == [f"{out}/1.root"]
     forced = campaign.convert(inputs, str(out), client=client, quiet=True, force=True)
@@ -580,7 +580,7 @@ def test_trees_are_merged_on_several_levels(tmp_path: Path, client: object) -> N
     assert (again.done, again.found, len(again.bad)) == (0, 1, 1)
     state = campaign.status(f"{tmp_path}/good")
     assert (state.is_complete, len(state.bad)) == (True, 1)
-    assert "1 outputs lack data" in str(state)
+    assert "left out of 1 output" in str(state)
     check = campaign.verify(f"{tmp_path}/good", client=client)
     assert (check.sound, len(check.bad)) == (True, 1)
     # An output that is not in the journal may lack inputs: it is made again.

@@ -155,8 +155,7 @@ def test_verify_reads_the_outputs(
     new = f"{zlib.adler32(content):08x}"
     journal.write_text(journal.read_text().replace(f'"{old}"', f'"{new}"'))
     found = campaign.verify(str(out), client=client)
-    problems = nyssa.verify(path).problems
-    assert problems
+    [problem] = nyssa.verify(path).problems
     assert [(one.output, one.problem) for one in found.problems] == [
-        (str(path), f"{len(problems)} problems; the first: {problems[0].message}")
+        (str(path), f"1 problem; the first: {problem.message}")
     ]

@@ -77,9 +77,14 @@ def test_bad_inputs_are_left_out_by_name(paths: list[str], tmp_path: Path, root:
     code, said, _ = command(*inputs, "-o", merged, "--force", "-k")
     assert code == 1
     assert all(f"note: left out the input {one}: " in said for one in (missing, *paths[1:3]))
-    # Without a good input there is nothing to merge, and an unknown dataset is no bad input.
-    with pytest.raises(errors.ArgumentError, match=rf"nothing to merge: .* damaged: {missing}: "):
-        nyssa.merge([missing], merged, skip_bad=True, force=True)
+    # Without a good input it fails as the first input does; an unknown dataset is no bad input.
+    nothing = r"nothing to merge: all inputs are missing or damaged"
+    with pytest.raises(errors.FileMissingError, match=rf"{nothing}: {missing}: .*; {paths[1]}: "):
+        nyssa.merge([missing, paths[1]], merged, skip_bad=True, force=True)
+    for bad, exit_code in [((missing, paths[1]), 3), ((paths[1], missing), 1), (paths[2:3], 1)]:
+        code, _, complained = command(*bad, "-o", merged, "--force", "-k")
+        assert code == exit_code
+        assert nothing in complained
     with pytest.raises(errors.NotFoundError, match="None"):
         nyssa.merge([f"{paths[0]}:None"], merged, skip_bad=True, force=True)
 
@@ -224,7 +229,7 @@ def test_one_output_of_each_n_inputs(paths: list[str], tmp_path: Path) -> None:
     assert [one["output"] for one in reports] == [outputs[0], str(tmp_path / "part_2.root")]
     assert [[it["file"] for it in one["bad"]] for one in reports] == [[], missing]
     assert reports[1]["notes"][-1] == f"no output {outputs[1]}: all of its inputs are left out"
-    with pytest.raises(errors.ArgumentError, match="nothing to merge: all inputs are missing"):
+    with pytest.raises(errors.FileMissingError, match="nothing to merge: all inputs are missing"):
         nyssa.merge(missing, pattern, condense=1, force=True, skip_bad=True)
     (tmp_path / "list.txt").write_text("\n".join(paths))
     code, said, _ = command(

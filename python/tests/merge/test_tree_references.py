@@ -241,14 +241,11 @@ def test_numbers_with_a_gap(reader: Root, tmp_path: Path) -> None:
 def test_files_of_hadd(files: list[Path], reader: Root, tmp_path: Path, compression: int) -> None:
     """``hadd -ff`` puts an offset of processes into keys, which ROOT 6.40 ignores when it reads."""
     path, output = tmp_path / "hadd.root", tmp_path / "out.root"
-    reader.call("hadd", str(path), [str(one) for one in files], compression)
+    # ROOT makes the classes of the file here. If it gets their C++ later, as the reader, it fails.
+    process = Root()
+    process.call("hadd", str(path), [str(one) for one in files], compression)
+    process.close()
     all_entries = [one for first in (0, 50, 100) for one in expected(first)]
-    try:
-        is_right = found(reader, path) == all_entries
-    except RuntimeError:
-        # The wrong objects may be of another class.
-        is_right = False
-    assert is_right == (compression == 505)
     assert not nyssa.verify(path).problems
     for options in ({}, {"basket_size": 700}, {"compression": "zstd"}):
         nyssa.rewrite(path, output, force=True, verify=True, **options)

@@ -16,6 +16,7 @@ import typing_extensions
 import uproot
 
 import nyssa
+from nyssa.show.table import counted
 
 
 def command(*args: object, code: int = 0) -> Any:
@@ -47,6 +48,20 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         file["h"] = np.histogram([1, 2, 3])
     nyssa.convert(tree, ntuple)
     return tree, ntuple
+
+
+@pytest.mark.parametrize(
+    ("number", "thing", "text"),
+    [
+        (0, "entry", "0 entries"),
+        (1, "entry", "1 entry"),
+        (1, "output", "1 output"),
+        (2, "key", "2 keys"),
+        (1234, "branch entry", "1,234 branch entries"),
+    ],
+)
+def test_things_are_counted(number: int, thing: str, text: str) -> None:
+    assert counted(number, thing) == text
 
 
 def test_verify(files: tuple[Path, Path]) -> None:

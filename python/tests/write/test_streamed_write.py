@@ -50,6 +50,21 @@ void read_histograms(const char *path, const char *out) {
     json << TBufferJSON::ConvertToJSON(h.get(), 3) << std::endl;
   }
 }
+// The numbers of entries of the histograms in a vector.
+void read_lists(const char *path, const char *out) {
+  auto model = ROOT::RNTupleModel::Create();
+  auto item = std::make_unique<ROOT::RStreamerField>("_0", "TH1F");
+  model->AddField(std::make_unique<ROOT::RVectorField>("hs", std::move(item)));
+  auto reader = ROOT::RNTupleReader::Open(std::move(model), "ntpl", path);
+  auto hs = reader->GetModel().GetDefaultEntry().GetPtr<std::vector<TH1F>>("hs");
+  std::ofstream json(out);
+  for (auto entry : reader->GetEntryRange()) {
+    reader->LoadEntry(entry);
+    json << "[";
+    for (auto &h : *hs) json << (&h == &hs->front() ? "" : ",") << h.GetEntries();
+    json << "]" << std::endl;
+  }
+}
 // What the file says of classes: in the extra type information of the RNTuple, and in its own list.
 void read_infos(const char *path, const char *out) {
   std::ofstream text(out);
@@ -82,6 +97,12 @@ class Source:
         """Return the histograms that ROOT reads."""
         out = self.folder / "read.json"
         self.root.call("cpp", "", f'read_histograms("{path}", "{out}")')
+        return [json.loads(line) for line in out.read_text().splitlines()]
+
+    def lists(self, path: Path) -> list[Any]:
+        """Return the numbers of entries of the histograms in lists that ROOT reads."""
+        out = self.folder / "lists.json"
+        self.root.call("cpp", "", f'read_lists("{path}", "{out}")')
         return [json.loads(line) for line in out.read_text().splitlines()]
 
     def described(self, path: Path) -> set[str]:
@@ -135,6 +156,36 @@ def test_root_reads_streamed_objects_that_were_moved(
     before = source.described(source.path)
     assert {"ntuple TH1F", "file TH1F"} <= before
     assert source.described(path) >= before
+
+
+@pytest.mark.parametrize("options", [{}, {"recluster": "1 MB"}], ids=["moved", "recluster"])
+def test_a_union_has_no_objects_without_bytes(
+    source: Source, tmp_path: Path, options: dict[str, Any]
+) -> None:
+    """Zeros for a missing object would be no bytes, which no streamer reads. Lists may be empty."""
+    single, lists, other, merged = (tmp_path / f"{name}.root" for name in "slom")
+    classes = {"TH1F": {":streamed": source.path}}
+    with nyssa.recreate(single) as file:
+        writer = file.mkrntuple("ntpl", {"x": "int", "h": "TH1F"}, classes=classes)
+        writer.extend({"x": [0] * 5, "h": source.objects})
+    with nyssa.recreate(lists) as file:
+        writer = file.mkrntuple("ntpl", {"x": "int", "hs": "std::vector<TH1F>"}, classes=classes)
+        objects = source.objects.to_pylist()
+        three = pa.array([objects[:2], [], objects[4:]], pa.large_list(pa.large_binary()))
+        writer.extend({"x": [1, 2, 3], "hs": three})
+    with nyssa.recreate(other) as file:
+        file["ntpl"] = {"x": [4, 5]}
+    for inputs in ([single, other], [other, single]):
+        with pytest.raises(nyssa.UnsupportedError, match=r"leave the field out") as caught:
+            nyssa.merge(inputs, merged, "union", **options)
+        assert caught.value.place["field"] == "h"
+        assert caught.value.place["file"] == str(other)
+        assert not merged.exists()
+    nyssa.merge([lists, other], merged, "union", **options)
+    assert source.lists(merged) == [[1, 2], [], [5], [], []]
+    assert nyssa.open(merged)["ntpl"]["x"].array().tolist() == [1, 2, 3, 4, 5]
+    nyssa.merge([other, single], merged, "filter", force=True, **options)
+    assert nyssa.open(merged)["ntpl"].arrays().fields == ["x"]
 
 
 def test_classes_need_streamer_infos(source: Source, tmp_path: Path) -> None:

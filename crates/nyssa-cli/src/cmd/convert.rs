@@ -299,7 +299,11 @@ fn many(args: &Convert, options: &impl Direction, folder: &Path, app: &mut App<'
         }
     }
     if !app.json && !failed.is_empty() {
-        app.complain(&format!("{} of {total} files could not be converted:", failed.len()));
+        app.complain(&format!(
+            "{} of {} could not be converted:",
+            failed.len(),
+            counted(total as u64, "file")
+        ));
         for file in &failed {
             app.complain(&format!("{}: {}", file.input, reason(file)));
         }
@@ -320,7 +324,7 @@ fn sum_line(sum: &ConvertedTotal) -> String {
     }
     if sum.converted > 0 {
         let (before, after) = (sum.input_bytes, sum.output_bytes);
-        line += &format!(": {}, ", counted_entries(sum.entries));
+        line += &format!(": {}, ", counted(sum.entries, "entry"));
         line += &format!("{} -> {} (ratio {}), ", size(before), size(after), ratio(before, after));
         line += &format!("{:.1} s, {:.1} MB/s", sum.seconds, sum.megabytes_per_second);
     }
@@ -356,14 +360,10 @@ fn reason(file: &ConvertedFile) -> &str {
     file.error.as_deref().and_then(|error| error.lines().next()).unwrap_or_default()
 }
 
-fn counted_entries(entries: u64) -> String {
-    format!("{} entr{}", count(entries), if entries == 1 { "y" } else { "ies" })
-}
-
 /// Says what became of a file.
 fn line(file: &ConvertedFile) -> String {
     let ConvertedFile { input, output, output_bytes, seconds, .. } = file;
-    let entries = counted_entries(file.entries);
+    let entries = counted(file.entries, "entry");
     match file.state {
         FileState::Failed => format!("failed {input}: {}", reason(file)),
         FileState::Found => format!("found {output}: {entries}, {}", size(*output_bytes)),

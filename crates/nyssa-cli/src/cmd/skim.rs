@@ -11,7 +11,7 @@ use crate::data::check_output;
 use crate::exit_code::FINE;
 use crate::failure::{Failure, Result};
 use crate::output::{Columns, printable};
-use crate::units::{count, size};
+use crate::units::{count, counted, size};
 
 /// Write some columns of the entries that pass cuts, and new columns, as RNTuple, TTree, Parquet or Arrow
 ///
@@ -83,13 +83,13 @@ fn print(report: &SkimReport, app: &mut App<'_>) -> Result<()> {
         writeln!(app.out)?;
     }
     let line = format!(
-        "{} of {} entries, {} columns, file {}, {:.2} s, {} threads",
+        "{} of {}, {}, file {}, {:.2} s, {}",
         count(written.entries),
-        count(report.input_entries),
-        count(report.columns.len() as u64),
+        counted(report.input_entries, "entry"),
+        counted(report.columns.len() as u64, "column"),
         size(written.output_bytes),
         written.seconds,
-        report.threads,
+        counted(report.threads as u64, "thread"),
     );
     writeln!(app.out, "{line}{}", if written.verified { ", every value verified" } else { "" })?;
     for item in &report.skipped {

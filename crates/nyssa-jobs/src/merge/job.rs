@@ -9,7 +9,7 @@ use nyssa_root::error::{Error, Result};
 use nyssa_root::rootfile::RootFile;
 use nyssa_root::streamer::ProcessNumbers;
 
-use super::bad::{take_bad, take_damaged};
+use super::bad::{BadInputs, take_bad, take_damaged};
 use super::given_twice::given_twice;
 use super::input_file::{InputDataset, InputFile};
 use super::ntuple::MergedNTuple;
@@ -18,9 +18,7 @@ use super::options::{MergeOptions, Mode};
 use super::other_cycles;
 use super::plan::Plan;
 use super::progress::Progress;
-use super::report::{
-    BadInput, InputReport, MergeReport, MergedNTupleReport, MergedTreeReport, left_out,
-};
+use super::report::{InputReport, MergeReport, MergedNTupleReport, MergedTreeReport, left_out};
 use super::trees::{Joined, Stuck};
 use crate::job::Written;
 use crate::job::given::{flags, given};
@@ -41,24 +39,14 @@ use crate::open::{join, split_path};
 /// `InvalidArgument` without inputs, for an output that is one of the inputs, for histograms with different axes, and
 /// for the first RNTuple, field or branch that differs between the inputs if `options` do not allow it; `AlreadyExists`
 /// for an output that may not be replaced; `Checksum` with the page; `Cancelled`; an error if an input is damaged or
-/// cannot be read.
+/// cannot be read. If all are left out, the error is of the kind of the first one.
 pub fn merge(
     inputs: &[String],
     output: &Path,
     options: &MergeOptions,
     context: &Context,
 ) -> Result<MergeReport> {
-    merge_good(inputs, output, options, context)?.map_err(|bad| nothing_left(&bad))
-}
-
-/// Returns the error for inputs that are all left out.
-pub(super) fn nothing_left(bad: &[BadInput]) -> Error {
-    let reasons: Vec<_> =
-        bad.iter().map(|input| format!("{}: {}", input.file, input.error)).collect();
-    Error::invalid_argument(format!(
-        "there is nothing to merge: all inputs are missing or damaged: {}",
-        reasons.join("; ")
-    ))
+    merge_good(inputs, output, options, context)?.map_err(|bad| bad.nothing_left())
 }
 
 /// Merges as [`merge`]. Returns the inputs that are missing or damaged if there are no others.
@@ -67,7 +55,7 @@ pub(super) fn merge_good(
     output: &Path,
     options: &MergeOptions,
     context: &Context,
-) -> Result<std::result::Result<MergeReport, Vec<BadInput>>> {
+) -> Result<std::result::Result<MergeReport, BadInputs>> {
     let start = Instant::now();
     // All refusals happen before the output is created.
     options.validate()?;
@@ -79,12 +67,12 @@ pub(super) fn merge_good(
     let mut inputs = inputs.to_vec();
     let mut bad = match options.skip_bad {
         true => take_bad(&mut inputs, &options.open, context)?,
-        false => Vec::new(),
+        false => BadInputs::default(),
     };
     // What a tree holds is known only when its entries are cut. The output is then written once more.
     let mut stuck = Stuck::new();
     let mut report = loop {
-        if inputs.is_empty() && !bad.is_empty() {
+        if inputs.is_empty() && !bad.inputs.is_empty() {
             return Ok(Err(bad));
         }
         let before = if grows { Some(output) } else { None };
@@ -99,15 +87,12 @@ pub(super) fn merge_good(
         };
         match done {
             Ok(report) => break report,
-            Err(error) if options.skip_bad => match take_damaged(&mut inputs, &error) {
-                Some(one) => bad.push(one),
-                None => return Err(error),
-            },
+            Err(error) if options.skip_bad => take_damaged(&mut inputs, &mut bad, error)?,
             Err(error) => return Err(error),
         }
     };
     report.written.notes.extend(given_twice(&inputs, &options.open));
-    report.leave_out(bad);
+    report.leave_out(bad.inputs);
     Ok(Ok(report))
 }
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Kind, Result};
 
-use super::job::{merge_good, nothing_left};
+use super::bad::BadInputs;
+use super::job::merge_good;
 use super::options::MergeOptions;
 use super::report::MergeReport;
 use super::unify::listed;
@@ -55,15 +56,16 @@ pub fn merge_many(
     });
     if let Some(last) = reports.last_mut() {
         for (output, bad) in left_out {
-            last.leave_out(bad);
+            last.leave_out(bad.inputs);
             let output = nyssa_io::shown(output);
             last.written.notes.push(format!("no output {output}: all of its inputs are left out"));
         }
         return done.map_err(|error: Error| error.map_message(|it| with_outputs(it, reports)));
     }
     done?;
-    let bad: Vec<_> = left_out.into_iter().flat_map(|(_, bad)| bad).collect();
-    Err(nothing_left(&bad))
+    let mut all = BadInputs::default();
+    left_out.into_iter().for_each(|(_, bad)| all.append(bad));
+    Err(all.nothing_left())
 }
 
 /// Returns the message of an error with the outputs that were made before.

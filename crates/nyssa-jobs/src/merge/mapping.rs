@@ -99,7 +99,7 @@ impl ColumnMapping {
             if field.source.is_some() || present.contains_key(&id) {
                 continue;
             }
-            check_empty(target, id)?;
+            check_empty(target, id, |id| !present.contains_key(&id))?;
             if let Some(columns) = target.representations(id).next() {
                 let count = count(source, &present, target, id)
                     .map_err(|error| error.at(|place| place.field = Some(target.shown_path(id))))?;
@@ -110,9 +110,13 @@ impl ColumnMapping {
     }
 }
 
-/// Refuses a field that cannot be left without a value.
-pub(super) fn check_empty(target: &Schema, id: FieldId) -> Result<()> {
-    if !needs_value(target, id) {
+/// Refuses a field, which an input lacks, if its values would be objects without bytes: no streamer reads them.
+pub(super) fn check_empty(
+    target: &Schema,
+    id: FieldId,
+    is_missing: impl Fn(FieldId) -> bool,
+) -> Result<()> {
+    if target.field(id).structure != Structure::Streamer || has_no_values(target, id, is_missing) {
         return Ok(());
     }
     Err(Error::unsupported(
@@ -120,6 +124,14 @@ pub(super) fn check_empty(target: &Schema, id: FieldId) -> Result<()> {
          field out with filter",
     )
     .at(|place| place.field = Some(target.shown_path(id))))
+}
+
+/// Returns whether a field is in a collection or a variant that the input lacks, too, and that is empty therefore.
+fn has_no_values(target: &Schema, id: FieldId, is_missing: impl Fn(FieldId) -> bool) -> bool {
+    let above = std::iter::successors(target.field(id).parent, |&id| target.field(id).parent);
+    let mut missing = above.take_while(|&id| is_missing(id));
+    missing
+        .any(|id| matches!(target.field(id).structure, Structure::Collection | Structure::Variant))
 }
 
 /// Returns the number of values of the field `id` of the output, which `source` lacks.
@@ -187,11 +199,4 @@ fn same(source: &Schema, from: &[ColumnId], target: &Schema, into: &[ColumnId]) 
     };
     from.len() == into.len()
         && from.iter().zip(into).all(|(&a, &b)| encoding(source, a) == encoding(target, b))
-}
-
-/// Returns whether a field, or a field below it, cannot be left without a value.
-pub(super) fn needs_value(schema: &Schema, id: FieldId) -> bool {
-    let field = schema.field(id);
-    field.structure == Structure::Streamer
-        || field.children.iter().any(|&child| needs_value(schema, child))
 }

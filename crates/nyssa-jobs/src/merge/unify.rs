@@ -229,8 +229,9 @@ pub(super) fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> Strin
 /// Refuses fields that cannot be left without a value.
 fn check_missing(ids: &FieldIds, target: &Schema) -> Result<()> {
     let present: HashSet<FieldId> = ids.values().copied().collect();
-    let all = (0..target.fields.len() as u32).map(FieldId);
-    all.filter(|id| !present.contains(id)).try_for_each(|id| check_empty(target, id))
+    let is_missing = |id: FieldId| !present.contains(&id);
+    let mut missing = (0..target.fields.len() as u32).map(FieldId).filter(|&id| is_missing(id));
+    missing.try_for_each(|id| check_empty(target, id, is_missing))
 }
 
 /// Returns the paths that are not below another path.

@@ -17,7 +17,7 @@ use crate::data::{check_text_output, files, open_dataset};
 use crate::exit_code::FINE;
 use crate::failure::{Failure, Result};
 use crate::output::{Columns, brief, printable};
-use crate::units::{count, ratio, share, size};
+use crate::units::{count, counted, ratio, share, size};
 
 /// Show how many bytes the parts of a dataset have
 ///
@@ -180,10 +180,10 @@ fn overview(inspection: &Inspection, args: &Inspect, app: &mut App<'_>) -> Resul
     let Inspection { entries, stored_bytes, uncompressed_bytes, metadata_bytes, .. } = *inspection;
     writeln!(
         app.out,
-        "{} {}, {} entries, {} on storage, {} uncompressed, ratio {}",
+        "{} {}, {}, {} on storage, {} uncompressed, ratio {}",
         inspection.format,
         printable(&inspection.name),
-        count(entries),
+        counted(entries, "entry"),
         size(stored_bytes),
         size(uncompressed_bytes),
         ratio(uncompressed_bytes, stored_bytes),

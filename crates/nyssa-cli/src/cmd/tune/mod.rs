@@ -126,8 +126,8 @@ pub fn text(report: &TuneReport) -> String {
 fn print(report: &TuneReport, all: bool, out: &mut dyn Write, width: Option<u16>) -> Result<()> {
     let TuneReport { format, input, dataset, entries, input_bytes, objective, .. } = report;
     let line = format!(
-        "{format} {input}:{dataset}, {} entries, {}; objective {objective}\n",
-        count(*entries),
+        "{format} {input}:{dataset}, {}, {}; objective {objective}\n",
+        counted(*entries, "entry"),
         size(*input_bytes)
     );
     writeln!(out, "{}\n", printable(line.trim_end()))?;
@@ -162,7 +162,7 @@ fn print(report: &TuneReport, all: bool, out: &mut dyn Write, width: Option<u16>
             out,
             "sample ({}): {} in {}, {}",
             sample.stage,
-            counted(sample.entries, "entry").replace("entrys", "entries"),
+            counted(sample.entries, "entry"),
             counted(sample.ranges, "range"),
             counted(sample.trials, "trial"),
         )?;
@@ -202,10 +202,10 @@ fn curves(curves: &[Curve], out: &mut dyn Write, width: Option<u16>) -> Result<(
 fn baskets(costs: &BasketReport, out: &mut dyn Write, width: Option<u16>) -> Result<()> {
     writeln!(
         out,
-        "\nbaskets: {} in {} of {} entries, {:.1} of a branch in a cluster; compressed again by {}: {}",
+        "\nbaskets: {} in {} of {}, {:.1} of a branch in a cluster; compressed again by {}: {}",
         count(costs.baskets),
         counted(costs.clusters, "cluster"),
-        count(costs.cluster_entries),
+        counted(costs.cluster_entries, "entry"),
         costs.per_cluster,
         costs.compression,
         counted(costs.sampled, "basket"),
