@@ -108,6 +108,11 @@ class Campaign:
         target = None if target_size is None else bytes_of(target_size, "target_size")
         if condense is not None and condense < 1:
             raise ArgumentError(f"condense must be a positive number of inputs, not {condense}")
+        if job.options.get("profile") and (target, condense) != (None, None):
+            raise ArgumentError(
+                "a profile is for outputs of one input each, since a merge takes none: leave out "
+                "target_size and condense, or give the options that the profile states"
+            )
         place = _core.absolute(destination)
         if _core.shown(place) != place:
             raise ArgumentError(

@@ -196,7 +196,7 @@ def make_tasks(
         The files.
     destination
         Folder or URL of the outputs. The outputs of a dataset with a name are in a folder of this
-        name.
+        name; each slash in it, as in ``/TTbar/Run3/NANOAOD``, begins a folder.
     target_size
         Size of an output in bytes, as far as `scale` tells it. Inputs of one dataset are put
         together, in their order, until their output has this size.
@@ -208,21 +208,24 @@ def make_tasks(
     Raises
     ------
     nyssa.ArgumentError
-        (a `ValueError`) if two inputs would make the same output, or if an output is an input.
+        (a `ValueError`) if two inputs would make the same output, if an output is an input, or if
+        the name of a dataset leads out of the destination.
     """
     grouped: dict[str, list[Input]] = {}
     for item in inputs:
         grouped.setdefault(item.dataset, []).append(item)
     tasks: list[Task] = []
     for dataset, files in grouped.items():
-        folder = posixpath.join(destination, dataset) if dataset else destination
+        below = _folder_of(dataset)
+        folder = posixpath.join(destination, below) if below else destination
         if target_size is None and condense is None:
             names = _output_names([file.url for file in files])
             groups = [[file] for file in files]
         else:
             most = None if target_size is None else target_size / scale
             groups = list(_groups(files, most, condense))
-            names = [f"{dataset or 'part'}-{number:05}.root" for number in range(len(groups))]
+            stem = posixpath.basename(below) or "part"
+            names = [f"{stem}-{number:05}.root" for number in range(len(groups))]
         for name, group in zip(names, groups, strict=True):
             tasks.append(Task(posixpath.join(folder, name), tuple(group)))
     _refuse_twins(tasks)
@@ -232,6 +235,16 @@ def make_tasks(
             message = f"{task.output} would be an input and an output: name another folder"
             raise ArgumentError(message)
     return tasks
+
+
+def _folder_of(dataset: str) -> str:
+    """Return the folder of a dataset below the destination; empty without a name."""
+    parts = [part for part in dataset.split("/") if part]
+    if dataset and (not parts or any(part in (".", "..") for part in parts)):
+        raise ArgumentError(
+            f"the dataset {dataset!r} has no folder below the destination: give it another name"
+        )
+    return "/".join(parts)
 
 
 def _groups(

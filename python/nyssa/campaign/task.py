@@ -270,22 +270,42 @@ def _run(task: Task, job: Job, record: Record, identity: bytes | None = None) ->
         parts = [str(Path(folder) / f"{number}.root") for number in range(len(urls))]
         for url, part in zip(urls, parts, strict=True):
             _run_job(job, url, part, common, record)
-        for_merge = {name: value for name, value in common.items() if name in _KEPT_FOR_MERGE}
+        for_merge, of = _for_merge(job, common, parts), dict(zip(parts, urls, strict=True))
         try:
             _merge(parts, task.output, job, for_merge, record, identity)
         except NyssaError as error:
-            _name_inputs(error, dict(zip(parts, urls, strict=True)))
+            _name_inputs(error, of)
             raise
+        record.notes = [_with_inputs(note, of) for note in record.notes]
+
+
+def _for_merge(job: Job, options: Mapping[str, Any], parts: Sequence[str]) -> Mapping[str, Any]:
+    """Return the options of the merge that puts parts of an output together.
+
+    RNTuples are then stored in new clusters, as the job stores them.
+    """
+    kept = [*_KEPT_FOR_MERGE, *(_OF_NTUPLES if _have_ntuples(parts) else ())]
+    chosen = {name: options[name] for name in kept if name in options}
+    # What a conversion does unless these options say something else.
+    named = (options.get("compression") or "zstd", options.get("effort") or "auto")
+    if job.name == "convert" and "encoding" in kept and named == ("zstd", "auto"):
+        chosen.setdefault("encoding", "auto")
+    return chosen
 
 
 def _name_inputs(error: NyssaError, inputs: Mapping[str, str]) -> None:
     """Say the input in an error, and not the temporary file that was made of it."""
-    text = str(error)
     for part, url in inputs.items():
-        text = text.replace(part, _core.shown(url))
         if error.place and error.place.get("file") == part:
             error.place["file"] = _core.shown(url)
-    error.args = (text, *error.args[1:])
+    error.args = (_with_inputs(str(error), inputs), *error.args[1:])
+
+
+def _with_inputs(text: str, inputs: Mapping[str, str]) -> str:
+    """Return a text with the names of inputs in place of their temporary files."""
+    for part, url in inputs.items():
+        text = text.replace(part, _core.shown(url))
+    return text
 
 
 def memory(job: Job, worker: int | None) -> int:
@@ -342,7 +362,8 @@ def _merge(
     with made_as(identity):
         report = merge(inputs, output, recluster=size, force=job.force, **options)
     record.entries = 0
-    _add(record, [report])
+    # The notes of a merge have what it left out.
+    _add(record, [{**report, "left_out": []}])
 
 
 def _add(record: Record, reports: Sequence[Mapping[str, Any]], url: str = "") -> None:
@@ -377,7 +398,9 @@ def _have_ntuples(urls: Sequence[str]) -> bool:
 
 
 #: Options of conversions that merging takes, too.
-_KEPT_FOR_MERGE = ("compression", "effort", "encoding", "memory", "threads", "verify", "name")
+_KEPT_FOR_MERGE = ("compression", "effort", "memory", "threads", "verify", "name", "reproducible")
+#: Those that merging takes for RNTuples only.
+_OF_NTUPLES = ("encoding", "field_options", "page_size")
 
 
 def adler32(output: str) -> str | None:

@@ -78,6 +78,8 @@ def _values(subject: Subject, given: Sequence[str]) -> dict[str, list[Any]]:
 def _value(kind: str, text: str, given: str) -> Any:
     if not text:
         raise ArgumentError(f"--vary {given}: a value is empty; {UNSET!r} leaves an option out")
+    if "Iterable" in kind and "," in text:
+        return text.split(",")
     try:
         return None if text == UNSET else value_of(kind, text)
     except argparse.ArgumentTypeError as error:

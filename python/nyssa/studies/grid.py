@@ -92,6 +92,10 @@ def check_name(subject: Subject, name: str) -> None:
         return
     if name in subject.options:
         raise ArgumentError(f"vary: a study sets {name} itself")
+    if name == "threads":
+        raise ArgumentError(
+            "vary: the numbers of threads are an option of the study: --threads 1,2 (threads=)"
+        )
     close = difflib.get_close_matches(name, subject.kinds, 1)
     hint = f"; did you mean {close[0]}?" if close else f": {', '.join(sorted(subject.kinds))}"
     what = f"{subject.job} ({subject.format} to {subject.to})"

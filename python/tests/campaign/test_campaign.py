@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import errno
 import itertools
 import json
@@ -30,7 +31,7 @@ from nyssa.campaign.engine import batches
 from nyssa.campaign.failure import exit_code
 from nyssa.campaign.job_flags import add_flags, options_of
 from nyssa.campaign.journal import Journal
-from nyssa.campaign.plan import find_inputs
+from nyssa.campaign.plan import find_inputs, make_tasks
 from nyssa.campaign.task import memory
 from nyssa.jobs.convert import FileKeywords
 from support.campaign import ENTRIES, lines, numbers_of, write_tree
@@ -182,6 +183,81 @@ def test_small_files_become_few(trees: list[Path], tmp_path: Path, client: objec
     )
     assert rewritten.done == 1
     assert numbers_of(tmp_path / "rewritten" / "part-00000.root") == list(range(290, 300))
+
+
+def test_datasets_have_folders(trees: list[Path]) -> None:
+    """Each slash in a name begins a folder below the destination, as in the names of CMS."""
+    two = find_inputs({"/TT/Run3/NANO": [str(one) for one in trees[:2]]}, "/nowhere")
+    outputs = [one.output for one in make_tasks(two, "/out", condense=2)]
+    assert outputs == ["/out/TT/Run3/NANO/NANO-00000.root"]
+    assert make_tasks(two, "/out")[1].output == "/out/TT/Run3/NANO/1.root"
+    for name in ("../up", "/", "a/./b"):
+        given = find_inputs({name: str(trees[0])}, "/nowhere")
+        with pytest.raises(nyssa.ArgumentError, match="has no folder below the destination"):
+            make_tasks(given, "/out")
+
+
+def test_outputs_of_several_inputs_are_stored_as_of_one(trees: list[Path], tmp_path: Path) -> None:
+    """The options of the job say how the merged output is stored, and what notes call inputs."""
+    named = [str(one) for one in trees[:2]]
+    two = make_tasks(find_inputs(named, "/nowhere"), f"{tmp_path}/out", condense=2)
+    options = {
+        "page_size": 256,
+        "field_options": {"n": {"compression": "lz4"}, "x": {"column": "unsplit"}},
+        "reproducible": True,
+    }
+    made = []
+    for _ in range(2):
+        job = campaign.Job("convert", options, force=True)
+        [record] = task.run_tasks(two, job, [])
+        assert (record.state, record.error, record.entries) == ("done", None, 200)
+        made.append(Path(record.output).read_bytes())
+    assert made[0] == made[1]
+    found = nyssa.inspect(f"{record.output}:Events")
+    stored = {one.field: (one.column_type, one.codecs) for one in found.columns}
+    assert stored == {"n": ("SplitInt64", ["lz4"]), "x": ("Real64", ["zstd"])}
+    assert all(one.pages.count >= 200 * 8 // 256 for one in found.columns)
+    assert numbers_of(record.output) == list(range(200))
+    with pytest.raises(nyssa.ArgumentError, match="a profile is for outputs of one input each"):
+        job = campaign.Job("convert", {"profile": f"{tmp_path}/p.toml"})
+        campaign.Campaign(job, named, f"{tmp_path}/other", condense=2)
+
+
+def test_notes_name_the_inputs(tmp_path: Path) -> None:
+    """What a merge of converted inputs leaves out is said once, with the names of the inputs."""
+    root = pytest.importorskip("ROOT")
+    names = [str(write_tree(tmp_path / f"{n}.root", n)) for n in range(2)]
+    for name in names:
+        file = root.TFile(name, "UPDATE")
+        for _ in range(2):
+            file.WriteObject(root.TH1D("h", "", 2, 0, 2), "h")
+        file.Close()
+    two = make_tasks(find_inputs(names, "/nowhere"), f"{tmp_path}/out", condense=2)
+    [record] = task.run_tasks(two, campaign.Job("convert"), [])
+    assert record.notes == [
+        f"left out TH1D h;1: cycle 2 of it was merged (in {names[0]} and one more input)"
+    ]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_the_size_of_whole_files_is_estimated(
+    tmp_path: Path, whole: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sample of the largest tree tells the size of outputs of files with several trees."""
+    numbers = np.random.default_rng(1)
+    with uproot.recreate(tmp_path / "in.root", compression=None) as file:
+        for name, count in (("Runs", 10), ("Events", 40_000)):
+            file.mktree(name, {"x": np.float64}).extend({"x": numbers.random(count)})
+    [given] = find_inputs(str(tmp_path / "in.root"), "/nowhere")
+    nyssa.convert(given.url, tmp_path / "out.root")
+    module = sys.modules["nyssa.campaign.estimate"]
+    monkeypatch.setattr(module, "SAMPLE", given.size if whole else 100_000)
+    sample = module.estimate([given], campaign.Job("convert"))
+    expected = (tmp_path / "out.root").stat().st_size / given.size
+    assert sample.scale == pytest.approx(expected, rel=0.1)
+    job = campaign.Job("convert", {"entry_start": 100, "entry_stop": 20_100, "carry": False})
+    half = module.estimate([dataclasses.replace(given, url=f"{given.url}:Events")], job)
+    assert half.scale == pytest.approx(expected / 2, rel=0.1)
 
 
 def test_to_trees_with_options(trees: list[Path], tmp_path: Path, client: object) -> None:

@@ -225,3 +225,28 @@ def test_real_files(name: str, tmp_path: Path, root: Root) -> None:
         else:
             assert after[what] == contents, what
     assert len(after) == len(before) - len(left_out)
+
+
+def test_options_of_fields_match_in_one_dataset(tmp_path: Path) -> None:
+    """In a whole file, a glob of fields need not match in each dataset, as those of `include`."""
+    source, out = tmp_path / "nano.root", tmp_path / "out.root"
+    with uproot.recreate(source) as file:
+        for name, column in (("Events", "Jet_pt"), ("Runs", "run")):
+            file.mktree(name, {column: np.float64}).extend({column: np.arange(9) / 8})
+    options = {"field_options": {"Jet_*": {"column": "Real32Trunc:16"}}, "force": True}
+
+    def types(path: Path) -> dict[str, str]:
+        parts = (nyssa.inspect(f"{path}:{name}").columns[0] for name in ("Events", "Runs"))
+        return {part.field: part.column_type for part in parts}
+
+    nyssa.convert(source, out, encoding="default", **options)
+    expected = {"Jet_pt": "Real32Trunc", "run": "SplitReal64"}
+    assert types(out) == expected
+    nyssa.convert(source, tmp_path / "plain.root", encoding="default")
+    nyssa.rewrite(tmp_path / "plain.root", out, **options)
+    assert types(out) == expected
+    nyssa.merge([tmp_path / "plain.root"] * 2, out, recluster="1 MB", **options)
+    assert types(out) == expected
+    assert uproot.open(out)["Runs"]["run"].array().to_list() == [*np.arange(9) / 8] * 2
+    with pytest.raises(nyssa.ArgumentError, match='no field matches "Muon_'):
+        nyssa.convert(source, out, field_options={"Muon_*": {"column": "split"}}, force=True)

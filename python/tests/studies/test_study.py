@@ -20,8 +20,9 @@ import uproot
 import nyssa
 from nyssa import _core
 from nyssa.campaign.lines import JsonLines
-from nyssa.studies import rounds
+from nyssa.studies import cli, rounds
 from nyssa.studies.journal import JOURNAL
+from nyssa.studies.subject import Subject
 from support.data import TESTDATA
 
 ENTRIES = 2000
@@ -173,6 +174,15 @@ def test_columns_and_a_link(tree: str) -> None:
         # The connection stands after one round trip; to open the file and to read it take more.
         assert row.measured["link_seconds"].least > 3 * latency
     assert "link: these columns with a round trip of 50 ms, 10.0 MB/s" in str(report)
+
+
+def test_groups_of_columns_vary(tree: str) -> None:
+    """Commas after backslashes put several globs into one value."""
+    groups = {"include": [["n", "jet"], "n"]}
+    assert cli._values(Subject.of(tree, "rntuple", []), [r"include=n\,jet,n"]) == groups
+    report = nyssa.study(tree, vary=groups, repeats=1)
+    assert [row.error for row in report.rows] == [None, None]
+    assert report.rows[0].bytes > report.rows[1].bytes
 
 
 def test_files_are_not_in_the_cache(tree: str) -> None:
@@ -346,6 +356,7 @@ SEVERAL = str(TESTDATA / "rntuple/several.root")
     ("options", "message"),
     [
         ({"vary": {}}, "vary names no option: a study needs at least one, with its values"),
+        ({"vary": {"threads": [1, 2]}}, "vary: the numbers of threads are an option of the study"),
         ({"vary": {"compression": []}}, "vary: compression has no values"),
         (
             {"vary": {"compression": "zlib:1"}},

@@ -85,6 +85,7 @@ def source(root: Root, tmp_path_factory: pytest.TempPathFactory) -> Path:
     names = [*CLASSES, *(COLUMNS[one] for one in ("jets", "points"))]
     names += ["std::vector<treeclasses::Hit>", "std::vector<std::vector<treeclasses::Hit>>"]
     names += ["std::vector<std::vector<int>>", "std::map<int,float>", "std::set<int>"]
+    names += ["std::vector<std::map<int,float>>", "std::vector<std::vector<std::pair<int,float>>>"]
     root.call("dictionaries", names, [str(HEADER)])
     root.call("cpp", _APPEND, "")
     return ours

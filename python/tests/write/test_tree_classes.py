@@ -67,6 +67,9 @@ CLASSES: dict[str, dict[str, Any]] = {
         "pr": "std::pair<int,float>",
         "ps": "treeclasses::Point[2]",
         "vvh": "std::vector<std::vector<treeclasses::Hit>>",
+        # Pairs are objects of a class, so ROOT has other bits for these branches than for "vv".
+        "vm": "std::vector<std::map<int,float>>",
+        "vvp": "std::vector<std::vector<std::pair<int,float>>>",
     },
 }
 COLUMNS = {
@@ -152,6 +155,8 @@ def jet(i: int) -> dict[str, Any]:
         "pr": {"_0": i, "_1": i + 0.5},
         "ps": [point(i), point(i + 1)],
         "vvh": [[hit(k)] * k for k in range(i % 3)],
+        "vm": [[{"_0": k, "_1": k + 0.5}] for k in range(i % 3)],
+        "vvp": [[{"_0": k, "_1": k + 0.5}] * k for k in range(i % 3)],
     }
 
 
@@ -178,6 +183,7 @@ def files(root: Root, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, P
     names = [*CLASSES, *(COLUMNS[one] for one in ("jets", "points"))]
     names += ["std::vector<treeclasses::Hit>", "std::vector<std::vector<treeclasses::Hit>>"]
     names += ["std::vector<std::vector<int>>", "std::map<int,float>", "std::set<int>"]
+    names += ["std::vector<std::map<int,float>>", "std::vector<std::vector<std::pair<int,float>>>"]
     root.call("dictionaries", names, [str(HEADER)])
     root.call("cpp", _REWRITE, f'treeclasses_rewrite("{ours}", "{theirs}")')
     return ours, theirs

@@ -44,6 +44,8 @@ struct Jet : Base, Other {
    std::pair<int, float> pr;
    Point ps[2];
    std::vector<std::vector<Hit>> vvh;
+   std::vector<std::map<int, float>> vm;
+   std::vector<std::vector<std::pair<int, float>>> vvp;
 };
 
 } // namespace treeclasses

@@ -1,5 +1,7 @@
 //! Says which globs concern which datasets, if a file is taken whole: a glob has to match something in one of them.
 
+use nyssa_rntuple::choose::FieldOptions;
+use nyssa_rntuple::schema::Schema;
 use nyssa_root::error::{Error, Kind, Result};
 
 /// The globs of the columns that are taken, and of those that are left out.
@@ -47,6 +49,30 @@ pub(crate) fn of_each<T>(
     Ok(each.into_iter().map(some).collect())
 }
 
+/// Drops the options of fields whose globs match nothing in a dataset. All datasets have the same options. Options for a
+/// single dataset are not changed.
+///
+/// # Errors
+/// `InvalidArgument` for a glob that matches nothing in any of the datasets.
+pub(crate) fn drop_unmatched(datasets: &mut [(&Schema, &mut Vec<FieldOptions>)]) -> Result<()> {
+    if datasets.len() < 2 {
+        return Ok(());
+    }
+    let count = datasets.first().map_or(0, |(_, options)| options.len());
+    for at in 0..count {
+        let options = datasets.iter().filter_map(|(schema, all)| Some((*schema, all.get(at)?)));
+        let matches = options.map(|(schema, options)| options.require_match(schema));
+        let matches: Vec<_> = matches.collect();
+        if matches.iter().all(Result::is_err) {
+            return matches.into_iter().collect();
+        }
+    }
+    for (schema, options) in datasets {
+        options.retain(|options| options.require_match(schema).is_ok());
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,5 +95,35 @@ mod tests {
         assert_eq!(filters(&[], &["d"]).unwrap(), [none.clone(), none, cd]);
         assert_eq!(filters(&["b", "x"], &[]).unwrap_err().message(), "x in ab");
         assert_eq!(filters(&["b"], &["x"]).unwrap_err().message(), "x in ab");
+    }
+
+    #[test]
+    fn options_of_fields_match_in_one_dataset() {
+        let schema = |name: &str| {
+            let mut schema = Schema::default();
+            let structure = nyssa_rntuple::schema::Structure::Leaf;
+            schema.add_field(nyssa_rntuple::schema::Field::new(None, name, "float", structure));
+            schema
+        };
+        let (jets, runs) = (schema("Jet_pt"), schema("run"));
+        let settle = |globs: &[&str]| {
+            let all: Vec<_> = globs.iter().map(|glob| FieldOptions::new(glob).unwrap()).collect();
+            let (mut first, mut second) = (all.clone(), all);
+            drop_unmatched(&mut [(&jets, &mut first), (&runs, &mut second)])?;
+            let names = |all: Vec<FieldOptions>| {
+                all.iter().map(|options| options.glob().to_owned()).collect::<Vec<_>>()
+            };
+            Ok::<_, Error>((names(first), names(second)))
+        };
+        let (first, second) = settle(&["Jet_*", "*", "run"]).unwrap();
+        assert_eq!(
+            (first, second),
+            (vec!["Jet_*".into(), "*".into()], vec!["*".into(), "run".into()])
+        );
+        assert!(settle(&["run", "Muon_*"]).unwrap_err().message().contains("\"Muon_*\""));
+        // A single dataset refuses them itself.
+        let mut alone = vec![FieldOptions::new("x").unwrap()];
+        drop_unmatched(&mut [(&jets, &mut alone)]).unwrap();
+        assert_eq!(alone.len(), 1);
     }
 }

@@ -22,6 +22,7 @@ use super::report::{InputReport, MergeReport, MergedNTupleReport, MergedTreeRepo
 use super::trees::{Joined, Stuck};
 use crate::job::Written;
 use crate::job::given::{flags, given};
+use crate::job::globs;
 use crate::job::others::{OtherObjects, reason};
 use crate::job::output::Output;
 use crate::job::run::{self, Job};
@@ -169,6 +170,9 @@ impl<'a> Merge<'a> {
         let ntuples = std::mem::take(&mut plan.ntuples).into_iter();
         let mut ntuples =
             ntuples.map(|ntuple| MergedNTuple::of(ntuple, options)).collect::<Result<Vec<_>>>()?;
+        let mut field_options: Vec<_> =
+            ntuples.iter_mut().map(MergedNTuple::field_options).collect();
+        globs::drop_unmatched(&mut field_options)?;
         let mut others = others(&plan, &objects)?;
         if let Some(name) = &options.output.name {
             rename(name, plan.named.as_deref(), &mut ntuples, &mut objects)?;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use nyssa_rntuple::choose::FieldOptions;
 use nyssa_rntuple::read;
-use nyssa_rntuple::schema::Structure;
+use nyssa_rntuple::schema::{Schema, Structure};
 use nyssa_rntuple::write::{self, Writer};
 use nyssa_root::Context;
 use nyssa_root::error::{Result, ResultExt};
@@ -26,6 +27,8 @@ use crate::job::output::Output;
 pub(super) struct MergedNTuple {
     pub all_inputs: AllInputs,
     unified: Unified,
+    /// The options of fields, if new clusters are made.
+    field_options: Vec<FieldOptions>,
     /// The path of the RNTuple in the output.
     pub name: String,
     /// The sizes of the output.
@@ -47,7 +50,13 @@ impl MergedNTuple {
         let unified = Unified::of(&all_inputs, options.mode, options.reclusters())?;
         let (name, totals) = (all_inputs.path.clone(), write::WriteReport::default());
         let (pages, shared, bytes, largest) = (0, 0, 0, None);
-        Ok(Self { all_inputs, unified, name, totals, pages, shared, bytes, largest })
+        let field_options = options.storage.field_options.clone();
+        Ok(Self { all_inputs, unified, field_options, name, totals, pages, shared, bytes, largest })
+    }
+
+    /// Returns the fields of the output, and their options.
+    pub(super) fn field_options(&mut self) -> (&Schema, &mut Vec<FieldOptions>) {
+        (&self.unified.schema, &mut self.field_options)
     }
 
     /// Returns the amount of work in the unit of [`Progress`].
@@ -90,7 +99,7 @@ impl MergedNTuple {
         progress: Progress,
         context: &Context,
     ) -> Result<()> {
-        let inputs = (&self.all_inputs, &self.unified);
+        let inputs = (&self.all_inputs, &self.unified, &self.field_options[..]);
         let place = (&output.file, self.name.as_str());
         let (totals, notes, held) = recluster(inputs, place, options, progress, context)?;
         self.unified.notes.extend(notes);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use nyssa_data::dataset::{ColumnInfo, Dataset};
 use nyssa_data::view::evolve::{EvolutionOptions, Missing};
 use nyssa_data::view::{Lengths, Mapping, WithSchema};
+use nyssa_rntuple::choose::FieldOptions;
 use nyssa_rntuple::read;
 use nyssa_rntuple::schema::Schema;
 use nyssa_rntuple::write::{self, SharedFile, TableWriter, WriteReport};
@@ -29,7 +30,7 @@ use crate::rewrite::OutputSchema;
 /// `Unsupported` for a field that cannot be read; `Cancelled`; an error if an input cannot be read or the sink cannot
 /// be written.
 pub(super) fn recluster(
-    (all_inputs, unified): (&AllInputs, &Unified),
+    (all_inputs, unified, fields): (&AllInputs, &Unified, &[FieldOptions]),
     (file, name): (&SharedFile, &str),
     options: &MergeOptions,
     progress: Progress,
@@ -43,6 +44,7 @@ pub(super) fn recluster(
     let names: Vec<&str> = columns.items.iter().map(|item| item.name.as_str()).collect();
     let write_options = write::RNTupleWriteOptions {
         effort: output.effort(),
+        fields: fields.to_vec(),
         encodings: storage.encoding(),
         description: all_inputs.description.clone(),
         approx_zipped_cluster: cluster_size,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use nyssa_data::dataset::Format;
+use nyssa_rntuple::read::Reader;
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Kind, Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
@@ -88,10 +89,11 @@ fn rewrite_keys(
         exclude: exclude.clone(),
         ..of.clone()
     };
-    let options: Vec<_> = narrowed
+    let mut options: Vec<_> = narrowed
         .iter()
         .map(|globs| globs.as_ref().map(|globs| (with(given, globs), with(&settled, globs))))
         .collect();
+    drop_unmatched(input, &keys, &mut options)?;
     let output_options = &settled.output;
     let attempt =
         Attempt { input, keys: &keys, strict, options: &options, output_options, context };
@@ -128,6 +130,26 @@ fn of_each(
         opened.in_file(input.name()).in_object(path)
     };
     globs::of_each(keys, (&given.include, &given.exclude), probe)
+}
+
+/// Drops the options of fields that match nothing in an RNTuple.
+fn drop_unmatched(
+    input: &RootFile,
+    keys: &[(KeyEntry, String)],
+    options: &mut [Option<(RewriteOptions, RewriteOptions)>],
+) -> Result<()> {
+    if keys.len() < 2 {
+        return Ok(());
+    }
+    let datasets = keys.iter().zip(options).filter(|((key, _), _)| !is_tree(key));
+    let mut taken: Vec<_> = datasets.filter_map(|(key, of)| Some((key, of.as_mut()?))).collect();
+    let open = |((_, path), _): &(&(KeyEntry, String), _)| Reader::open(input, path);
+    let readers = taken.iter().map(open).collect::<Result<Vec<_>>>().in_file(input.name())?;
+    let with_schema = readers
+        .iter()
+        .zip(&mut taken)
+        .map(|(reader, (_, (_, settled)))| (reader.schema(), &mut settled.storage.field_options));
+    globs::drop_unmatched(&mut with_schema.collect::<Vec<_>>()).in_file(input.name())
 }
 
 /// The trees whose entries cannot be cut, by path and cycle, with the reasons.

@@ -157,7 +157,7 @@ impl FieldOptions {
     ///
     /// # Errors
     /// `InvalidArgument` with suggestions.
-    pub(super) fn require_match(&self, schema: &Schema) -> Result<()> {
+    pub fn require_match(&self, schema: &Schema) -> Result<()> {
         if self.fields(schema).contains(&true) {
             return Ok(());
         }

@@ -171,10 +171,13 @@ pub(super) fn item_class<'i>(infos: &'i StreamerInfos, type_name: &str) -> Optio
     }
 }
 
-/// Returns whether a class is somewhere in the name of a type.
+/// Returns whether a class is somewhere in the name of a type. Pairs, which are also the items of maps, are objects of
+/// a class.
 fn has_class(infos: &StreamerInfos, type_name: &str) -> bool {
-    let words = type_name.split(['<', '>', ',', '*']).map(str::trim);
-    words.into_iter().any(|word| infos.class(word, None).is_some())
+    let has_pairs =
+        |word: &str| word == "pair" || word.ends_with("map") && CONTAINERS.contains(&word);
+    let mut words = type_name.split(['<', '>', ',', '*']).map(str::trim);
+    words.any(|word| has_pairs(word) || infos.class(word, None).is_some())
 }
 
 /// Describes a top branch.

@@ -16,6 +16,7 @@ use crate::convert::direction::Direction;
 use crate::convert::options::{InputOptions, Streamer, To, ToRNTuple, default_encoding};
 use crate::convert::others::{self, Rewritten, ntuple_options, rewrite_all};
 use crate::convert::report::ConvertReport;
+use crate::job::globs;
 use crate::job::others::OtherObjects;
 use crate::job::output::Output;
 use crate::job::report;
@@ -134,6 +135,8 @@ fn attempt(
     if let (true, Some(error)) = (trees.is_empty(), none_left) {
         return Err(error);
     }
+    let mut field_options: Vec<_> = trees.iter_mut().map(Tree::field_options).collect();
+    globs::drop_unmatched(&mut field_options).in_file(input.name())?;
     if options.output.no_carry {
         ntuples.iter().for_each(|key| others.leave_behind(key));
         ntuples.clear();

@@ -10,7 +10,7 @@ use nyssa_rntuple::choose::{
 };
 use nyssa_rntuple::encoding::ColumnType;
 use nyssa_rntuple::read;
-use nyssa_rntuple::schema::FieldId;
+use nyssa_rntuple::schema::{FieldId, Schema};
 use nyssa_rntuple::seal::SealSettings;
 use nyssa_rntuple::write::{self, Writer};
 use nyssa_root::Context;
@@ -58,6 +58,8 @@ pub(super) struct Tree<'a> {
     map: ConversionPlan,
     entries: Range<u64>,
     options: &'a ToRNTuple,
+    /// The options of fields. They also match the old names of branches that were renamed.
+    field_options: Vec<FieldOptions>,
     failures: &'a mut Failures,
     /// The fields with columns that are narrower than their numbers.
     narrowed: HashSet<FieldId>,
@@ -121,6 +123,10 @@ impl<'a> Tree<'a> {
             reason: reason.clone(),
             unreadable: true,
         }));
+        let mut field_options = options.storage.field_options.clone();
+        for options in &mut field_options {
+            map.renamed.iter().for_each(|item| options.name_also(&item.branch, &item.field));
+        }
         let (narrowed, tolerances) = (HashSet::new(), HashMap::new());
         Ok(Self {
             file,
@@ -130,12 +136,18 @@ impl<'a> Tree<'a> {
             map,
             entries,
             options,
+            field_options,
             failures,
             narrowed,
             tolerances,
             taken: Taken::default(),
             context,
         })
+    }
+
+    /// Returns the fields of the RNTuple, and their options.
+    pub(super) fn field_options(&mut self) -> (&Schema, &mut Vec<FieldOptions>) {
+        (&self.map.schema, &mut self.field_options)
     }
 
     /// Takes what the RNTuple keeps of the tree of a key. Notes say what it cannot keep.
@@ -232,7 +244,7 @@ impl<'a> Tree<'a> {
         let first =
             clusters::first(&self.inputs, &taken, &self.entries, cluster_size, requested.memory());
         let write_options = write::RNTupleWriteOptions {
-            fields: self.field_options(),
+            fields: self.field_options.clone(),
             description: tree.title.clone(),
             streamer_infos: self.streamed_branches.infos.clone(),
             ..storage.write_options(requested)
@@ -364,17 +376,6 @@ impl<'a> Tree<'a> {
     fn ntuple(&self) -> String {
         let path = self.options.output.name.as_deref().unwrap_or_else(|| self.reader.name());
         crate::open::without_cycle(path).to_owned()
-    }
-
-    /// Returns the options of fields. They also match the old names of branches that were renamed.
-    fn field_options(&self) -> Vec<FieldOptions> {
-        let mut all = self.options.storage.field_options.clone();
-        for options in &mut all {
-            for renamed in &self.map.renamed {
-                options.name_also(&renamed.branch, &renamed.field);
-            }
-        }
-        all
     }
 
     fn branch_bytes(&self, path: &str) -> u64 {
