@@ -146,12 +146,15 @@ def steps(
     cut: str | None,
     library: str,
     *,
+    entry_start: int | None = None,
     entry_stop: int | None = None,
     threads: int | None = None,
 ) -> Iterator[Any]:
     """Yield columns in steps, of the entries that pass a cut, which only saves reading."""
+    entries = {"entry_start": entry_start, "entry_stop": entry_stop}
     if cut is not None:
         # Values may not fit expressions, such as integers of 64 bits without a sign.
         with contextlib.suppress(ArgumentError):
-            dataset = dataset.with_cut(cut, threads=threads)
-    yield from dataset.iterate(names, library=library, entry_stop=entry_stop, threads=threads)
+            dataset = dataset.with_cut(cut, **entries, threads=threads)
+            entries = {}
+    yield from dataset.iterate(names, library=library, **entries, threads=threads)
