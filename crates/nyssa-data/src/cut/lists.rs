@@ -345,14 +345,16 @@ fn slot_of(length: usize, count: usize, mut at: usize, slot: usize) -> usize {
 /// Returns the place in a slot of all combinations of `count` of `length` items.
 fn in_slot(length: usize, count: usize, slot: usize) -> Vec<usize> {
     let mut places = Vec::with_capacity(number_of(length, count));
+    if count > length {
+        return places;
+    }
     let mut chosen: Vec<usize> = (0..count).collect();
-    while count <= length {
+    loop {
         places.push(chosen[slot]);
         if !advance(&mut chosen, length) {
-            break;
+            return places;
         }
     }
-    places
 }
 
 /// Makes the next combination of places before `end`. Returns false after the last one.
