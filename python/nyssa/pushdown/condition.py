@@ -151,10 +151,13 @@ def steps(
     threads: int | None = None,
 ) -> Iterator[Any]:
     """Yield columns in steps, of the entries that pass a cut, which only saves reading."""
-    entries = {"entry_start": entry_start, "entry_stop": entry_stop}
     if cut is not None:
         # Values may not fit expressions, such as integers of 64 bits without a sign.
         with contextlib.suppress(ArgumentError):
-            dataset = dataset.with_cut(cut, **entries, threads=threads)
-            entries = {}
-    yield from dataset.iterate(names, library=library, **entries, threads=threads)
+            dataset = dataset.with_cut(
+                cut, entry_start=entry_start, entry_stop=entry_stop, threads=threads
+            )
+            entry_start = entry_stop = None
+    yield from dataset.iterate(
+        names, library=library, entry_start=entry_start, entry_stop=entry_stop, threads=threads
+    )
