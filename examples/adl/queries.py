@@ -1,18 +1,15 @@
-"""The eight queries: nyssa reads, selects and computes; awkward and NumPy combine objects.
+"""The eight queries as expressions: nyssa reads, selects, computes and fills in one pass.
 
-A query is a function of a part of the events that returns what it fills: the values of each
-histogram. What an expression of nyssa can do is done while reading; combinations of objects are
-made with arrays. All masses and momenta are computed in double precision.
+Columns are in single precision, and nyssa computes as NumPy does. Masses, distances and `float64`
+are in double precision, so that all ways to run the queries fill equal bins.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-import awkward as ak
 import numpy as np
 
 import nyssa
@@ -33,188 +30,111 @@ BINS = {
 #: The names that files have for the b-tag of jets.
 BTAGS = ("Jet_btag", "Jet_btagDeepFlavB")
 
-Values = dict[str, np.ndarray]
-#: Reads columns of a part of the events, as `nyssa.Partition.arrays`.
-Read = Callable[..., Any]
+
+@dataclass(frozen=True)
+class Query:
+    """What is filled into each histogram, of which entries, and names for expressions."""
+
+    fills: Mapping[str, str]
+    cut: str | None = None
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
 
-def query_1(read: Read, _btag: str) -> Values:
-    """Return the missing transverse momentum of all events."""
-    return {"1": read(["MET_pt"], library="np")["MET_pt"]}
+def trijet(component: str) -> str:
+    """Return a component of the momentum of the best three jets."""
+    jets = (f"float64(Jet_pt[{at}]) * {component}(float64(Jet_phi[{at}]))" for at in "ijk")
+    return " + ".join(jets)
 
 
-def query_2(read: Read, _btag: str) -> Values:
-    """Return the transverse momenta of all jets."""
-    return {"2": flat(read(["Jet_pt"]).Jet_pt)}
+def near(name: str) -> str:
+    """Return whether jets are near a lepton above 10 GeV."""
+    eta, phi = (f"{name}_{x}[{name}_pt > 10]" for x in ("eta", "phi"))
+    return f"min_deltaR(jet_eta, jet_phi, {eta}, {phi}) < 0.4"
 
 
-def query_3(read: Read, _btag: str) -> Values:
-    """Return the transverse momenta of the jets with a pseudorapidity below one."""
-    (central,) = ak.unzip(read(["Jet_pt[abs(Jet_eta) < 1]"]))
-    return {"3": flat(central)}
-
-
-def query_4(read: Read, _btag: str) -> Values:
-    """Return the missing momentum of events with at least two jets above 40 GeV."""
-    return {"4": read(["MET_pt"], cut="count(Jet_pt > 40) >= 2", library="np")["MET_pt"]}
-
-
-def query_5(read: Read, _btag: str) -> Values:
-    """Return the missing momentum of events with two muons of a Z boson: 60 to 120 GeV."""
-    events = read(["MET_pt", "Muon_*"], cut="nMuon >= 2", how="zip")
-    muons = with_momenta(events.Muon)
-    a, b = ak.unzip(ak.combinations(muons, 2))
-    mass = mass_of(a, b)
-    good = (a.charge != b.charge) & (mass > 60) & (mass < 120)
-    return {"5": ak.to_numpy(events.MET_pt[ak.any(good, axis=1)])}
-
-
-def query_6(read: Read, btag: str) -> Values:
-    """Return momentum and highest b-tag of the three jets whose mass is nearest to 172.5 GeV."""
-    names = ["Jet_pt", "Jet_eta", "Jet_phi", "Jet_mass", btag]
-    columns = read(names, cut="nJet >= 3")
-    counts = ak.to_numpy(ak.num(columns.Jet_pt))
-    pt, eta, phi, mass = (flat(columns[name]).astype(np.float64) for name in names[:4])
-    tags = flat(columns[btag])
-    jets = np.stack(momentum(pt, eta, phi, mass))
-    starts = np.cumsum(counts) - counts
-    momenta, highest = np.empty(len(counts)), np.empty(len(counts), tags.dtype)
-    # Events with an equal number of jets have the same combinations.
-    for number in np.unique(counts):
-        (chosen,) = np.nonzero(counts == number)
-        trios = np.array([*itertools.combinations(range(number), 3)])
-        # Some events at once, so that their sums stay in the caches.
-        for part in np.array_split(chosen, 1 + len(chosen) * len(trios) // 20_000):
-            places = starts[part, None] + np.arange(number)
-            of_event = jets[:, places]
-            sums = of_event[:, :, trios[:, 0]] + of_event[:, :, trios[:, 1]]
-            sums += of_event[:, :, trios[:, 2]]
-            px, py, pz, energy = sums
-            masses = np.sqrt(np.maximum(energy**2 - px**2 - py**2 - pz**2, 0))
-            best = np.argmin(np.abs(masses - 172.5), axis=1)
-            row = np.arange(len(part))
-            momenta[part] = np.hypot(px[row, best], py[row, best])
-            highest[part] = tags[places][row[:, None], trios[best]].max(axis=1)
-    return {"6a": momenta, "6b": highest}
-
-
-def query_7(read: Read, _btag: str) -> Values:
-    """Return the sum of momenta of jets above 30 GeV that are not near a lepton above 10 GeV."""
-    aliases = {f"jet_{x}": f"Jet_{x}[Jet_pt > 30]" for x in ("pt", "eta", "phi")}
-    for name in ("Muon", "Electron"):
-        aliases |= {f"{name}_10_{x}": f"{name}_{x}[{name}_pt > 10]" for x in ("eta", "phi")}
-    columns = read(list(aliases), aliases=aliases, cut="any(Jet_pt > 30)")
-    far = True
-    for name in ("Muon_10", "Electron_10"):
-        # For each jet, its distances to all leptons.
-        distances = [
-            columns[f"jet_{x}"][:, :, None]
-            - ak.values_astype(columns[f"{name}_{x}"], float)[:, None]
-            for x in ("eta", "phi")
-        ]
-        squared = distances[0] ** 2 + angle(distances[1]) ** 2
-        far = far & ~ak.any(squared < 0.4**2, axis=2)
-    pt = ak.values_astype(columns.jet_pt, float)[far]
-    return {"7": ak.to_numpy(ak.sum(pt[ak.num(pt) > 0], axis=1))}
-
-
-def query_8(read: Read, _btag: str) -> Values:
-    """Return the transverse mass of missing momentum and the lepton beside a Z boson's two."""
-    names = ["MET_pt", "MET_phi", "Muon_*", "Electron_*"]
-    events = read(names, cut="nMuon + nElectron >= 3", how="zip")
-    fields = ("pt", "eta", "phi", "mass", "charge")
-    muons, electrons = ({x: events[name][x] for x in fields} for name in ("Muon", "Electron"))
-    leptons = {x: ak.concatenate([muons[x], electrons[x]], axis=1) for x in fields}
-    kind = [ak.full_like(muons["charge"], 13), ak.full_like(electrons["charge"], 11)]
-    leptons = with_momenta(ak.zip({**leptons, "kind": ak.concatenate(kind, axis=1)}))
-    leptons = ak.with_field(leptons, ak.local_index(leptons), "index")
-    a, b = ak.unzip(ak.combinations(leptons, 2))
-    fits = (a.kind == b.kind) & (a.charge != b.charge)
-    distance = ak.mask(abs(mass_of(a, b) - 91.2), fits)
-    best = ak.argmin(distance, axis=1, keepdims=True)
-    some = ~ak.is_none(ak.firsts(best))
-    first, second = ak.firsts(a.index[best][some]), ak.firsts(b.index[best][some])
-    leptons, events = leptons[some], events[some]
-    others = leptons[(leptons.index != first) & (leptons.index != second)]
-    lepton = ak.firsts(others[ak.argmax(others.pt, axis=1, keepdims=True)])
-    met, phi = (ak.values_astype(events[f"MET_{x}"], float) for x in ("pt", "phi"))
-    squared = 2 * met * lepton.pt * (1 - np.cos(phi - lepton.phi))
-    return {"8": np.sqrt(ak.to_numpy(squared))}
+def differ(name: str, sign: str = "!=") -> str:
+    """Return whether something of the first and the second lepton of a pair differs."""
+    return f"combinations({name}, 2, 0) {sign} combinations({name}, 2, 1)"
 
 
 #: The queries by their numbers.
 QUERIES = {
-    1: query_1,
-    2: query_2,
-    3: query_3,
-    4: query_4,
-    5: query_5,
-    6: query_6,
-    7: query_7,
-    8: query_8,
+    # The missing transverse momentum (MET) of all events.
+    1: Query({"1": "MET_pt"}),
+    # The momenta of all jets.
+    2: Query({"2": "Jet_pt"}),
+    # The momenta of central jets.
+    3: Query({"3": "Jet_pt[abs(Jet_eta) < 1]"}),
+    # MET of events with two jets above 40 GeV.
+    4: Query({"4": "MET_pt"}, "count(Jet_pt > 40) >= 2"),
+    # MET of events with two muons of a Z boson.
+    5: Query(
+        {"5": "MET_pt"},
+        "nMuon >= 2 && any(opposite && mass > 60 && mass < 120)",
+        {
+            "mass": "combined_mass(Muon_pt, Muon_eta, Muon_phi, Muon_mass, 2)",
+            "opposite": differ("Muon_charge"),
+        },
+    ),
+    # Momentum and highest b-tag of the three jets whose mass is nearest to 172.5 GeV.
+    6: Query(
+        {
+            "6a": f"hypot({trijet('cos')}, {trijet('sin')})",
+            "6b": "max(max(btag[i], btag[j]), btag[k])",
+        },
+        "nJet >= 3",
+        {
+            "best": "argmin(abs(combined_mass(Jet_pt, Jet_eta, Jet_phi, Jet_mass, 3) - 172.5))",
+            "i": "combinations(local_index(Jet_pt), 3, 0)[best]",
+            "j": "combinations(local_index(Jet_pt), 3, 1)[best]",
+            "k": "combinations(local_index(Jet_pt), 3, 2)[best]",
+        },
+    ),
+    # The sum of momenta of jets above 30 GeV that are not near a lepton.
+    7: Query(
+        {"7": "sum(float64(jet_pt[far]))"},
+        "any(far)",
+        {
+            **{f"jet_{x}": f"Jet_{x}[Jet_pt > 30]" for x in ("pt", "eta", "phi")},
+            "far": f"!({near('Muon')}) && !({near('Electron')})",
+        },
+    ),
+    # The transverse mass of MET and the hardest lepton beside the two of a Z boson.
+    8: Query(
+        {"8": "sqrt(2 * float64(MET_pt) * third_pt * (1 - cos(float64(MET_phi) - third_phi)))"},
+        "nMuon + nElectron >= 3",
+        {
+            **{
+                f"lepton_{x}": f"concatenate(Muon_{x}, Electron_{x})"
+                for x in ("pt", "eta", "phi", "mass", "charge")
+            },
+            "index": "local_index(lepton_pt)",
+            "is_muon": "index < nMuon",
+            "mass": "combined_mass(lepton_pt, lepton_eta, lepton_phi, lepton_mass, 2)",
+            "fits": f"{differ('is_muon', '==')} && {differ('lepton_charge')}",
+            # Without a pair that fits, this and all that is computed of it is missing.
+            "best": "argmin(abs(mass[fits] - 91.2))",
+            "first": "combinations(index, 2, 0)[fits][best]",
+            "second": "combinations(index, 2, 1)[fits][best]",
+            "other": "index != first && index != second",
+            "hardest": "argmax(lepton_pt[other])",
+            "third_pt": "float64(lepton_pt[other][hardest])",
+            "third_phi": "float64(lepton_phi[other][hardest])",
+        },
+    ),
 }
 
 
-def flat(lists: ak.Array) -> np.ndarray:
-    """Return the items of lists."""
-    return ak.to_numpy(ak.flatten(lists))
-
-
-def momentum(pt: Any, eta: Any, phi: Any, mass: Any) -> tuple[Any, Any, Any, Any]:
-    """Return px, py, pz and energy."""
-    px, py, pz = pt * np.cos(phi), pt * np.sin(phi), pt * np.sinh(eta)
-    return px, py, pz, np.sqrt(px**2 + py**2 + pz**2 + mass**2)
-
-
-def with_momenta(particles: ak.Array) -> ak.Array:
-    """Return particles whose momenta are in double precision, with px, py, pz and energy."""
-    fields = {name: particles[name] for name in particles.fields}
-    for name in ("pt", "eta", "phi", "mass"):
-        fields[name] = ak.values_astype(fields[name], np.float64)
-    parts = momentum(*[fields[name] for name in ("pt", "eta", "phi", "mass")])
-    fields |= dict(zip(("px", "py", "pz", "energy"), parts, strict=True))
-    return ak.zip(fields)
-
-
-def mass_of(a: ak.Array, b: ak.Array) -> ak.Array:
-    """Return the invariant masses of pairs."""
-    sums = {name: a[name] + b[name] for name in ("px", "py", "pz", "energy")}
-    squared = sums["energy"] ** 2 - sums["px"] ** 2 - sums["py"] ** 2 - sums["pz"] ** 2
-    return np.sqrt(np.maximum(squared, 0))
-
-
-def angle(difference: ak.Array) -> ak.Array:
-    """Return an angle between minus pi and pi."""
-    return (difference + np.pi) % (2 * np.pi) - np.pi
-
-
-def histogram(name: str, values: np.ndarray) -> np.ndarray:
-    """Return the contents of all bins: underflow, the bins, overflow."""
-    number, low, high = BINS[name]
-    place = np.floor((values - low) * (number / (high - low))).astype(np.int64)
-    return np.bincount(np.clip(place, -1, number) + 1, minlength=number + 2)
-
-
-def run(files: Any, number: int, workers: int = 1, step_size: int = 200_000) -> Values:
-    """Return the histograms of a query. Threads process parts of the events."""
-    parts = nyssa.partitions(files, step_size=step_size)
-    first = nyssa.open(f"{parts[0].url}:{parts[0].path}")
-    btag = next((name for name in BTAGS if name in first), BTAGS[0])
-
-    def filled(part: nyssa.Partition) -> Values:
-        values = QUERIES[number](part.arrays, btag)
-        return {name: histogram(name, one) for name, one in values.items()}
-
-    if workers == 1:
-        return total(map(filled, parts))
-    with ThreadPoolExecutor(workers) as pool:
-        return total(pool.map(filled, parts))
-
-
-def total(found: Iterable[Values]) -> Values:
-    """Return the sums of histograms."""
-    sums: Values = {}
-    for part in found:
-        for name, contents in part.items():
-            sums[name] = sums.get(name, 0) + contents
-    return sums
+def run(files: Any, number: int, workers: int = 1) -> dict[str, np.ndarray]:
+    """Return the bins of the histograms of a query, with underflow and overflow."""
+    events = nyssa.chain(files)
+    btag = next((name for name in BTAGS if name in events), BTAGS[0])
+    query = QUERIES[number]
+    made = nyssa.histograms(
+        events,
+        {name: (text, BINS[name]) for name, text in query.fills.items()},
+        cut=query.cut,
+        aliases={"btag": btag, **query.aliases},
+        threads=workers,
+    )
+    return {name: one.values(flow=True) for name, one in made.items()}

@@ -9,7 +9,7 @@ import numpy as np
 from coffea import processor
 from coffea.nanoevents import NanoAODSchema
 
-from adl.queries import histogram
+from adl.queries import BINS
 
 
 class Schema(NanoAODSchema):
@@ -90,6 +90,13 @@ class Query(processor.ProcessorABC):
         lepton = ak.firsts(others[ak.argmax(others.pt, axis=1, keepdims=True)])
         met, phi = (ak.values_astype(events.MET[x], float) for x in ("pt", "phi"))
         return {"8": np.sqrt(2 * met * lepton.pt * (1 - np.cos(phi - lepton.phi)))}
+
+
+def histogram(name: str, values: np.ndarray) -> np.ndarray:
+    """Return the contents of all bins: underflow, the bins, overflow."""
+    number, low, high = BINS[name]
+    place = np.floor((values - low) * (number / (high - low))).astype(np.int64)
+    return np.bincount(np.clip(place, -1, number) + 1, minlength=number + 2)
 
 
 def double(objects: ak.Array, *others: str) -> ak.Array:

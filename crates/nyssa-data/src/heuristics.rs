@@ -74,7 +74,7 @@ pub(crate) mod histogram {
     /// The memory of the columns that are read and filled, in bytes.
     pub(crate) const STEP_BYTES: u64 = 128 << 20;
     /// The number of entries that a thread fills at once: so few that their values stay in its cache.
-    pub(crate) const PIECE_ENTRIES: usize = 1 << 14;
+    pub(crate) const PIECE_ENTRIES: usize = 1 << 12;
     /// The number of bins of the histograms of all pieces of a step.
     pub(crate) const PIECE_BINS: usize = 1 << 24;
 }

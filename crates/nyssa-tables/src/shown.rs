@@ -7,7 +7,7 @@
 //! | dictionaries | their values |
 //! | lists, large lists | `LargeList` |
 //! | maps | `LargeList` of pairs, a `std::map` |
-//! | binaries of fixed size | `FixedSizeList` of `UInt8`, a `std::array` |
+//! | binaries of fixed size | `FixedSizeList` of `UInt8`, a `std::array<std::byte,N>` |
 //! | dates, times, timestamps, durations | integers; the metadata [`TIME`] has the type |
 //! | decimals, intervals, unions, nulls, views of lists, run-end encoded arrays | refused |
 
@@ -46,7 +46,8 @@ pub(crate) fn shown(original: &Field) -> std::result::Result<Field, String> {
             own(DataType::LargeBinary)
         }
         DataType::FixedSizeBinary(size) => {
-            own(DataType::FixedSizeList(Arc::new(field("item", DataType::UInt8)), *size))
+            let bytes = DataType::FixedSizeList(Arc::new(field("item", DataType::UInt8)), *size);
+            typed_field(own(bytes), &format!("std::array<std::byte,{size}>"))
         }
         DataType::List(item) | DataType::LargeList(item) => own(DataType::LargeList(child(item)?)),
         DataType::FixedSizeList(item, size) => own(DataType::FixedSizeList(child(item)?, *size)),

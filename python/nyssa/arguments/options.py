@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 AwkwardName = Literal["ak", "awkward"]
 NumpyName = Literal["np", "numpy"]
 ArrowName = Literal["arrow", "pyarrow", "pa"]
-PandasName = Literal["pd", "pandas"]
+PandasName = Literal["pd", "pandas", "pd[nan]", "pandas[nan]", "pd[pyarrow]", "pandas[pyarrow]"]
 PolarsName = Literal["pl", "polars"]
 Library = Literal[AwkwardName, NumpyName, ArrowName, PandasName, PolarsName]
 """The values of the parameter ``library``."""

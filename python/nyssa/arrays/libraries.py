@@ -23,6 +23,10 @@ _NAMES = {
     "pa": "arrow",
     "pd": "pd",
     "pandas": "pd",
+    "pd[nan]": "pd[nan]",
+    "pandas[nan]": "pd[nan]",
+    "pd[pyarrow]": "pd[pyarrow]",
+    "pandas[pyarrow]": "pd[pyarrow]",
     "pl": "polars",
     "polars": "polars",
 }
@@ -37,11 +41,21 @@ def canonical(library: str) -> str:
     name = _NAMES.get(library) if isinstance(library, str) else None
     if name is None:
         raise ArgumentError(
-            f'library={library!r} is not one of "ak", "np", "arrow", "pd" and "polars"'
+            f'library={library!r} is not one of "ak", "np", "arrow", "pd", "pd[nan]", '
+            '"pd[pyarrow]" and "polars"'
         )
-    for needed in {"arrow": ["pyarrow"], "pd": ["pandas"], "polars": ["polars"]}.get(name, []):
-        optional(needed)
+    if name.startswith("pd"):
+        optional("pandas")
+    if name in ("arrow", "pd[pyarrow]"):
+        optional("pyarrow")
+    if name == "polars":
+        optional("polars")
     return name
+
+
+def is_pandas(library: str) -> bool:
+    """Return whether a library is pandas, with any types of columns."""
+    return canonical(library).startswith("pd")
 
 
 def optional(module: str) -> Any:
@@ -56,14 +70,14 @@ def optional(module: str) -> Any:
 
 def takes_buffers(library: str) -> bool:
     """Return whether a library's arrays are made of Forms and buffers, not of Arrow capsules."""
-    return library in ("ak", "np", "pd")
+    return library in ("ak", "np", "pd", "pd[nan]")
 
 
 def object_bytes(library: str, types: Sequence[str | None]) -> int:
     """Return the bytes that objects take for each entry of columns of these Arrow types."""
     jagged = ("LargeList", "LargeBinary", "LargeUtf8")
     count = sum(item is not None and item.startswith(jagged) for item in types)
-    return count * _OBJECT_BYTES if library in ("np", "pd") else 0
+    return count * _OBJECT_BYTES if library in ("np", "pd", "pd[nan]") else 0
 
 
 def table(
@@ -83,10 +97,15 @@ def table(
         _refuse_unions(columns)
         return optional("polars").DataFrame(_core.Table(list(columns), length))
     pandas = optional("pandas")
+    index = pandas.RangeIndex(start, stop)
+    if library == "pd[pyarrow]":
+        arrow = optional("pyarrow").table(_core.Table(list(columns), length))
+        return arrow.to_pandas(types_mapper=pandas.ArrowDtype).set_axis(index)
     data = {
-        name: _one_per_entry(to_numpy.view(item)) for name, item in zip(names, columns, strict=True)
+        name: _one_per_entry(to_numpy.view(item), name, library)
+        for name, item in zip(names, columns, strict=True)
     }
-    return pandas.DataFrame(data, index=pandas.RangeIndex(start, stop))
+    return pandas.DataFrame(data, index=index)
 
 
 def column(library: str, data: _core.Array, start: int, stop: int) -> Any:
@@ -104,7 +123,10 @@ def column(library: str, data: _core.Array, start: int, stop: int) -> Any:
         return optional("polars").Series(data.name, data)
     pandas = optional("pandas")
     index = pandas.RangeIndex(start, stop)
-    values = _one_per_entry(to_numpy.array(data))
+    if library == "pd[pyarrow]":
+        values = pandas.arrays.ArrowExtensionArray(optional("pyarrow").array(data))
+    else:
+        values = _one_per_entry(to_numpy.array(data), data.name, library)
     return pandas.Series(values, index=index, name=data.name, copy=False)
 
 
@@ -119,10 +141,10 @@ def _refuse_unions(columns: Sequence[_core.Array]) -> None:
 
 
 # pandas has no types that are checked here: `Any`.
-def _one_per_entry(values: npt.NDArray[Any]) -> Any:
+def _one_per_entry(values: npt.NDArray[Any], name: str, library: str) -> Any:
     """Return what a pandas column can hold: one value or object per entry.
 
-    Numbers that may be missing are of pandas' own types, such as ``Float64``.
+    Numbers that may be missing are of pandas' own types, such as ``Float64``, or are NaN.
     """
     if values.ndim != 1 or values.dtype.names is not None:
         return to_numpy.objects(list(values))
@@ -134,8 +156,34 @@ def _one_per_entry(values: npt.NDArray[Any]) -> Any:
     data, mask = values.data, np.ma.getmaskarray(values)
     if values.dtype.kind == "M":
         return np.where(mask, np.datetime64("NaT"), data)
+    if library == "pd[nan]":
+        return _with_nan(data, mask, name)
     arrays = {"b": pandas.arrays.BooleanArray, "f": pandas.arrays.FloatingArray}
     return arrays.get(values.dtype.kind, pandas.arrays.IntegerArray)(data, mask)
+
+
+def _with_nan(
+    data: npt.NDArray[Any], mask: npt.NDArray[np.bool_], name: str
+) -> npt.NDArray[np.floating[Any]]:
+    """Return real numbers that are NaN where the mask is true.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) for an integer that is no real number of double precision.
+    """
+    dtype = data.dtype if data.dtype.kind == "f" else np.dtype(np.float64)
+    numbers = data.astype(dtype)
+    if data.dtype.kind in "iu" and data.dtype.itemsize == 8:
+        # Below 2**53 each integer is a real number.
+        wrong = data[~mask & (np.abs(numbers) >= 2.0**53)]
+        if len(wrong):
+            raise ArgumentError(
+                f'{name} has {wrong[0]}, for which double precision is too small: library="pd" '
+                "keeps integers"
+            )
+    numbers[mask] = np.nan
+    return numbers
 
 
 def _is_text(values: npt.NDArray[Any]) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nyssa.arguments.checks import checked
 from nyssa.arguments.names import NameFilter
+from nyssa.arguments.sizes import entry_range
 from nyssa.arrays.libraries import optional
 from nyssa.pushdown import polars_predicate
 from nyssa.pushdown.condition import steps
@@ -27,6 +28,8 @@ def scan_polars(
     *,
     filter_name: NameFilter = None,
     filter_typename: NameFilter = None,
+    entry_start: int | None = None,
+    entry_stop: int | None = None,
     threads: int | None = None,
 ) -> pl.LazyFrame:
     """Return files as a ``polars.LazyFrame``, which reads only what its query needs.
@@ -38,7 +41,8 @@ def scan_polars(
 
     Projection, predicate and slice are pushed down: other columns are not read, the columns of a
     predicate are read first and the others only for the entries that may pass, and ``head(n)``
-    reads the first entries. Of a predicate, comparisons of columns, and of the lengths of lists,
+    reads the first entries. polars does not tell a source where a slice begins: `entry_start` does.
+    Of a predicate, comparisons of columns, and of the lengths of lists,
     with numbers, ``is_between``, ``is_nan``, truth values, and ``& | ~`` of these are pushed down.
     polars itself applies the whole predicate to what was read: the result is always its own.
 
@@ -48,6 +52,8 @@ def scan_polars(
         Files as for `chain`, or a dataset.
     expressions, filter_name, filter_typename, threads
         Which columns there are, and how they are read, as in `Dataset.arrays`.
+    entry_start, entry_stop
+        Range of entries, as in a slice. No others are read. The default is all entries.
 
     Raises
     ------
@@ -64,14 +70,19 @@ def scan_polars(
     dataset = files if isinstance(files, Dataset) else chain(files)
     chosen = dataset.select(expressions, filter_name=filter_name, filter_typename=filter_typename)
     schema = chosen.arrays(library="polars", entry_stop=0).schema
-    return register_io_source(_Source(chosen, schema, threads), schema=schema, is_pure=True)
+    entries = range(*entry_range(entry_start, entry_stop, chosen.num_entries))
+    source = _Source(chosen, schema, entries, threads)
+    return register_io_source(source, schema=schema, is_pure=True)
 
 
 class _Source:
     """Reads what polars asks for."""
 
-    def __init__(self, dataset: Dataset, schema: pl.Schema, threads: int | None) -> None:
+    def __init__(
+        self, dataset: Dataset, schema: pl.Schema, entries: range, threads: int | None
+    ) -> None:
         self._dataset, self._schema, self._threads = dataset, schema, threads
+        self._entries = entries
 
     def __call__(
         self,
@@ -98,11 +109,17 @@ class _Source:
                 if left == 0:
                     return
 
-    def _read(self, names: list[str], cut: str | None, stop: int | None) -> Iterator[pl.DataFrame]:
-        stop = None if stop is None else min(stop, self._dataset.num_entries)
+    def _read(self, names: list[str], cut: str | None, most: int | None) -> Iterator[pl.DataFrame]:
+        entries = self._entries if most is None else self._entries[:most]
         empty = True
         for frame in steps(
-            self._dataset, names, cut, "polars", entry_stop=stop, threads=self._threads
+            self._dataset,
+            names,
+            cut,
+            "polars",
+            entry_start=entries.start,
+            entry_stop=max(entries.start, entries.stop),
+            threads=self._threads,
         ):
             empty = False
             yield frame

@@ -146,6 +146,7 @@ def steps(
     cut: str | None,
     library: str,
     *,
+    entry_start: int | None = None,
     entry_stop: int | None = None,
     threads: int | None = None,
 ) -> Iterator[Any]:
@@ -153,5 +154,10 @@ def steps(
     if cut is not None:
         # Values may not fit expressions, such as integers of 64 bits without a sign.
         with contextlib.suppress(ArgumentError):
-            dataset = dataset.with_cut(cut, threads=threads)
-    yield from dataset.iterate(names, library=library, entry_stop=entry_stop, threads=threads)
+            dataset = dataset.with_cut(
+                cut, entry_start=entry_start, entry_stop=entry_stop, threads=threads
+            )
+            entry_start = entry_stop = None
+    yield from dataset.iterate(
+        names, library=library, entry_start=entry_start, entry_stop=entry_stop, threads=threads
+    )

@@ -146,8 +146,9 @@ class Reading(Computing):
         library
             Type of the result. ``"ak"``: an awkward array of records; ``"np"``: a dict of NumPy
             arrays (see `Column.array`); ``"arrow"``: a ``pyarrow.Table``; ``"pd"``: a
-            ``pandas.DataFrame`` (jagged columns hold NumPy arrays as objects); ``"polars"``: a
-            ``polars.DataFrame``.
+            ``pandas.DataFrame`` (jagged columns hold NumPy arrays as objects, and numbers that may
+            be missing are of pandas' own types); ``"pd[nan]"``: one whose missing numbers are NaN;
+            ``"pd[pyarrow]"``: one of ``ArrowDtype``; ``"polars"``: a ``polars.DataFrame``.
         lazy
             Return an awkward array at once, and read each column when its values are first needed.
             Then all entries of the column are read, only once.

@@ -111,7 +111,7 @@ def iterate(
         steps = source.iterate(expressions, cut, step_size=step_size, report=True, **options)
         for arrays, where in steps:
             here: Report = where.to_global(offset)
-            if libraries.canonical(options.get("library", "ak")) == "pd":
+            if libraries.is_pandas(options.get("library", "ak")):
                 _renumber(arrays, offset)
             yield (arrays, here) if report else arrays
         offset += source.num_entries
@@ -206,7 +206,7 @@ def concatenate(
             if not allow_missing:
                 raise
         else:
-            if libraries.canonical(library) == "pd":
+            if libraries.is_pandas(library):
                 _renumber(arrays, offset)
             parts.append(arrays)
         offset += length
@@ -288,6 +288,6 @@ def _joined(arrays: list[Any], library: str) -> Any:
     if isinstance(first, dict):
         # NumPy arrays, or pandas columns with how=dict.
         return {name: _joined([item[name] for item in arrays], library) for name in first}
-    if library == "pd":
+    if libraries.is_pandas(library):
         return libraries.optional("pandas").concat(arrays)
     return np.concatenate(arrays) if isinstance(first, np.ndarray) else ak.concatenate(arrays)

@@ -213,7 +213,7 @@ class Nodes(NodeMapping[N]):
             library=library,
             **lazily,
         )
-        if cut is not None and libraries.canonical(library) == "pd":
+        if cut is not None and libraries.is_pandas(library):
             table.index = start + np.flatnonzero(self._passing(cut, aliases, start, stop))
         return self._finished(table, requested, library, how, ak_add_doc)
 
@@ -234,7 +234,7 @@ class Nodes(NodeMapping[N]):
             for name, _ in requested
         }
         table: Any = tables.Table(columns, len(entries))
-        if libraries.canonical(library) == "pd":
+        if libraries.is_pandas(library):
             table = libraries.optional("pandas").DataFrame(columns)
         return values.group(table, [(name, name) for name in columns], library, how)
 

@@ -41,6 +41,6 @@ def nothing(library: str, how: Any, entries: range) -> Any:
     name = libraries.canonical(library)
     if name == "np":
         return {}
-    if name == "pd":
+    if libraries.is_pandas(name):
         return libraries.optional("pandas").DataFrame(index=entries)
     return ak.Array(ak.contents.RecordArray([], [], length=len(entries)))

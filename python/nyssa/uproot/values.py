@@ -253,7 +253,7 @@ def group(table: Any, pairs: Sequence[tuple[str, str]], library: str, how: Any) 
     named = {name: column for (name, _), column in zip(pairs, columns, strict=True)}
     if how is dict or library == "np":
         return named
-    if library == "pd":
+    if libraries.is_pandas(library):
         return table[[column for _, column in pairs]].set_axis([name for name, _ in pairs], axis=1)
     if library != "ak":
         return table

@@ -29,10 +29,10 @@ def reference(name: str) -> dict[str, list[int]]:
     return json.loads((EXAMPLES / "adl" / "reference" / f"{name}.json").read_text())
 
 
-def answers(path: Path, *, workers: int = 1, step_size: int = 200_000) -> dict[str, list[int]]:
+def answers(path: Path, *, workers: int = 1) -> dict[str, list[int]]:
     found = {}
     for number in queries.QUERIES:
-        histograms = queries.run(f"{path}:Events", number, workers, step_size)
+        histograms = queries.run(f"{path}:Events", number, workers)
         found |= {name: contents.tolist() for name, contents in histograms.items()}
     return found
 
@@ -52,7 +52,7 @@ def test_a_tree_and_an_ntuple(made: Path, tmp_path: Path) -> None:
     expected = reference("sample")
     assert answers(made) == expected
     nyssa.convert(f"{made}:Events", tmp_path / "ntuple.root")
-    assert answers(tmp_path / "ntuple.root", workers=2, step_size=7_000) == expected
+    assert answers(tmp_path / "ntuple.root", workers=2) == expected
 
 
 def test_events_of_cms(nano: Path) -> None:

@@ -81,10 +81,10 @@ def test_conditions(path: Path, condition: Any) -> None:
 
 
 def test_only_what_is_needed_is_read(path: Path) -> None:
-    def read(query: Any) -> int:
+    def read(query: Any, **entries: int) -> int:
         events = nyssa.open(f"{path}:Events")
         before = events.io_stats()
-        query(nyssa.scan_polars(events)).collect()
+        query(nyssa.scan_polars(events, **entries)).collect()
         after = events.io_stats()
         return after.bytes_read + after.bytes_readv - before.bytes_read - before.bytes_readv
 
@@ -100,7 +100,21 @@ def test_only_what_is_needed_is_read(path: Path) -> None:
     # The first of four baskets has the first entries.
     head = read(lambda scan: scan.select("noise").head(10))
     assert head <= size["noise"] / 3
+    tail = read(lambda scan: scan.select("noise"), entry_start=-10)
+    assert tail <= size["noise"] / 3
     assert read(lambda scan: scan) >= sum(size.values())
+
+
+@pytest.mark.parametrize("entries", [(300, 7000), (-3000, None), (None, -1), (0, 0), (9, 5)])
+def test_ranges_of_entries(path: Path, entries: tuple[int | None, int | None]) -> None:
+    start, stop = entries
+    expected = pl.DataFrame({name: one[start:stop] for name, one in columns().items()})
+    scan = nyssa.scan_polars(f"{path}:Events", entry_start=start, entry_stop=stop)
+    assert scan.collect().equals(expected)
+    assert scan.head(11).collect().equals(expected.head(11))
+    assert scan.slice(5, 3).collect().equals(expected.slice(5, 3))
+    for condition in CONDITIONS[::4]:
+        assert scan.filter(condition).collect().equals(expected.filter(condition))
 
 
 def test_lists_and_missing_values(tmp_path: Path) -> None:

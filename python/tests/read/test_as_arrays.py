@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,32 @@ def test_awkward_takes_columns(file: nyssa.File) -> None:
     assert ak.sum(ds["run"]) == 15
     with pytest.raises(TypeError, match="holds more than one number for each entry"):
         ak.Array(ds["j"])
+
+
+@pytest.mark.parametrize(
+    ("module", "take"),
+    [("torch", "from_dlpack"), ("jax", "numpy.from_dlpack"), ("numpy", "from_dlpack")],
+)
+def test_libraries_of_tensors_take_arrays(file: nyssa.File, module: str, take: str) -> None:
+    """Columns and arrays of NumPy become tensors by the DLPack protocol."""
+    from_dlpack = operator.attrgetter(take)(pytest.importorskip(module))
+    ds = file["n"]
+    arrays = ds.arrays(["x", "run", "m"], library="np")
+    for given, expected in (
+        (ds["x"], X),
+        (ds["run"], RUN),
+        (ds["m"], np.arange(10).reshape(5, 2)),
+        (arrays["x"], X),
+        (arrays["m"], np.arange(10).reshape(5, 2)),
+    ):
+        found = np.asarray(from_dlpack(given))
+        assert found.tolist() == expected.tolist()
+    if module == "torch":
+        # The tensor shares the memory of the array, which can be written to.
+        from_dlpack(arrays["x"])[0] = 7
+        assert arrays["x"][0] == 7
+    with pytest.raises(TypeError, match="holds more than one number for each entry"):
+        from_dlpack(ds["j"])
 
 
 def test_a_column_is_a_sequence(file: nyssa.File) -> None:

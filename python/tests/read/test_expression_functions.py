@@ -98,6 +98,27 @@ EQUAL: dict[str, Callable[[], Any]] = {
         for name in ("f4", "i4", "nested", "missing")
         for n, slot in ((2, 0), (2, 1), (3, 2), (1, 0))
     },
+    **{
+        f"combinations(f8, {n}, {slot})[{at}]": (
+            lambda n=n, slot=slot, at=at: ak.pad_none(
+                ak.combinations(A["f8"], n, axis=-1)[str(slot)], 15, axis=1
+            )[:, at]
+        )
+        for n, slot in ((1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2), (4, 3))
+        for at in (0, 1, 9, 14)
+    },
+    # Lists of two lists, and places.
+    "concatenate(f4, i4)": lambda: ak.concatenate([A["f4"], A["i4"]], axis=-1),
+    "concatenate(i4, i4)": lambda: ak.concatenate([A["i4"], A["i4"]], axis=-1),
+    "concatenate(flag, flag)": lambda: ak.concatenate([A["flag"], A["flag"]], axis=-1),
+    "concatenate(missing, f8)": lambda: ak.concatenate([A["missing"], A["f8"]], axis=-1),
+    "concatenate(nested, nested)": lambda: ak.concatenate([A["nested"], A["nested"]], axis=-1),
+    "local_index(f4)": lambda: ak.local_index(A["f4"], axis=-1),
+    "local_index(nested)": lambda: ak.local_index(A["nested"], axis=-1),
+    "float64(f4)": lambda: ak.values_astype(A["f4"], np.float64),
+    "float64(missing)": lambda: A["missing"],
+    "float64(n) / 3": lambda: A["n"] / 3,
+    "float64(x4) * x4": lambda: ak.values_astype(A["x4"], np.float64) * A["x4"],
     # Missing values.
     "is_none(missing)": lambda: ak.is_none(A["missing"], axis=-1),
     "fill_none(missing, -1)": lambda: ak.fill_none(A["missing"], -1.0),
@@ -212,12 +233,59 @@ def test_distances(events: nyssa.RNTuple) -> None:
         assert np.allclose(ours, expected, rtol=1e-14, equal_nan=True)
 
 
+def particles() -> dict[str, Any]:
+    """Return lists of particles, with angles beyond pi and missing masses."""
+    random = np.random.default_rng(5)
+    counts = np.array([3, 0, 1, 5, 2, 4])
+    other = np.array([1, 2, 0, 2, 0, 3])
+    lists: dict[str, Any] = {}
+    for name, number in (("a", counts), ("b", other)):
+        for x, low, high in (("pt", 1, 90), ("eta", -3, 3), ("phi", -7, 7), ("m", 0, 5)):
+            values = random.uniform(low, high, number.sum()).astype(np.float32)
+            lists[f"{name}_{x}"] = ak.unflatten(values, number)
+    lists["optional"] = ak.mask(lists["a_m"], lists["a_m"] > 1)
+    return lists
+
+
+def test_particles(tmp_path: Path) -> None:
+    vector = pytest.importorskip("vector")
+    data = particles()
+    with nyssa.recreate(tmp_path / "particles.root") as file:
+        file["Events"] = data
+    events = nyssa.open(f"{tmp_path / 'particles.root'}:Events")
+    double = {name: ak.values_astype(item, np.float64) for name, item in data.items()}
+    parts = {"pt": "a_pt", "eta": "a_eta", "phi": "a_phi", "mass": "a_m"}
+    a = vector.zip({name: double[column] for name, column in parts.items()})
+    b = vector.zip({x: double[f"b_{x}"] for x in ("eta", "phi")} | {"pt": double["b_pt"]})
+    for n in (1, 2, 3, 4):
+        text = f"combined_mass(a_pt, a_eta, a_phi, a_m, {n})"
+        ours = events.arrays(text)[text]
+        first, *others = ak.unzip(ak.combinations(a, n, axis=1))
+        expected = sum(others, first).mass
+        assert ak.num(ours).tolist() == ak.num(expected).tolist()
+        assert np.allclose(flat(ours), flat(expected), rtol=1e-6, atol=1e-5)
+    text = "combined_mass(a_pt, a_eta, a_phi, 0.1, 2)"
+    fields = {x: double[f"a_{x}"] for x in ("pt", "eta", "phi")}
+    mass = ak.full_like(fields["pt"], 0.1)
+    first, second = ak.unzip(ak.combinations(vector.zip({**fields, "mass": mass}), 2))
+    assert np.allclose(flat(events.arrays(text)[text]), flat((first + second).mass), rtol=1e-9)
+    text = "combined_mass(a_pt, a_eta, a_phi, optional, 2)"
+    left, right = ak.unzip(ak.combinations(data["optional"], 2))
+    assert shape(events.arrays(text)[text].to_list()) == shape(ak.to_list(left + right))
+    text = "min_deltaR(a_eta, a_phi, b_eta, b_phi)"
+    one, two = ak.unzip(ak.cartesian([a, b], nested=True))
+    expected = ak.min(one.deltaR(two), axis=-1)
+    ours = events.arrays(text)[text]
+    assert shape(ours.to_list()) == shape(expected.to_list())
+    assert np.allclose(flat(ours), flat(expected), rtol=1e-12)
+
+
 def test_each_function_is_tested_and_described() -> None:
     root = Path(__file__).parents[3]
     source = (root / "crates/nyssa-data/src/cut/functions.rs").read_text()
     names = re.findall(r'\("(\w+)", Kind::', source)
     page = (root / "docs/expressions.md").read_text()
-    tested = [*EQUAL, *NEAR, "deltaR(", "deltaphi("]
+    tested = [*EQUAL, *NEAR, "deltaR(", "deltaphi(", "combined_mass(", "min_deltaR("]
     same = {"atan2": "arctan2"} | {
         f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")
     }
@@ -234,6 +302,17 @@ def test_each_function_is_tested_and_described() -> None:
         ("combinations(f4, 2, 2)", "slot, from 0 to n - 1"),
         ("combinations(f4, n, 0)", "takes numbers n"),
         ("combinations(x4, 2, 0)", "takes a list"),
+        ("combinations(f4, 2, 2)[0]", "slot, from 0 to n - 1"),
+        ("combinations(f4, 2, 0)[0.5]", "an index is an integer"),
+        ("combined_mass(f4, f4, f4, f4, 9)", "takes numbers n from 1 to 8"),
+        ("any(combined_mass(f4, i4, f4, f4, 2) < 1)", "these lists have different lengths"),
+        ("combined_mass(f4, nested, f4, f4, 2)", "these lists have different lengths"),
+        ("combined_mass(x4, x4, x4, x4, 2)", "combined_mass takes lists"),
+        ("min_deltaR(x4, x4, f4, f4)", "min_deltaR takes lists"),
+        ("min_deltaR(f4, f4, nested, nested)", "in lists of different lengths"),
+        ("concatenate(f4, x4)", "concatenate takes two lists"),
+        ("concatenate(f4, nested)", "in lists of different lengths"),
+        ("local_index(x4)", "local_index takes a list"),
         ("sort(x4)", "sort takes a list"),
         ("mean(n)", "mean takes a list"),
         ('word < "b"', "text is only compared"),

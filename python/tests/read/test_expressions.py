@@ -233,6 +233,13 @@ def test_patterns_stay_patterns(both: list[str]) -> None:
         ("sqrrt(MET_pt)", 'there is no function sqrrt; did you mean "sqrt"', 0),
         ("MET_pt[0] > 1", "only lists have items", 7),
         ("Jet_pt[MET_pt > 1]", "this selects entries, not items", 14),
+        ("Jet_pt[", "a number, a field or a bracket is missing before the end", 7),
+        ("Jet_pt[0", "this bracket is never closed: ] is missing", 6),
+        ("Jet_pt[]", "a number, a field or a bracket is missing before ]", 7),
+        ("Jet_pt]", "] was not expected here", 6),
+        ("`Jet_pt", "a back quote is never closed", 0),
+        ("Jet_pt == 'a", "a quote is never closed", 10),
+        ("'Jet_pt", "a quote is never closed", 0),
     ],
 )
 def test_errors_have_a_place(both: list[str], text: str, message: str, place: int) -> None:

@@ -1,11 +1,46 @@
 //! Defines the expression tree of a cut, and evaluates it. Each step works on whole arrays.
 
+use std::cell::RefCell;
+
 use arrow_array::ArrayRef;
 
 use super::functions::Function;
 use super::operators::{Operator, binary, negate, not};
 use super::value::{Data, Value};
-use super::{Checked, CutError, load};
+use super::{Checked, CutError, lists, load};
+
+/// What an expression is computed of.
+pub(super) struct Scope<'a> {
+    /// The names of the fields.
+    pub names: &'a [String],
+    /// The arrays of the fields.
+    pub arrays: &'a [ArrayRef],
+    pub known: &'a Known,
+}
+
+/// The values of aliases for some entries, which expressions of these entries share.
+#[derive(Debug, Default)]
+pub struct Known(RefCell<Vec<(String, Expression, Value)>>);
+
+impl Known {
+    /// Returns the value of an alias. It is computed once.
+    fn get_or(
+        &self,
+        name: &str,
+        expression: &Expression,
+        compute: impl FnOnce() -> Checked<Value>,
+    ) -> Checked<Value> {
+        let is_same =
+            |known: &&(String, Expression, Value)| known.0 == name && known.1 == *expression;
+        let known = self.0.borrow().iter().find(is_same).map(|(.., value)| value.clone());
+        if let Some(value) = known {
+            return Ok(value);
+        }
+        let value = compute()?;
+        self.0.borrow_mut().push((name.to_owned(), expression.clone(), value.clone()));
+        Ok(value)
+    }
+}
 
 /// A part of a cut and the byte at which it starts.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,9 +138,9 @@ impl Expression {
         }
     }
 
-    /// Computes the value from the arrays of the fields `names`.
-    pub(super) fn evaluate(&self, names: &[String], arrays: &[ArrayRef]) -> Checked<Value> {
-        let of = |inner: &Self| inner.evaluate(names, arrays);
+    /// Computes the value.
+    pub(super) fn evaluate(&self, scope: &Scope<'_>) -> Checked<Value> {
+        let of = |inner: &Self| inner.evaluate(scope);
         let fault = |message: String| CutError::new(self.at, message);
         match &self.kind {
             Kind::Integer(value) => Ok(Value::constant(Data::Integer(vec![*value]))),
@@ -114,24 +149,39 @@ impl Expression {
             Kind::Text(_) => {
                 Err(fault("text is compared by == or != with a column of text".to_owned()))
             }
-            Kind::Field(path) => self.field(path, names, arrays, None),
-            Kind::Item(list, indices) => indices.iter().try_fold(of(list)?, |list, index| {
-                list.item(&of(index)?).map_err(|message| CutError::new(index.at, message))
-            }),
+            Kind::Field(path) => self.field(path, scope, None),
+            Kind::Item(list, indices) => {
+                let one = indices
+                    .split_first()
+                    .and_then(|(index, rest)| Some((list.combination(index, scope)?, rest)));
+                let (value, rest) = match one {
+                    Some((value, rest)) => (value?, rest),
+                    None => (of(list)?, indices.as_slice()),
+                };
+                rest.iter().try_fold(value, |list, index| {
+                    list.item(&of(index)?).map_err(|message| CutError::new(index.at, message))
+                })
+            }
             Kind::Negate(inner) => negate(of(inner)?).map_err(fault),
             Kind::Not(inner) => not(of(inner)?).map_err(fault),
-            Kind::Alias(name, inner) => of(inner).map_err(|inner| {
-                let named = |message: &str| format!("the alias {name:?}: {message}");
-                CutError { at: self.at, error: inner.error.map_message(named) }
-            }),
+            Kind::Alias(name, inner) => {
+                let value = match inner.kind {
+                    Kind::Field(_) => of(inner),
+                    _ => scope.known.get_or(name, inner, || of(inner)),
+                };
+                value.map_err(|inner| {
+                    let named = |message: &str| format!("the alias {name:?}: {message}");
+                    CutError { at: self.at, error: inner.error.map_message(named) }
+                })
+            }
             Kind::Call(function, arguments) => {
                 let values = arguments.iter().map(of).collect::<Checked<Vec<_>>>()?;
                 function.apply(values).map_err(fault)
             }
             Kind::Chain(first, links) => {
-                let text = links.split_first().and_then(|(link, rest)| {
-                    Some((first.compare_text(link, names, arrays)?, rest))
-                });
+                let text = links
+                    .split_first()
+                    .and_then(|(link, rest)| Some((first.compare_text(link, scope)?, rest)));
                 let (value, links) = match text {
                     Some((value, rest)) => (value?, rest),
                     None => (of(first)?, links.as_slice()),
@@ -144,13 +194,27 @@ impl Expression {
         }
     }
 
+    /// Returns an item of combinations without making the others. `None` if this is no call of `combinations`.
+    fn combination(&self, index: &Self, scope: &Scope<'_>) -> Option<Checked<Value>> {
+        let Kind::Call(function, arguments) = &self.kind else { return None };
+        let [x, count, slot] = arguments.as_slice() else { return None };
+        if !function.is_combinations() {
+            return None;
+        }
+        let all = || -> Checked<_> {
+            let of = |inner: &Self| inner.evaluate(scope);
+            Ok((of(x)?, of(count)?, of(slot)?, of(index)?))
+        };
+        let (x, count, slot, at) = match all() {
+            Ok(values) => values,
+            Err(error) => return Some(Err(error)),
+        };
+        let item = lists::combination(&x, &count, &slot, &at)?;
+        Some(item.map_err(|message| CutError::new(index.at, message)))
+    }
+
     /// Returns whether a column has a text, or another one. `None` if this compares no text.
-    fn compare_text(
-        &self,
-        link: &ChainedOperation,
-        names: &[String],
-        arrays: &[ArrayRef],
-    ) -> Option<Checked<Value>> {
+    fn compare_text(&self, link: &ChainedOperation, scope: &Scope<'_>) -> Option<Checked<Value>> {
         let (expression, text) = match (&self.kind, &link.right.kind) {
             (_, Kind::Text(text)) => (self, text),
             (Kind::Text(text), _) => (&link.right, text),
@@ -164,7 +228,7 @@ impl Expression {
             },
             _ => return None,
         };
-        let equal = expression.field(path, names, arrays, Some(text));
+        let equal = expression.field(path, scope, Some(text));
         Some(match link.operator {
             // A missing text is neither equal nor different.
             Operator::Different => equal.and_then(|equal| {
@@ -180,16 +244,10 @@ impl Expression {
     }
 
     /// Returns the value of a field, or of a member below it. With a `text` it is whether it is equal to the text.
-    fn field(
-        &self,
-        path: &[String],
-        names: &[String],
-        arrays: &[ArrayRef],
-        text: Option<&str>,
-    ) -> Checked<Value> {
+    fn field(&self, path: &[String], scope: &Scope<'_>, text: Option<&str>) -> Checked<Value> {
         let field = path.split_first().and_then(|(name, members)| {
-            let index = names.iter().position(|other| other == name)?;
-            Some((arrays.get(index)?, members))
+            let index = scope.names.iter().position(|other| other == name)?;
+            Some((scope.arrays.get(index)?, members))
         });
         let (array, members) =
             field.ok_or_else(|| CutError::new(self.at, "a field was not read"))?;

@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, new_empty_array};
 use arrow_schema::{DataType, Field};
 use nyssa_root::error::{Error, Result};
 
-use super::expression::{Expression, Kind};
+use super::expression::{Expression, Kind, Known, Scope};
 use super::value::Value;
 use super::{CutError, parse, result};
 use crate::dataset::ColumnInfo;
@@ -65,7 +65,21 @@ impl Formula {
     /// # Errors
     /// `InvalidArgument` for values that cannot be combined, with their place in the expression.
     pub fn compute(&self, arrays: &[ArrayRef], length: usize, field: &Field) -> Result<ArrayRef> {
-        let value = self.value(arrays)?;
+        self.compute_with(arrays, length, field, &Known::default())
+    }
+
+    /// Computes the result as [`Formula::compute`] does. It uses and adds to the values of aliases that are `known`.
+    ///
+    /// # Errors
+    /// As for [`Formula::compute`].
+    pub fn compute_with(
+        &self,
+        arrays: &[ArrayRef],
+        length: usize,
+        field: &Field,
+        known: &Known,
+    ) -> Result<ArrayRef> {
+        let value = self.value_with(arrays, known)?;
         result::array(value, length, field).map_err(|message| self.fault(&message))
     }
 
@@ -90,7 +104,11 @@ impl Formula {
 
     /// Returns the value for the arrays of the columns.
     pub(super) fn value(&self, arrays: &[ArrayRef]) -> Result<Value> {
-        let value = self.expression.evaluate(&self.fields, arrays);
+        self.value_with(arrays, &Known::default())
+    }
+
+    fn value_with(&self, arrays: &[ArrayRef], known: &Known) -> Result<Value> {
+        let value = self.expression.evaluate(&Scope { names: &self.fields, arrays, known });
         value.map_err(|fault| fault.show(&self.text))
     }
 

@@ -3,8 +3,9 @@
 use nyssa_root::arrow::Number;
 
 use super::lists::{self, List};
-use super::operators::{aligned, real_type};
-use super::value::{Data, Outcome, Value};
+use super::operators::{aligned, both, joined, real_type};
+use super::particles;
+use super::value::{Data, Outcome, Side, Value, each_pair};
 
 /// A function. Two functions are equal if they have the same name.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +31,16 @@ enum Kind {
     Order(lists::Order),
     /// `combinations(x, n, slot)`
     Combinations,
+    /// `combined_mass(pt, eta, phi, mass, n)`
+    CombinedMass,
+    /// `min_deltaR(eta1, phi1, eta2, phi2)`
+    MinDeltaR,
+    /// `concatenate(x, y)`
+    Concatenate,
+    /// `local_index(x)`
+    LocalIndex,
+    /// `float64(x)`
+    Float64,
     /// `where(condition, a, b)`
     Where,
     /// `deltaphi(phi1, phi2)`
@@ -49,7 +60,7 @@ impl PartialEq for Function {
 }
 
 /// All functions by name. Functions of real numbers have the names of NumPy, and common short names.
-const ALL: [(&str, Kind); 56] = [
+const ALL: [(&str, Kind); 61] = [
     ("abs", Kind::Abs),
     ("sqrt", Kind::Real(f64::sqrt)),
     ("min", Kind::Best(List::Min)),
@@ -65,6 +76,11 @@ const ALL: [(&str, Kind); 56] = [
     ("sort", Kind::Order(lists::Order::Sort)),
     ("argsort", Kind::Order(lists::Order::ArgSort)),
     ("combinations", Kind::Combinations),
+    ("combined_mass", Kind::CombinedMass),
+    ("min_deltaR", Kind::MinDeltaR),
+    ("concatenate", Kind::Concatenate),
+    ("local_index", Kind::LocalIndex),
+    ("float64", Kind::Float64),
     ("where", Kind::Where),
     ("is_none", Kind::IsNone),
     ("fill_none", Kind::FillNone),
@@ -109,6 +125,11 @@ const ALL: [(&str, Kind); 56] = [
 ];
 
 impl Function {
+    /// Returns whether this is `combinations`.
+    pub(super) fn is_combinations(self) -> bool {
+        matches!(self.kind, Kind::Combinations)
+    }
+
     /// Returns the names of all functions.
     pub(super) fn names() -> impl Iterator<Item = &'static str> {
         ALL.iter().map(|(name, _)| *name)
@@ -131,9 +152,11 @@ impl Function {
     /// Returns the largest number of arguments.
     pub(super) fn most(self) -> usize {
         match self.kind {
-            Kind::Pair(_) | Kind::Best(_) | Kind::DeltaPhi | Kind::FillNone => 2,
+            Kind::Pair(_) | Kind::Best(_) | Kind::DeltaPhi => 2,
+            Kind::FillNone | Kind::Concatenate => 2,
             Kind::Where | Kind::Combinations => 3,
-            Kind::DeltaR => 4,
+            Kind::DeltaR | Kind::MinDeltaR => 4,
+            Kind::CombinedMass => 5,
             _ => 1,
         }
     }
@@ -145,7 +168,8 @@ impl Function {
             (1, _) => "one or two arguments",
             (_, 2) => "two arguments",
             (_, 3) => "three arguments",
-            _ => "four arguments",
+            (_, 4) => "four arguments",
+            _ => "five arguments",
         };
         format!("{} takes {number}", self.name)
     }
@@ -159,12 +183,12 @@ impl Function {
             Kind::Abs => abs(first),
             Kind::Real(function) => {
                 let number = function_type(&first, &first);
-                let data = first.data.reals().into_iter().map(function).collect();
+                let data = first.data.into_reals().into_iter().map(function).collect();
                 let data = Data::Real(data).rounded(number);
                 Ok(Value { data, number, ..first })
             }
             Kind::Test(function) => {
-                let data = first.data.clone().reals().into_iter().map(function).collect();
+                let data = first.data.reals().iter().map(|&value| function(value)).collect();
                 Ok(first.with(Data::Bool(data)))
             }
             Kind::Pair(function) => pair(function, first, next()?),
@@ -175,6 +199,16 @@ impl Function {
             },
             Kind::Order(order) => lists::ordered(self.name, order, first),
             Kind::Combinations => lists::combinations(first, &next()?, &next()?),
+            Kind::CombinedMass => {
+                particles::combined_mass([first, next()?, next()?, next()?], &next()?)
+            }
+            Kind::MinDeltaR => particles::min_delta_r([first, next()?], [next()?, next()?]),
+            Kind::Concatenate => concatenate(first, next()?),
+            Kind::LocalIndex => lists::local_index(first),
+            Kind::Float64 => {
+                let data = Data::Real(first.data.into_reals());
+                Ok(Value { data, number: Number::Float64, ..first })
+            }
             Kind::Where => choose(first, next()?, next()?),
             Kind::IsNone => Ok(is_none(first)),
             Kind::FillNone => fill_none(first, next()?),
@@ -188,13 +222,6 @@ impl Function {
     }
 }
 
-/// Returns which values are present in both.
-fn both(left: &Value, right: &Value) -> Option<Vec<bool>> {
-    let there = |index: usize| left.has(index) && right.has(index);
-    (left.valid.is_some() || right.valid.is_some())
-        .then(|| (0..left.data.len()).map(there).collect())
-}
-
 /// Returns the type of a function of real numbers. As in NumPy, it has single precision also for integers of 16 bits;
 /// integers of 8 bits have half precision in NumPy, and single precision here.
 fn function_type(left: &Value, right: &Value) -> Number {
@@ -205,14 +232,14 @@ fn function_type(left: &Value, right: &Value) -> Number {
 fn pair(function: fn(f64, f64) -> f64, left: Value, right: Value) -> Outcome<Value> {
     let number = function_type(&left, &right);
     let (left, right) = aligned(left, right)?;
-    let valid = both(&left, &right);
-    let (a, b) = (left.data.clone().reals_of(number), right.data.reals_of(number));
-    let data = Data::Real(a.into_iter().zip(b).map(|(a, b)| function(a, b)).collect());
-    Ok(Value { data: data.rounded(number), number, valid, ..left })
+    let valid = both(left.valid.as_deref(), right.valid.as_deref());
+    let (a, b) = (left.reals_of(number), right.reals_of(number));
+    let data = Data::Real(each_pair(left.side(&a), right.side(&b), function)).rounded(number);
+    Ok(joined(left, right, data, number, valid))
 }
 
 /// Returns the difference of two angles, from -π to π.
-fn delta_phi(a: f64, b: f64) -> f64 {
+pub(super) fn delta_phi(a: f64, b: f64) -> f64 {
     use std::f64::consts::{PI, TAU};
     (a - b + PI).rem_euclid(TAU) - PI
 }
@@ -238,22 +265,22 @@ fn better(list: List, left: Value, right: Value) -> Outcome<Value> {
     let real = real_type(&left, &right);
     let same = (left.number == right.number).then_some(left.number);
     let (left, right) = aligned(left, right)?;
-    let valid = both(&left, &right);
+    let valid = both(left.valid.as_deref(), right.valid.as_deref());
     let minimum = list == List::Min;
     let data = match left.data.integers().zip(right.data.integers()) {
         Some((a, b)) => {
             let pick = if minimum { i64::min } else { i64::max };
-            Data::Integer(a.into_iter().zip(b).map(|(a, b)| pick(a, b)).collect())
+            Data::Integer(each_pair(left.side(&a), right.side(&b), pick))
         }
         None => {
-            let a = left.data.clone().reals_of(real);
-            let pairs = a.into_iter().zip(right.data.reals_of(real));
+            let (a, b) = (left.reals_of(real), right.reals_of(real));
             let first = |a: f64, b: f64| a.is_nan() || if minimum { a <= b } else { a >= b };
-            Data::Real(pairs.map(|(a, b)| if first(a, b) { a } else { b }).collect())
+            let pick = |a, b| if first(a, b) { a } else { b };
+            Data::Real(each_pair(left.side(&a), right.side(&b), pick))
         }
     };
     let number = computed(&data, real, same);
-    Ok(Value { data, number, valid, ..left })
+    Ok(joined(left, right, data, number, valid))
 }
 
 /// Returns the type of values that are taken from two others: real numbers, or other values whose types are the
@@ -264,12 +291,6 @@ fn computed(data: &Data, real: Number, same: Option<Number>) -> Number {
         Data::Integer(_) => same.filter(|same| *same != Number::Bool).unwrap_or(Number::Int64),
         Data::Bool(_) => Number::Bool,
     }
-}
-
-/// Returns the values of `a` where the bits are set, and otherwise the values of `b`.
-fn pick<T>(bits: &[bool], a: Vec<T>, b: Vec<T>) -> Vec<T> {
-    let pairs = a.into_iter().zip(b).zip(bits);
-    pairs.map(|((a, b), bit)| if *bit { a } else { b }).collect()
 }
 
 /// Returns the value of `left` where the condition is true, and otherwise the value of `right`.
@@ -286,32 +307,70 @@ fn choose(condition: Value, left: Value, right: Value) -> Outcome<Value> {
     let Data::Bool(bits) = &condition.data else {
         return Err("where needs a condition".to_owned());
     };
-    let bits: Vec<bool> =
-        bits.iter().enumerate().map(|(at, bit)| *bit && condition.has(at)).collect();
+    let all = [&left, &right, &condition];
+    let count = all.into_iter().find(|value| !value.constant).map_or(1, |value| value.data.len());
+    let bits = condition.side(bits);
+    let taken: Vec<bool> = (0..count).map(|at| bits.at(at) && condition.has(at)).collect();
     let valid = (left.valid.is_some() || right.valid.is_some()).then(|| {
-        let has = |at: usize| if bits[at] { left.has(at) } else { right.has(at) };
-        (0..bits.len()).map(has).collect()
+        let has = |(at, &bit): (usize, &bool)| {
+            let value = if bit { &left } else { &right };
+            value.constant || value.has(at)
+        };
+        taken.iter().enumerate().map(has).collect()
     });
-    let data = match (left.data.clone(), right.data) {
-        (Data::Bool(a), Data::Bool(b)) => Data::Bool(pick(&bits, a, b)),
+    let data = match (&left.data, &right.data) {
+        (Data::Bool(a), Data::Bool(b)) => Data::Bool(pick(&taken, left.side(a), right.side(b))),
         (a, b) => match a.integers().zip(b.integers()) {
-            Some((a, b)) => Data::Integer(pick(&bits, a, b)),
-            None => Data::Real(pick(&bits, a.reals_of(real), b.reals_of(real))),
+            Some((a, b)) => Data::Integer(pick(&taken, left.side(&a), right.side(&b))),
+            None => {
+                let (a, b) = (left.reals_of(real), right.reals_of(real));
+                Data::Real(pick(&taken, left.side(&a), right.side(&b)))
+            }
         },
     };
     let number = computed(&data, real, same);
-    Ok(Value { data, number, valid, ..left })
+    let made = joined(left, right, data, number, valid);
+    Ok(match made.constant {
+        true => Value { levels: condition.levels, constant: condition.constant, ..made },
+        false => made,
+    })
+}
+
+/// Returns lists of the items of both, which have the type that `where` gives them.
+fn concatenate(left: Value, right: Value) -> Outcome<Value> {
+    let real = real_type(&left, &right);
+    let same = (left.number == right.number).then_some(left.number);
+    let order = lists::joined_places(&left, &right)?;
+    let data = match (&left.data, &right.data) {
+        (Data::Bool(a), Data::Bool(b)) => Data::Bool(order.merge(a, b)),
+        (a, b) => match a.integers().zip(b.integers()) {
+            Some((a, b)) => Data::Integer(order.merge(&a, &b)),
+            None => Data::Real(order.merge(&a.reals(), &b.reals())),
+        },
+    };
+    let valid = (left.valid.is_some() || right.valid.is_some()).then(|| {
+        let all = |value: &Value| value.valid.clone().unwrap_or(vec![true; value.data.len()]);
+        order.merge(&all(&left), &all(&right))
+    });
+    let number = computed(&data, real, same);
+    Ok(Value { levels: order.levels(), data, number, valid, constant: false })
+}
+
+/// Returns the values of `a` where the bits are set, and otherwise the values of `b`.
+fn pick<T: Copy>(bits: &[bool], a: Side<'_, T>, b: Side<'_, T>) -> Vec<T> {
+    let pick = |(at, &bit): (usize, &bool)| if bit { a.at(at) } else { b.at(at) };
+    bits.iter().enumerate().map(pick).collect()
 }
 
 fn abs(value: Value) -> Outcome<Value> {
     let data = match value.data.integers() {
         Some(integers) => {
-            let abs = |value: i64| {
+            let abs = |&value: &i64| {
                 value.checked_abs().ok_or_else(|| format!("abs({value}) has more than 64 bits"))
             };
-            Data::Integer(integers.into_iter().map(abs).collect::<Outcome<_>>()?)
+            Data::Integer(integers.iter().map(abs).collect::<Outcome<_>>()?)
         }
-        None => Data::Real(value.data.clone().reals().into_iter().map(f64::abs).collect()),
+        None => Data::Real(value.data.reals().iter().map(|value| value.abs()).collect()),
     };
     Ok(value.with(data))
 }

@@ -1,11 +1,13 @@
 //! Evaluates the functions of lists.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use arrow_buffer::OffsetBuffer;
 use nyssa_root::arrow::Number;
 
-use super::value::{Data, Level, Outcome, Value, range};
+use super::value::{Data, Level, NOWHERE, Outcome, Value, places_of};
 
 /// The largest number of combinations of one column in one step of reading.
 const MAX_COMBINATIONS: usize = 1 << 28;
@@ -39,7 +41,7 @@ pub(super) fn reduce(name: &str, function: List, mut value: Value) -> Outcome<Va
     let Some(level) = value.levels.pop() else {
         return Err(format!("{name} takes a list, this is one value for each entry"));
     };
-    let lists = (0..level.len() - 1).map(|index| range(&level, index));
+    let lists = level.ranges();
     let has = |index: &usize| value.has(*index);
     let mut valid = None;
     let mut number = None;
@@ -58,7 +60,7 @@ pub(super) fn reduce(name: &str, function: List, mut value: Value) -> Outcome<Va
             let minimum = function == List::ArgMin;
             let places = match data.integers() {
                 Some(values) => best_places(lists, has, &values, minimum),
-                None => best_places(lists, has, &data.clone().reals(), minimum),
+                None => best_places(lists, has, &data.reals(), minimum),
             };
             valid = Some(places.iter().map(Option::is_some).collect());
             Data::Integer(places.into_iter().map(Option::unwrap_or_default).collect())
@@ -104,7 +106,7 @@ pub(super) fn reduce(name: &str, function: List, mut value: Value) -> Outcome<Va
                     (Data::Integer(best), there)
                 }
                 None => {
-                    let values = data.clone().reals();
+                    let values = data.reals();
                     let pick = if minimum { f64::min } else { f64::max };
                     let (best, there) = best(lists, has, &values, pick);
                     (Data::Real(best), there)
@@ -164,7 +166,7 @@ fn means(
     has: impl Fn(&usize) -> bool + Copy,
     data: &Data,
 ) -> Vec<f64> {
-    let values = data.clone().reals();
+    let values = data.reals();
     let mean = |list: Range<usize>| {
         let count = list.clone().filter(has).count();
         sum(list, has, &values, Number::Float64) / count as f64
@@ -179,7 +181,7 @@ pub(super) fn ordered(name: &str, order: Order, mut value: Value) -> Outcome<Val
         return Err(format!("{name} takes a list, this is one value for each entry"));
     };
     let integers = value.data.integers();
-    let reals = if integers.is_none() { value.data.clone().reals() } else { Vec::new() };
+    let reals = if integers.is_none() { value.data.reals() } else { Cow::Borrowed(&[][..]) };
     let compare = |a: &usize, b: &usize| {
         let missing = (!value.has(*a)).cmp(&!value.has(*b));
         missing.then_with(|| match &integers {
@@ -192,7 +194,7 @@ pub(super) fn ordered(name: &str, order: Order, mut value: Value) -> Outcome<Val
     };
     let mut places = Vec::with_capacity(value.data.len());
     let mut indices = Vec::new();
-    for list in (0..level.len() - 1).map(|index| range(level, index)) {
+    for list in level.ranges() {
         let start = list.start;
         let mut items: Vec<usize> = list.collect();
         // A stable order, as in awkward: equal items keep their order.
@@ -200,7 +202,7 @@ pub(super) fn ordered(name: &str, order: Order, mut value: Value) -> Outcome<Val
         if order == Order::ArgSort {
             indices.extend(items.iter().map(|at| (at - start) as i64));
         }
-        places.extend(items.into_iter().map(Some));
+        places.extend(items);
     }
     let levels = std::mem::take(&mut value.levels);
     if order == Order::ArgSort {
@@ -210,52 +212,153 @@ pub(super) fn ordered(name: &str, order: Order, mut value: Value) -> Outcome<Val
     Ok(Value { levels, ..value.take(&places) })
 }
 
-/// Returns the items in one slot of the combinations of `count` items of each innermost list, in the order of their
-/// places.
-pub(super) fn combinations(mut value: Value, count: &Value, slot: &Value) -> Outcome<Value> {
-    let number = |value: &Value| match &value.data {
+/// Returns the number of items of combinations.
+pub(super) fn combined(count: &Value) -> Option<usize> {
+    let count = constant(count).filter(|count| (1..=MAX_SLOTS).contains(count))?;
+    usize::try_from(count).ok()
+}
+
+/// Returns an integer that is the same for all entries.
+fn constant(value: &Value) -> Option<i64> {
+    match &value.data {
         Data::Integer(values) if value.constant => values.first().copied(),
         _ => None,
-    };
-    let wrong = || {
+    }
+}
+
+/// Returns the number of items and the slot of combinations.
+fn count_and_slot(count: &Value, slot: &Value) -> Outcome<(usize, usize)> {
+    let slot = constant(slot).and_then(|slot| usize::try_from(slot).ok());
+    combined(count).zip(slot).filter(|(count, slot)| slot < count).ok_or_else(|| {
         format!(
             "combinations(x, n, slot) takes numbers n, from 1 to {MAX_SLOTS}, and slot, from 0 to n - 1"
         )
-    };
-    let count = number(count).filter(|count| (1..=MAX_SLOTS).contains(count)).ok_or_else(wrong)?;
-    let slot = number(slot).filter(|slot| (0..count).contains(slot)).ok_or_else(wrong)?;
-    let (Ok(count), Ok(slot)) = (usize::try_from(count), usize::try_from(slot)) else {
-        return Err(wrong());
-    };
+    })
+}
+
+/// Counts the combinations of one step, which have a largest number.
+#[derive(Default)]
+pub(super) struct Combinations(usize);
+
+impl Combinations {
+    /// Counts further combinations.
+    pub(super) fn add(&mut self, number: usize) -> Outcome<()> {
+        self.0 = self.0.saturating_add(number);
+        match self.0 <= MAX_COMBINATIONS {
+            true => Ok(()),
+            false => {
+                Err("the lists have too many combinations for one step: read fewer entries"
+                    .to_owned())
+            }
+        }
+    }
+}
+
+/// Returns the number of combinations of `count` of `length` items.
+pub(super) fn number_of(length: usize, count: usize) -> usize {
+    if count > length {
+        return 0;
+    }
+    match count {
+        0 => 1,
+        1 => length,
+        2 if length < 1 << 31 => length * (length - 1) / 2,
+        _ => {
+            // Each product is divided without a remainder, because it is a number of combinations, too.
+            let wide = (0..count).try_fold(1u128, |number, at| {
+                Some(number.checked_mul((length - at) as u128)? / (at as u128 + 1))
+            });
+            wide.and_then(|number| usize::try_from(number).ok()).unwrap_or(usize::MAX)
+        }
+    }
+}
+
+/// Returns the items in one slot of the combinations of `count` items of each innermost list, in the order of their
+/// places.
+pub(super) fn combinations(mut value: Value, count: &Value, slot: &Value) -> Outcome<Value> {
+    let (count, slot) = count_and_slot(count, slot)?;
     let Some(level) = value.levels.pop() else {
         return Err("combinations takes a list, this is one value for each entry".to_owned());
     };
     let mut places = Vec::new();
-    let mut lengths = Vec::with_capacity(level.len() - 1);
-    for list in (0..level.len() - 1).map(|index| range(&level, index)) {
-        let before = places.len();
-        let mut chosen: Vec<usize> = list.clone().take(count).collect();
-        while chosen.len() == count {
-            if places.len() == MAX_COMBINATIONS {
-                return Err(
-                    "the lists have too many combinations for one step: read fewer entries"
-                        .to_owned(),
-                );
-            }
-            places.push(Some(chosen[slot]));
-            if !advance(&mut chosen, list.end) {
-                break;
-            }
-        }
-        lengths.push(places.len() - before);
+    let mut lengths = Vec::with_capacity(level.count());
+    let mut total = Combinations::default();
+    // Lists of one length have the same combinations.
+    let mut known: HashMap<usize, Vec<usize>> = HashMap::new();
+    for list in level.ranges() {
+        let number = number_of(list.len(), count);
+        total.add(number)?;
+        lengths.push(number);
+        let relative = known.entry(list.len()).or_insert_with(|| in_slot(list.len(), count, slot));
+        places.extend(relative.iter().map(|at| list.start + at));
     }
     let mut levels = std::mem::take(&mut value.levels);
     levels.push(Level::new(OffsetBuffer::from_lengths(lengths)));
     Ok(Value { levels, ..value.take(&places) })
 }
 
+/// Returns one item of what [`combinations`] returns, where the list has no lists in it.
+pub(super) fn combination(
+    value: &Value,
+    count: &Value,
+    slot: &Value,
+    index: &Value,
+) -> Option<Outcome<Value>> {
+    let [level] = value.levels.as_slice() else { return None };
+    if !index.levels.is_empty() {
+        return None;
+    }
+    let (count, slot) = count_and_slot(count, slot).ok()?;
+    let mut places = Vec::with_capacity(level.count());
+    let numbers = level.ranges().map(|list| 0..number_of(list.len(), count));
+    let chosen = match places_of(index, numbers) {
+        Ok(chosen) => chosen,
+        Err(message) => return Some(Err(message)),
+    };
+    for (list, at) in level.ranges().zip(chosen) {
+        places.push(match at {
+            NOWHERE => NOWHERE,
+            at => list.start + slot_of(list.len(), count, at, slot),
+        });
+    }
+    Some(Ok(value.take_from(&[], &places).optional()))
+}
+
+/// Returns the item in a slot of the combination number `at` of `count` of `length` items.
+fn slot_of(length: usize, count: usize, mut at: usize, slot: usize) -> usize {
+    let mut first = 0;
+    for taken in 0..=slot {
+        // The combinations that have `first` in this slot come before the others.
+        loop {
+            let number = number_of(length.saturating_sub(first + 1), count - taken - 1);
+            if at < number || first + 1 >= length {
+                break;
+            }
+            at -= number;
+            first += 1;
+        }
+        first += usize::from(taken < slot);
+    }
+    first
+}
+
+/// Returns the place in a slot of all combinations of `count` of `length` items.
+fn in_slot(length: usize, count: usize, slot: usize) -> Vec<usize> {
+    let mut places = Vec::with_capacity(number_of(length, count));
+    if count > length {
+        return places;
+    }
+    let mut chosen: Vec<usize> = (0..count).collect();
+    loop {
+        places.push(chosen[slot]);
+        if !advance(&mut chosen, length) {
+            return places;
+        }
+    }
+}
+
 /// Makes the next combination of places before `end`. Returns false after the last one.
-fn advance(chosen: &mut [usize], end: usize) -> bool {
+pub(super) fn advance(chosen: &mut [usize], end: usize) -> bool {
     let count = chosen.len();
     let Some(at) = (0..count).rev().find(|&at| chosen[at] + (count - at) < end) else {
         return false;
@@ -263,4 +366,56 @@ fn advance(chosen: &mut [usize], end: usize) -> bool {
     let first = chosen[at] + 1;
     chosen[at..].iter_mut().zip(first..).for_each(|(place, next)| *place = next);
     true
+}
+
+/// Returns the place of each item in its list.
+pub(super) fn local_index(value: Value) -> Outcome<Value> {
+    let Some(level) = value.levels.last() else {
+        return Err("local_index takes a list, this is one value for each entry".to_owned());
+    };
+    let data = Data::Integer(level.ranges().flat_map(|list| 0..list.len() as i64).collect());
+    Ok(Value { valid: None, ..value.with(data) })
+}
+
+/// Where the items of two arrays of lists are in lists that have the items of both.
+pub(super) struct Joined {
+    levels: Vec<Level>,
+    left: Level,
+    right: Level,
+}
+
+/// Finds the lists that have the items of the innermost lists of both values, `left` first.
+pub(super) fn joined_places(left: &Value, right: &Value) -> Outcome<Joined> {
+    let (Some((a, outer)), Some((b, other))) =
+        (left.levels.split_last(), right.levels.split_last())
+    else {
+        return Err("concatenate takes two lists".to_owned());
+    };
+    let fits = outer.len() == other.len()
+        && a.count() == b.count()
+        && outer.iter().zip(other).all(|(ours, theirs)| ours.is_like(theirs));
+    if !fits {
+        return Err("these lists are in lists of different lengths".to_owned());
+    }
+    let lengths = a.ranges().zip(b.ranges()).map(|(a, b)| a.len() + b.len());
+    let mut levels = outer.to_vec();
+    levels.push(Level::new(OffsetBuffer::from_lengths(lengths.collect::<Vec<_>>())));
+    Ok(Joined { levels, left: a.clone(), right: b.clone() })
+}
+
+impl Joined {
+    /// Puts the items of both together.
+    pub(super) fn merge<T: Copy>(&self, left: &[T], right: &[T]) -> Vec<T> {
+        let mut merged = Vec::with_capacity(left.len() + right.len());
+        for (a, b) in self.left.ranges().zip(self.right.ranges()) {
+            merged.extend_from_slice(&left[a]);
+            merged.extend_from_slice(&right[b]);
+        }
+        merged
+    }
+
+    /// Returns the lists.
+    pub(super) fn levels(self) -> Vec<Level> {
+        self.levels
+    }
 }

@@ -31,8 +31,11 @@ pub(super) fn load(array: &ArrayRef, mut path: &[String], text: Option<&str>) ->
                 let list = array.as_list::<i64>();
                 let first = list.value_offsets().first().copied().unwrap_or(0);
                 let last = list.value_offsets().last().copied().unwrap_or(0);
-                let offsets = list.value_offsets().iter().map(|offset| offset - first);
-                levels.push(Level::new(OffsetBuffer::new(ScalarBuffer::from_iter(offsets))));
+                let counted = || list.value_offsets().iter().map(|offset| offset - first);
+                levels.push(Level::new(match first {
+                    0 => list.offsets().clone(),
+                    _ => OffsetBuffer::new(ScalarBuffer::from_iter(counted())),
+                }));
                 // A missing list is empty.
                 valid = None;
                 list.values().slice(first as usize, (last - first) as usize)

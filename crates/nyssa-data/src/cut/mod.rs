@@ -18,6 +18,7 @@ mod lists;
 mod load;
 mod operators;
 mod parse;
+mod particles;
 mod result;
 mod token;
 mod value;
@@ -31,6 +32,7 @@ use arrow_array::ArrayRef;
 use arrow_buffer::BooleanBuffer;
 
 use crate::dataset::ColumnInfo;
+pub use expression::Known;
 pub use formula::Formula;
 use nyssa_root::error::{Error, Result};
 use value::{Data, Value};

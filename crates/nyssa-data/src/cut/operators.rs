@@ -1,8 +1,10 @@
 //! Evaluates the operators of cuts.
 
+use std::borrow::Cow;
+
 use nyssa_root::arrow::Number;
 
-use super::value::{Data, Outcome, Value};
+use super::value::{Data, Outcome, Side, Value, each_pair};
 
 /// An operator between two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,21 +63,19 @@ pub(super) fn binary(operator: Operator, left: Value, right: Value) -> Outcome<V
         Operator::BitOr if bits => Operator::Or,
         other => other,
     };
-    let there = |index: usize| left.has(index) && right.has(index);
     if matches!(operator, Operator::Or | Operator::And) {
-        let (Data::Bool(a), Data::Bool(b)) = (&left.data, &right.data) else {
+        if !bits {
             return Err("&& and || combine true and false: compare the numbers first".to_owned());
+        }
+        let (a, b) = (present(&left), present(&right));
+        let (a, b) = (left.side(&a), right.side(&b));
+        let bits = match operator {
+            Operator::Or => each_pair(a, b, |a, b| a || b),
+            _ => each_pair(a, b, |a, b| a && b),
         };
-        let pairs = a.iter().zip(b).enumerate();
-        let bits = pairs.map(|(index, (&a, &b))| {
-            let (a, b) = (a && left.has(index), b && right.has(index));
-            if operator == Operator::Or { a || b } else { a && b }
-        });
-        let bits = Data::Bool(bits.collect());
-        return Ok(Value { valid: None, ..left.with(bits) });
+        return Ok(joined(left, right, Data::Bool(bits), Number::Bool, None));
     }
-    let valid = (left.valid.is_some() || right.valid.is_some())
-        .then(|| (0..left.data.len()).map(there).collect::<Vec<_>>());
+    let valid = both(left.valid.as_deref(), right.valid.as_deref());
     let comparison = !matches!(
         operator,
         Operator::Add
@@ -87,12 +87,12 @@ pub(super) fn binary(operator: Operator, left: Value, right: Value) -> Outcome<V
             | Operator::BitAnd
             | Operator::BitOr
     );
-    let (levels, constant) = (left.levels.clone(), left.constant);
-    let integers = left.data.integers().zip(right.data.integers());
-    let data = match integers {
-        Some((a, b)) if comparison => compare(operator, &a, &b, valid.as_deref()),
+    let data = match left.data.integers().zip(right.data.integers()) {
+        Some((a, b)) if comparison => compare(operator, left.side(&a), right.side(&b)),
         Some((a, b)) if operator != Operator::Divide => {
-            Data::Integer(integer(operator, &a, &b, valid.as_deref())?)
+            let count = if left.constant { b.len() } else { a.len() };
+            let (a, b) = (left.side(&a), right.side(&b));
+            Data::Integer(integer(operator, a, b, count, valid.as_deref())?)
         }
         None if matches!(operator, Operator::BitAnd | Operator::BitOr) => {
             return Err(
@@ -102,16 +102,50 @@ pub(super) fn binary(operator: Operator, left: Value, right: Value) -> Outcome<V
             );
         }
         _ if comparison => {
-            compare(operator, &left.data.reals(), &right.data.reals(), valid.as_deref())
+            let (a, b) = (left.data.reals(), right.data.reals());
+            compare(operator, left.side(&a), right.side(&b))
         }
         _ => {
-            let (a, b) = (left.data.reals_of(number), right.data.reals_of(number));
-            Data::Real(real(operator, &a, &b)).rounded(number)
+            let (a, b) = (left.reals_of(number), right.reals_of(number));
+            Data::Real(real(operator, left.side(&a), right.side(&b))).rounded(number)
         }
     };
-    let valid = valid.filter(|_| !comparison);
     let number = if matches!(data, Data::Real(_)) { number } else { data.number() };
-    Ok(Value { levels, data, number, valid, constant })
+    if !comparison {
+        return Ok(joined(left, right, data, number, valid));
+    }
+    let compared = joined(left, right, data, number, valid);
+    let bits = Data::Bool(present(&compared).into_owned());
+    Ok(Value { data: bits, valid: None, ..compared })
+}
+
+/// Returns truth values, which are false where they are missing.
+fn present(value: &Value) -> Cow<'_, [bool]> {
+    match (&value.data, &value.valid) {
+        (Data::Bool(bits), None) => Cow::Borrowed(bits),
+        (Data::Bool(bits), Some(valid)) => bits.iter().zip(valid).map(|(&a, &b)| a && b).collect(),
+        _ => Cow::Borrowed(&[]),
+    }
+}
+
+/// Returns which values are present in both. `None` means all.
+pub(super) fn both(left: Option<&[bool]>, right: Option<&[bool]>) -> Option<Vec<bool>> {
+    match (left, right) {
+        (Some(left), Some(right)) => Some(left.iter().zip(right).map(|(&a, &b)| a && b).collect()),
+        (one, other) => one.or(other).map(<[bool]>::to_vec),
+    }
+}
+
+/// Makes the result of an operation on two values, which are aligned.
+pub(super) fn joined(
+    left: Value,
+    right: Value,
+    data: Data,
+    number: Number,
+    valid: Option<Vec<bool>>,
+) -> Value {
+    let like = if left.constant { right } else { left };
+    Value { data, number, valid, ..like }
 }
 
 /// Returns the type of the result of real arithmetic, as in NumPy.
@@ -121,51 +155,44 @@ pub(super) fn real_type(left: &Value, right: &Value) -> Number {
     if narrow && (single(left) || single(right)) { Number::Float32 } else { Number::Float64 }
 }
 
-/// Gives both values the same lists.
+/// Gives both values the same lists. A constant stays one value for all.
 pub(super) fn aligned(left: Value, right: Value) -> Outcome<(Value, Value)> {
-    match (left.constant, right.constant) {
-        (true, true) => Ok((left, right)),
-        (true, false) => Ok((like(left, &right)?, right)),
-        (false, true) => {
-            let right = like(right, &left)?;
+    if left.constant || right.constant {
+        return Ok((left, right));
+    }
+    match left.levels.len() > right.levels.len() {
+        true => {
+            let right = right.spread(&left.levels)?;
             Ok((left, right))
         }
-        (false, false) => {
-            let levels =
-                if left.levels.len() > right.levels.len() { &left.levels } else { &right.levels };
-            let levels = levels.clone();
-            Ok((left.spread(&levels)?, right.spread(&levels)?))
+        false => {
+            let left = left.spread(&right.levels)?;
+            Ok((left, right))
         }
     }
 }
 
-/// Repeats a constant for each value of `other`.
-fn like(constant: Value, other: &Value) -> Outcome<Value> {
-    match other.levels.is_empty() {
-        true => Ok(constant.take(&vec![Some(0); other.data.len()])),
-        false => constant.spread(&other.levels),
-    }
+fn compare<T: PartialOrd + Copy>(operator: Operator, a: Side<'_, T>, b: Side<'_, T>) -> Data {
+    Data::Bool(match operator {
+        Operator::Less => each_pair(a, b, |a, b| a < b),
+        Operator::LessOrEqual => each_pair(a, b, |a, b| a <= b),
+        Operator::Greater => each_pair(a, b, |a, b| a > b),
+        Operator::GreaterOrEqual => each_pair(a, b, |a, b| a >= b),
+        Operator::Equal => each_pair(a, b, |a, b| a == b),
+        _ => each_pair(a, b, |a, b| a != b),
+    })
 }
 
-fn compare<T: PartialOrd>(operator: Operator, a: &[T], b: &[T], valid: Option<&[bool]>) -> Data {
-    let compare = |a: &T, b: &T| match operator {
-        Operator::Less => a < b,
-        Operator::LessOrEqual => a <= b,
-        Operator::Greater => a > b,
-        Operator::GreaterOrEqual => a >= b,
-        Operator::Equal => a == b,
-        _ => a != b,
-    };
-    let mut bits: Vec<bool> = a.iter().zip(b).map(|(a, b)| compare(a, b)).collect();
-    if let Some(valid) = valid {
-        bits.iter_mut().zip(valid).for_each(|(bit, valid)| *bit &= valid);
-    }
-    Data::Bool(bits)
-}
-
-fn integer(operator: Operator, a: &[i64], b: &[i64], valid: Option<&[bool]>) -> Outcome<Vec<i64>> {
-    let pairs = a.iter().zip(b).enumerate();
-    let result = pairs.map(|(index, (&a, &b))| {
+/// Applies an operator to `count` pairs of integers.
+fn integer(
+    operator: Operator,
+    a: Side<'_, i64>,
+    b: Side<'_, i64>,
+    count: usize,
+    valid: Option<&[bool]>,
+) -> Outcome<Vec<i64>> {
+    let result = (0..count).map(|index| {
+        let (a, b) = (a.at(index), b.at(index));
         let result = match operator {
             Operator::Add => a.checked_add(b),
             Operator::Subtract => a.checked_sub(b),
@@ -188,38 +215,37 @@ fn integer(operator: Operator, a: &[i64], b: &[i64], valid: Option<&[bool]>) -> 
     result.collect()
 }
 
-fn real(operator: Operator, a: &[f64], b: &[f64]) -> Vec<f64> {
-    let result = |(&a, &b): (&f64, &f64)| match operator {
-        Operator::Add => a + b,
-        Operator::Subtract => a - b,
-        Operator::Multiply => a * b,
-        Operator::Divide => a / b,
-        Operator::Power => a.powf(b),
-        _ => a % b,
-    };
-    a.iter().zip(b).map(result).collect()
+fn real(operator: Operator, a: Side<'_, f64>, b: Side<'_, f64>) -> Vec<f64> {
+    match operator {
+        Operator::Add => each_pair(a, b, |a, b| a + b),
+        Operator::Subtract => each_pair(a, b, |a, b| a - b),
+        Operator::Multiply => each_pair(a, b, |a, b| a * b),
+        Operator::Divide => each_pair(a, b, |a, b| a / b),
+        // The square is the most frequent power, and its product is the correctly rounded result.
+        Operator::Power => each_pair(a, b, |a, b| if b == 2.0 { a * a } else { a.powf(b) }),
+        _ => each_pair(a, b, |a, b| a % b),
+    }
 }
 
 /// Computes `-x`.
 pub(super) fn negate(value: Value) -> Outcome<Value> {
     let data = match value.data.integers() {
         Some(integers) => {
-            let negative = |value: i64| {
+            let negative = |&value: &i64| {
                 value.checked_neg().ok_or_else(|| format!("-({value}) has more than 64 bits"))
             };
-            Data::Integer(integers.into_iter().map(negative).collect::<Outcome<_>>()?)
+            Data::Integer(integers.iter().map(negative).collect::<Outcome<_>>()?)
         }
-        None => Data::Real(value.data.clone().reals().into_iter().map(|value| -value).collect()),
+        None => Data::Real(value.data.reals().iter().map(|value| -value).collect()),
     };
     Ok(value.with(data))
 }
 
 /// Computes `!x`. A missing value counts as false, so its opposite is true.
 pub(super) fn not(value: Value) -> Outcome<Value> {
-    let Data::Bool(bits) = &value.data else {
+    if !matches!(value.data, Data::Bool(_)) {
         return Err("! needs true or false: compare the number first".to_owned());
-    };
-    let bits = bits.iter().enumerate().map(|(index, bit)| !(*bit && value.has(index)));
-    let data = Data::Bool(bits.collect());
+    }
+    let data = Data::Bool(present(&value).iter().map(|bit| !bit).collect());
     Ok(Value { valid: None, ..value.with(data) })
 }

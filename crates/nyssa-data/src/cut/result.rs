@@ -27,10 +27,7 @@ pub(super) fn field(value: &Value, missing: bool) -> Field {
 
 /// Returns the array of `length` entries of this field.
 pub(super) fn array(value: Value, length: usize, field: &Field) -> Outcome<ArrayRef> {
-    let value = match value.constant {
-        true => value.take(&vec![Some(0); length]),
-        false => value,
-    };
+    let value = value.for_entries(length);
     let nulls = value.valid.as_ref().map(|valid| NullBuffer::from_iter(valid.iter().copied()));
     let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
     let mut items = Vec::new();

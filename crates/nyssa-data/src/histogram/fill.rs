@@ -9,6 +9,7 @@ use super::contents::Histogram;
 use super::prepared::{Group, Prepared, PreparedPlan, of};
 use super::statistics::Statistics;
 use super::values::Values;
+use crate::cut::Known;
 
 /// The bin of values that are missing.
 const MISSING: usize = usize::MAX;
@@ -27,12 +28,13 @@ pub(super) fn fill(
         }
         let mut values: Vec<Option<Values>> = Vec::new();
         values.resize_with(prepared.expressions.len(), || None);
+        let known = Known::default();
         for &number in &group.plans {
             let plan = &prepared.plans[number];
             for &at in plan.axes.iter().chain(&plan.weight) {
                 if values[at].is_none() {
                     let (text, expression) = &prepared.expressions[at];
-                    let array = expression.compute(&arrays, length)?;
+                    let array = expression.compute(&arrays, length, &known)?;
                     values[at] = Some(Values::of(&array).map_err(|error| of(text, error))?);
                 }
             }

@@ -9,7 +9,7 @@ use nyssa_root::error::{Error, Result};
 use super::axis::Axis;
 use super::contents::Histogram;
 use super::values::{check_weight, leaf_type};
-use crate::cut::{Cut, Formula};
+use crate::cut::{Cut, Formula, Known};
 use crate::dataset::{Dataset, fields};
 use crate::view::{Aliases, Computed, Query};
 
@@ -226,12 +226,17 @@ pub(super) fn of(text: &str, error: Error) -> Error {
 impl Expression {
     /// Computes the expression for `length` entries from the arrays of all columns. Columns that it does not need may
     /// have any array.
-    pub(super) fn compute(&self, arrays: &[ArrayRef], length: usize) -> Result<ArrayRef> {
+    pub(super) fn compute(
+        &self,
+        arrays: &[ArrayRef],
+        length: usize,
+        known: &Known,
+    ) -> Result<ArrayRef> {
         match self {
             Self::Column(column) => Ok(ArrayRef::clone(&arrays[*column])),
             Self::Formula { formula, field, columns } => {
                 let own: Vec<_> = columns.iter().map(|&at| ArrayRef::clone(&arrays[at])).collect();
-                formula.compute(&own, length, field)
+                formula.compute_with(&own, length, field, known)
             }
         }
     }

@@ -188,7 +188,7 @@ impl<F: Fn() -> Result<Aliases>> Words<'_, F> {
         }
         match formula {
             Ok(formula) if formula.is_name() => Ok(None),
-            Err(_) if !text.contains(SIGNS) && !self.is_alias(text) => Ok(None),
+            Err(_) if may_be_name(text) && !self.is_alias(text) => Ok(None),
             // The error names the unknown name.
             formula => {
                 let formula = formula?;
@@ -208,4 +208,11 @@ impl<F: Fn() -> Result<Aliases>> Words<'_, F> {
 }
 
 /// Characters of expressions that are in neither names nor patterns.
-const SIGNS: [char; 13] = ['<', '>', '=', '&', '|', '(', ')', '+', '%', '^', '~', ' ', '\n'];
+const SIGNS: [char; 16] =
+    ['<', '>', '=', '&', '|', '(', ')', '+', '%', '^', '~', ' ', '\n', '"', '\'', '`'];
+
+/// Returns whether a text that does not parse may be a name or a pattern. Brackets of patterns are closed.
+fn may_be_name(text: &str) -> bool {
+    let opened = text.matches('[').count();
+    !text.contains(SIGNS) && opened == text.matches(']').count() && glob(text).is_ok()
+}

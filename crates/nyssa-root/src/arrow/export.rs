@@ -1,10 +1,12 @@
-//! Converts arrays for Arrow consumers: strings to `LargeUtf8`, dates to `Timestamp`.
+//! Converts arrays for Arrow consumers: strings to `LargeUtf8`, dates to `Timestamp`, bytes to binaries.
 
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, FixedSizeListArray, LargeListArray, LargeStringArray, RecordBatch,
-    RecordBatchOptions, StructArray, UnionArray, cast::AsArray, types::UInt32Type,
+    Array, ArrayRef, FixedSizeBinaryArray, FixedSizeListArray, LargeBinaryArray, LargeListArray,
+    LargeStringArray, RecordBatch, RecordBatchOptions, StructArray, UnionArray,
+    cast::AsArray,
+    types::{UInt8Type, UInt32Type},
 };
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit, UnionFields};
 
@@ -20,12 +22,32 @@ pub fn is_string(field: &Field) -> bool {
         && field.metadata().get(STRING.0).is_some_and(is_text)
 }
 
+/// Returns whether a field is a list of `std::byte`, which other Arrow libraries have as a binary.
+fn is_bytes(field: &Field) -> bool {
+    let (DataType::LargeList(item) | DataType::FixedSizeList(item, _)) = field.data_type() else {
+        return false;
+    };
+    let name = field.metadata().get(STRING.0).map_or("", String::as_str);
+    let optional = name.strip_prefix("std::optional<").and_then(|name| name.strip_suffix('>'));
+    let name = optional.unwrap_or(name);
+    // The field of an array that is not optional has no type of its own.
+    let is_fixed = matches!(field.data_type(), DataType::FixedSizeList(..));
+    let of_bytes = item.metadata().get(STRING.0).is_some_and(|name| name == "std::byte");
+    item.data_type() == &DataType::UInt8
+        && match is_fixed {
+            true => of_bytes || name.starts_with("std::array<std::byte,"),
+            false => name == "std::vector<std::byte>",
+        }
+}
+
 /// Returns the field that [`export`] makes of `field`.
 pub fn export_field(field: &Field) -> Field {
     let date = Date::is_in(field);
     let data_type = match field.data_type() {
         _ if date => DataType::Timestamp(TimeUnit::Second, None),
         DataType::LargeBinary if is_string(field) => DataType::LargeUtf8,
+        DataType::LargeList(_) if is_bytes(field) => DataType::LargeBinary,
+        DataType::FixedSizeList(_, size) if is_bytes(field) => DataType::FixedSizeBinary(*size),
         DataType::LargeList(item) => DataType::LargeList(Arc::new(export_field(item))),
         DataType::FixedSizeList(item, size) => {
             DataType::FixedSizeList(Arc::new(export_field(item)), *size)
@@ -69,7 +91,7 @@ fn export_union_fields(members: &UnionFields) -> UnionFields {
 }
 
 /// Checks all strings in `array`, at any depth, and casts them to `LargeUtf8`. Dates are cast to
-/// `Timestamp(Second)`. All other buffers are shared, not copied.
+/// `Timestamp(Second)`, lists of bytes to binaries. All buffers but dates are shared, not copied.
 ///
 /// # Errors
 /// `InvalidArgument` with the field whose bytes are not UTF-8.
@@ -85,6 +107,8 @@ fn export_at(array: &ArrayRef, field: &Field, path: &str) -> Result<ArrayRef> {
             Ok(Arc::new(timestamps(packed)))
         }
         DataType::LargeBinary if is_string(field) => utf8(array).in_field(path),
+        DataType::LargeList(_) if is_bytes(field) => binary(array),
+        DataType::FixedSizeList(..) if is_bytes(field) => fixed_size_binary(array),
         DataType::LargeList(item) => list(array, item, path),
         DataType::FixedSizeList(item, _) => fixed_size_list(array, item, path),
         DataType::Struct(members) => record(array, members, path),
@@ -101,6 +125,22 @@ fn utf8(array: &ArrayRef) -> Result<ArrayRef> {
             .with_source(error)
     })?;
     Ok(Arc::new(strings))
+}
+
+fn binary(array: &ArrayRef) -> Result<ArrayRef> {
+    let list = array.as_list_opt::<i64>().ok_or_else(mismatch)?;
+    let (_, offsets, values, nulls) = list.clone().into_parts();
+    let bytes = values.as_primitive_opt::<UInt8Type>().ok_or_else(mismatch)?.values().inner();
+    let binary = LargeBinaryArray::try_new(offsets, bytes.clone(), nulls);
+    Ok(Arc::new(binary.map_err(arrow)?))
+}
+
+fn fixed_size_binary(array: &ArrayRef) -> Result<ArrayRef> {
+    let list = array.as_fixed_size_list_opt().ok_or_else(mismatch)?;
+    let (size, nulls) = (list.value_length(), list.nulls().cloned());
+    let values = list.values().as_primitive_opt::<UInt8Type>().ok_or_else(mismatch)?;
+    let binary = FixedSizeBinaryArray::try_new(size, values.values().inner().clone(), nulls);
+    Ok(Arc::new(binary.map_err(arrow)?))
 }
 
 fn list(array: &ArrayRef, item: &Field, path: &str) -> Result<ArrayRef> {
