@@ -136,6 +136,10 @@ impl PythonUpload {
         Ok(Self { name: output.getattr("name")?.extract()?, output: output.clone().unbind() })
     }
 
+    pub(crate) fn name(&self) -> &String {
+        &self.name
+    }
+
     /// Returns a sink for it. What is written is kept in a file on this machine until it is complete.
     ///
     /// # Errors

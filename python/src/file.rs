@@ -108,7 +108,8 @@ pub(crate) fn open_table(
             Given::Source(source) => source,
         };
         let Some(table) = nyssa_jobs::open::open_table(&source)? else { return Ok(None) };
-        nyssa_jobs::open::named_table(table, name.as_deref()).map(|it| Some(Dataset::new(it)))
+        let table = nyssa_jobs::open::named_table(table, name.as_deref())?;
+        Ok(Some(Dataset::new(Arc::clone(table.dataset()))))
     })
 }
 

@@ -4,15 +4,13 @@ use std::sync::Arc;
 
 use nyssa_data::view::evolve::{EvolutionOptions, Missing};
 use nyssa_data::view::{ChainOptions, ChainSchema};
-use nyssa_io::OpenOptions;
 use nyssa_jobs::compare::diff::{self as compare, DiffOptions};
 use nyssa_jobs::compare::{Selection, files};
-use nyssa_jobs::open::{Opened, find_dataset};
+use nyssa_jobs::open::Opened;
 use nyssa_jobs::tune::inspect as tune;
 use pyo3::prelude::*;
 
 use crate::dataset::Dataset;
-use crate::file::open_file;
 use crate::job::Job;
 use crate::report::json;
 
@@ -86,8 +84,7 @@ pub(crate) fn inspect_page(
     fields: Vec<String>,
 ) -> PyResult<String> {
     Job::new(None).abandonable().run(py, move |_| {
-        let file = open_file(&path, &OpenOptions::default())?;
-        let dataset = Opened::of_key(&file, &find_dataset(&file, Some(&object))?)?;
+        let dataset = Opened::open(&nyssa_io::open(&path)?, Some(&object))?;
         nyssa_cli::inspect_page(&tune::inspect(&dataset)?, &tune::PageMap::of(&dataset)?, &fields)
     })
 }
@@ -97,8 +94,6 @@ pub(crate) fn inspect_page(
 #[pyo3(signature = (path, object=None))]
 pub(crate) fn inspect(py: Python<'_>, path: String, object: Option<String>) -> PyResult<String> {
     Job::new(None).abandonable().run(py, move |_| {
-        let file = open_file(&path, &OpenOptions::default())?;
-        let key = find_dataset(&file, object.as_deref())?;
-        json(&tune::inspect(&Opened::of_key(&file, &key)?)?)
+        json(&tune::inspect(&Opened::open(&nyssa_io::open(&path)?, object.as_deref())?)?)
     })
 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::ArrayRef;
 use arrow_schema::{Field, FieldRef, Schema};
 use nyssa_jobs::filling::{Table, Tree};
+use nyssa_jobs::job::check_root_name;
 use nyssa_jobs::update::Update;
 use nyssa_rntuple::write::{Order, RNTupleWriteOptions, SharedFile};
 use nyssa_root::effort::Effort;
@@ -120,6 +121,7 @@ impl Writer {
             Err(_) => (String::new(), Some(PythonUpload::new(&path)?)),
         };
         Self::open(py, options, move |file_options| {
+            check_root_name(output.as_ref().map_or(&path, PythonUpload::name).as_ref())?;
             let sink = match output {
                 Some(output) => output.into_sink()?,
                 None => nyssa_io::create(&path, force)?,

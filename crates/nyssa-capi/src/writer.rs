@@ -7,6 +7,7 @@ use arrow_array::ffi::FFI_ArrowSchema;
 use nyssa_data::dataset::Format;
 use nyssa_jobs::convert::To;
 use nyssa_jobs::filling::{FillOptions, Table, Tree, TreeFillOptions};
+use nyssa_jobs::job::check_root_name;
 use nyssa_jobs::open::format_of;
 use nyssa_jobs::update::Update;
 use nyssa_rntuple::schema::SchemaBuilder;
@@ -229,6 +230,7 @@ pub unsafe extern "C" fn nyssa_create(
         let (url, options) =
             unsafe { (text(url, "the URL")?, text_or_none(options, "the options")?) };
         writer(options, context, |file, force| {
+            check_root_name(url.as_ref())?;
             let sink = nyssa_io::create(url, force)?;
             Ok((SharedFile::new(RootFileWriter::create(sink, file)?), None))
         })

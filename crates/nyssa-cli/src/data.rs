@@ -7,7 +7,7 @@ use std::sync::Arc;
 use nyssa_data::dataset::{Dataset, Filter, Format};
 use nyssa_data::view::ChainOptions;
 use nyssa_io::{Sink, Source};
-use nyssa_jobs::open::{self, Datasets, Opened, format_of};
+use nyssa_jobs::open::{self, AnyFile, Datasets, Opened, format_of};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 use nyssa_root::{Context, Error};
 
@@ -28,12 +28,16 @@ pub(crate) fn of_key(file: &RootFile, key: &KeyEntry) -> Result<Opened> {
 
 /// Opens the dataset that an argument names.
 pub(crate) fn open_dataset(argument: &str) -> Result<Opened> {
-    let (file, path) = open_file(argument)?;
-    let key = match path {
-        Some(path) => find(&file, path)?,
-        None => only(&file, None)?,
-    };
-    of_key(&file, &key)
+    match open_any(argument)? {
+        (AnyFile::Root(file), path) => {
+            let key = match path {
+                Some(path) => find(&file, path)?,
+                None => only(&file, None)?,
+            };
+            of_key(&file, &key)
+        }
+        (AnyFile::Table(table), path) => Ok(Opened::Table(open::named_table(table, path)?)),
+    }
 }
 
 /// Opens the datasets that arguments name as one, see [`files`].
@@ -91,7 +95,13 @@ pub(crate) fn names(dataset: &dyn Dataset) -> Vec<&str> {
     dataset.columns().iter().map(|item| item.name.as_str()).collect()
 }
 
-/// Opens the file of an argument. Returns it with the path in it, if there is one.
+/// Opens the file of an argument, of any format. Returns it with the path in it, if there is one.
+pub(crate) fn open_any(argument: &str) -> Result<(AnyFile, Option<&str>)> {
+    let (source, object) = open_source(argument)?;
+    Ok((AnyFile::open(&source)?, object))
+}
+
+/// Opens the ROOT file of an argument. Returns it with the path in it, if there is one.
 pub(crate) fn open_file(argument: &str) -> Result<(RootFile, Option<&str>)> {
     let (source, object) = open_source(argument)?;
     Ok((RootFile::open(source)?, object))

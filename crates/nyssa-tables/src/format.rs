@@ -44,6 +44,15 @@ pub(crate) fn format_of(first: &[u8]) -> Option<Format> {
     }
 }
 
+/// Returns the name of a format in messages, with its article.
+pub(crate) fn named(format: Format) -> &'static str {
+    match format {
+        Format::Parquet => "a Parquet",
+        Format::Arrow => "an Arrow IPC",
+        Format::RNTuple | Format::TTree => "a ROOT",
+    }
+}
+
 /// Returns the format of tables that the name of a file means: `.parquet`, or `.arrow`, `.feather`, `.ipc`, `.arrows`.
 /// The query of a URL does not count.
 pub fn format_of_name(location: &Path) -> Option<Format> {

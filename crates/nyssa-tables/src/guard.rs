@@ -10,6 +10,9 @@ use arrow_schema::ArrowError;
 use nyssa_root::error::{Error, Result};
 use parquet::errors::ParquetError;
 
+/// The largest factor by which bytes may grow when they are decompressed: zstd makes 128 KiB of 4 bytes.
+pub(crate) const LARGEST_RATIO: u64 = 1 << 16;
+
 thread_local! {
     /// Whether a panic of this thread is caught and reported as an error.
     static CAUGHT: Cell<bool> = const { Cell::new(false) };
@@ -49,7 +52,7 @@ pub(crate) fn of_parquet(error: ParquetError) -> Error {
     match error {
         ParquetError::External(source) => external(source),
         ParquetError::NYI(what) => Error::unsupported(format!("Parquet: {what}")),
-        other => Error::out_of_spec(format!("the Parquet file is damaged: {other}")),
+        other => of_text(&other.to_string()),
     }
 }
 
@@ -58,8 +61,23 @@ pub(crate) fn of_arrow(error: ArrowError) -> Error {
     match error {
         ArrowError::ExternalError(source) => external(source),
         ArrowError::NotYetImplemented(what) => Error::unsupported(what),
+        // The library has made a text of its error.
+        ArrowError::ParquetError(text) => of_text(&text),
         other => Error::out_of_spec(format!("the table is damaged: {other}")),
     }
+}
+
+/// Returns the error of reading a Parquet file for the text of the library.
+fn of_text(text: &str) -> Error {
+    if text.contains("CRC checksum mismatch") {
+        return Error::checksum("a page does not match its checksum");
+    }
+    if text.contains("Disabled feature at compile time: brotli") {
+        return Error::unsupported(
+            "it is compressed by brotli, which nyssa does not read: write the table with zstd",
+        );
+    }
+    Error::out_of_spec(format!("the Parquet file is damaged: {text}"))
 }
 
 /// Returns the error of the source or sink that the library has passed on.

@@ -8,6 +8,7 @@
 //! metadata          what tables keep of TTrees and RNTuples
 //! shown · written   the types of files -> the types of nyssa · the types of nyssa -> the types of files
 //! table · columns   an open table as a dataset · which columns it shows, and finds by name
+//! reader · layout   an open table that also checks itself · how its values are stored
 //! guard · format    errors and panics of the libraries · which format a file has
 //! ```
 //!
@@ -20,18 +21,22 @@ mod columns;
 mod format;
 mod guard;
 mod ipc;
+mod layout;
 mod metadata;
 mod open;
 mod output;
 mod parquet;
+mod reader;
 mod shown;
 mod table;
 mod writer;
 mod written;
 
 pub use format::{format_of_name, format_of_source};
+pub use layout::{Layout, Leaf, StoredPage};
 pub use open::open;
 pub use output::{TableOptions, TableReport};
+pub use reader::Reader;
 pub use shown::{fit, may_be_null, of_root, without_nulls};
 pub use writer::TableWriter;
 pub use written::{Column, written_field};

@@ -11,8 +11,10 @@ use nyssa_data::dataset::{Arrays, ColumnBytes, ColumnInfo, Dataset, Format, chec
 use nyssa_io::{OpenOptions, Source};
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::problem::DatasetCheck;
 
 use crate::columns::Columns;
+use crate::layout::Layout;
 use crate::metadata::About;
 
 /// What is known of a table when it is open.
@@ -68,6 +70,18 @@ pub(crate) trait Values: Send + Sync {
         entries: &Range<u64>,
         context: &Context,
     ) -> Result<Arrays>;
+
+    /// Says how the values are stored.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` for a damaged table; `Cancelled`; `Io`.
+    fn layout(&self, head: &Head, context: &Context) -> Result<Layout>;
+
+    /// Reads and decodes everything, and collects the problems.
+    ///
+    /// # Errors
+    /// Only `Io` and `Cancelled`.
+    fn check(&self, head: &Head, context: &Context) -> Result<DatasetCheck>;
 
     /// Returns the sizes of a column, if the format knows them.
     fn column_bytes(&self, _column: usize) -> Option<ColumnBytes> {

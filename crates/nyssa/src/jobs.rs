@@ -8,7 +8,7 @@ use nyssa_jobs::compare::diff::{DiffOptions, DiffReport};
 use nyssa_jobs::compare::digest::DigestReport;
 use nyssa_jobs::convert::{ConvertReport, Direction};
 use nyssa_jobs::merge::{MergeOptions, MergeReport};
-use nyssa_jobs::open::{Opened, find_dataset, split_path};
+use nyssa_jobs::open::{Opened, split_path};
 use nyssa_jobs::rewrite::{RewriteOptions, RewriteReport};
 use nyssa_jobs::skim::{SkimOptions, SkimReport, convert_table, has_table};
 use nyssa_jobs::tune::inspect::Inspection;
@@ -226,6 +226,6 @@ pub fn digest(
 /// `NotFound` with the nearest names; `InvalidArgument` if the object is no dataset, or if no object is named and the
 /// file has several datasets; `Unsupported`, `OutOfSpecification` and `Checksum` for what cannot be read; `Io`.
 pub fn inspect(path: &str) -> Result<Inspection> {
-    let (file, object) = root_file(path)?;
-    nyssa_jobs::tune::inspect::inspect(&Opened::of_key(&file, &find_dataset(&file, object)?)?)
+    let (file, object) = split_path(path);
+    nyssa_jobs::tune::inspect::inspect(&Opened::open(&nyssa_io::open(&*file)?, object)?)
 }

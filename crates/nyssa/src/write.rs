@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use arrow_schema::Schema;
+use nyssa_jobs::job::check_root_name;
 use nyssa_jobs::update::Update;
 use nyssa_rntuple::write::{ParallelWriter, RNTupleWriteOptions, SharedFile, TableWriter};
 use nyssa_root::fill::Order;
@@ -33,8 +34,10 @@ use nyssa_root::{Context, Result};
 /// ```
 ///
 /// # Errors
-/// `AlreadyExists` without `force`; `Unsupported` for the scheme of a URL; `Io`.
+/// `InvalidArgument` for the name of a Parquet or Arrow IPC file; `AlreadyExists` without `force`; `Unsupported` for the
+/// scheme of a URL; `Io`.
 pub fn create(path: impl AsRef<Path>, force: bool) -> Result<NewFile> {
+    check_root_name(path.as_ref())?;
     let sink = nyssa_io::create(path, force)?;
     Ok(NewFile(SharedFile::new(RootFileWriter::create(sink, FileOptions::default())?)))
 }

@@ -93,19 +93,19 @@ class Checksums:
 
 @dataclass(frozen=True)
 class VerifiedDataset:
-    """A TTree or RNTuple that was checked."""
+    """A dataset that was checked."""
 
     path: str
     """The path in the file. The path of an attribute set starts with the path of its RNTuple."""
     cycle: int
-    """The cycle of the key."""
+    """The cycle of the key. It is 0 for a table, which has none."""
     # Python does not allow the name `class`; see `VerifyReport.to_dict`.
     class_name: str
-    """The C++ class of the object."""
+    """The C++ class of the object, or the format of a table: ``"Parquet"`` or ``"Arrow"``."""
     entries: int
     """The number of entries."""
     parts: int
-    """The number of pages or baskets."""
+    """The number of pages, baskets or record batches."""
     decoded: int
     """The number of pages or baskets that were decoded into values."""
     checksummed: int
@@ -148,6 +148,11 @@ class VerifyReport(Report):
             value["class"] = value.pop("class_name")
         return values
 
+    @property
+    def _parts_word(self) -> str:
+        first = self.datasets[0].class_name if self.datasets else ""
+        return {"Parquet": "pages", "Arrow": "record batches"}.get(first, "pages and baskets")
+
     @classmethod
     def _of(cls, values: Mapping[str, Any]) -> VerifyReport:
         datasets = [{**value, "class_name": value["class"]} for value in values["datasets"]]
@@ -157,7 +162,7 @@ class VerifyReport(Report):
         numbers = [">entries", ">parts", ">decoded", ">checksums", ">size", ">unreadable"]
         rows = [
             (
-                f"{dataset.path};{dataset.cycle}",
+                _with_cycle(dataset),
                 dataset.class_name,
                 *map(count, (dataset.entries, dataset.parts, dataset.decoded, dataset.checksummed)),
                 size(dataset.bytes),
@@ -173,7 +178,7 @@ class VerifyReport(Report):
         undecoded = [
             *self.objects.undecoded,
             *(
-                f"{dataset.path};{dataset.cycle}: {why}"
+                f"{_with_cycle(dataset)}: {why}"
                 for dataset in self.datasets
                 for why in dataset.unreadable
             ),
@@ -181,6 +186,8 @@ class VerifyReport(Report):
         yield from (f"not decoded: {item}" for item in undecoded)
         yield from (f"note: {note}" for note in self.notes)
         keys = counted(self.keys, "key")
+        if self.datasets and not self.keys:
+            keys = f"{count(self.datasets[0].parts)} {self._parts_word}"
         if self.problems:
             yield f"damaged: {counted(len(self.problems), 'problem')} in {keys} of {self.file}"
         elif self.unchecked or undecoded:
@@ -189,7 +196,7 @@ class VerifyReport(Report):
             absent, parts = self.checksums.absent, self.checksums.absent + self.checksums.present
             yield f"no problem found: {keys} checked"
             yield (
-                f"note: {count(absent)} of {count(parts)} pages and baskets have no checksum, "
+                f"note: {count(absent)} of {count(parts)} {self._parts_word} have no checksum, "
                 f"so damage to their values may stay unseen"
             )
         else:
@@ -383,3 +390,7 @@ class DigestComparison(TypedDict):
     missing: list[str]
     extra: list[str]
     undigested: list[Undigested]
+
+
+def _with_cycle(dataset: VerifiedDataset) -> str:
+    return f"{dataset.path};{dataset.cycle}" if dataset.cycle else dataset.path

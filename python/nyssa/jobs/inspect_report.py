@@ -14,6 +14,14 @@ from nyssa.show.table import Table, count, counted, ratio, share, size
 
 __all__ = ["ClusterPart", "ColumnPart", "Distribution", "InspectReport", "Part"]
 
+# What the parts of a format are called: a column, a stored part, and what is counted in it.
+WORDS = {
+    "RNTuple": ("field", "pages", "elements"),
+    "TTree": ("branch", "baskets", "entries"),
+    "Parquet": ("column", "pages", "values"),
+    "Arrow": ("column", "batches", "entries"),
+}
+
 
 @dataclass(frozen=True)
 class Part:
@@ -91,7 +99,7 @@ class InspectReport(Report):
     name: str
     """The path of the dataset in the file."""
     format: str
-    """The format: ``"TTree"`` or ``"RNTuple"``."""
+    """The format: ``"TTree"``, ``"RNTuple"``, ``"Parquet"`` or ``"Arrow"``."""
     entries: int
     """The number of entries."""
     file_bytes: int
@@ -162,10 +170,9 @@ class InspectReport(Report):
             f"{self.format} {self.name}, {counted(self.entries, 'entry')}, "
             f"{size(stored)} on storage, {size(before)} uncompressed, ratio {ratio(before, stored)}"
         )
-        ntuple = self.format == "RNTuple"
-        name = "field" if ntuple else "branch"
+        name, *counts = WORDS[self.format]
         numbers = [
-            *([">pages", ">elements"] if ntuple else [">baskets", ">entries"]),
+            *(f">{word}" for word in counts),
             *(">stored", ">share", ">uncompressed", ">ratio"),
         ]
         largest = sorted(self.fields, key=lambda part: -part.stored_bytes)

@@ -31,6 +31,8 @@ class FileKeywords(job.ClusterKeywords, total=False):
     entry_start: int | None
     entry_stop: int | None
     skip_unsupported: bool
+    skip_unreadable: bool
+    friends: bool
     basket_size: Size | None
     auto_flush: AutoFlush | None
     branch_options: BranchOptions | None
@@ -97,6 +99,11 @@ def skim(
     skip_unsupported
         Leave out columns that cannot be read, or that the format cannot hold, instead of failing.
         The report lists them.
+    skip_unreadable
+        Leave out columns with damaged data instead of failing. The report lists them.
+    friends
+        Also take the columns of the friends of a TTree, or of an RNTuple that was one, as
+        ``friend.branch``.
     basket_size, auto_flush, branch_options
         For a TTree that is written: as in `WritableFile.mktree`.
     threads

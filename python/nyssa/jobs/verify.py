@@ -18,6 +18,7 @@ from nyssa.read.dataset import Dataset
 from nyssa.read.file import open as open_file
 from nyssa.read.file import open_dataset, split
 from nyssa.read.rntuple import RNTuple
+from nyssa.read.tables import TableFile
 from nyssa.read.ttree import TTree
 
 __all__ = ["diff", "inspect", "verify"]
@@ -33,7 +34,8 @@ def verify(
     """Check every checksum and every rule of a file.
 
     Every page of every RNTuple, every basket of every TTree and every other object is read and
-    decoded. The report lists all problems with their places. Damage does not raise an exception.
+    decoded; so is every page of a Parquet file, and every record batch of an Arrow IPC file. The
+    report lists all problems with their places. Damage does not raise an exception.
 
     >>> report = nyssa.verify("events.root")
     >>> report.problems
@@ -72,7 +74,7 @@ def diff(
     threads: int | None = None,
     progress: job.Progress | bool = False,
 ) -> DiffReport | FileDiffReport:
-    """Compare two datasets, TTrees or RNTuples, or two whole files, value by value.
+    """Compare two datasets, TTrees, RNTuples or tables, or two whole files, value by value.
 
     Columns are matched by name; the columns of a converted file are matched with the branches that
     they were made from. Floats are compared bit by bit. Several files are compared as one dataset
@@ -183,11 +185,11 @@ def _name(files: Files, dataset: Dataset) -> str:
 
 
 @checked
-def inspect(source: str | os.PathLike[str] | TTree | RNTuple) -> InspectReport:
-    """Return how many bytes the parts of a TTree or RNTuple have, stored and before compression.
+def inspect(source: str | os.PathLike[str] | TTree | RNTuple | TableFile) -> InspectReport:
+    """Return how many bytes the parts of a dataset have, stored and before compression.
 
-    The sums are given by field or branch, by encoding, and by compression. Only the first bytes of
-    each page or basket are read, and nothing is decompressed.
+    The sums are given by field, branch or column, by encoding, and by compression. Only the first
+    bytes of each page or basket are read, and nothing is decompressed.
 
     >>> report = nyssa.inspect("events.root:Events")
     >>> report.format, report.entries
@@ -206,7 +208,7 @@ def inspect(source: str | os.PathLike[str] | TTree | RNTuple) -> InspectReport:
         (a `ValueError`) if the file has several datasets and none is named.
     """
     if isinstance(source, Dataset):
-        if not isinstance(source, (TTree, RNTuple)):
+        if not isinstance(source, (TTree, RNTuple, TableFile)):
             raise ArgumentError(f"inspect takes a dataset of one file, not {source!r}")
         where: tuple[str, str | None] = source._core.location, source._core.name
     else:

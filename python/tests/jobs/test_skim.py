@@ -189,3 +189,82 @@ def test_a_cut_flow_is_a_histogram(files: list[Path], tmp_path: Path) -> None:
     assert list(filled.axes[0]) == ["all entries", "jets", "energy"]
     assert filled.values().tolist() == [row.entries for row in flow]
     assert "<table>" in flow._repr_html_()
+
+
+def test_the_stored_bytes_of_all_inputs_are_counted(files: list[Path], tmp_path: Path) -> None:
+    names = ["met", "run"]
+    report = nyssa.skim([f"{path}:Events" for path in files], tmp_path / "out.root", names)
+    stored = 0
+    for path in files:
+        with uproot.open(path) as file:
+            stored += sum(file["Events"][name].compressed_bytes for name in names)
+    assert report["input_bytes"] == stored
+    some = nyssa.skim(f"{files[0].parent}/part*.root", tmp_path / "some.root", names, entry_stop=9)
+    with uproot.open(files[0]) as file:
+        first = sum(file["Events"][name].compressed_bytes for name in names)
+    assert (some["input_bytes"], some["inputs"]) == (first, [str(files[0])])
+
+
+@pytest.mark.parametrize("form", ["ttree", "rntuple", "parquet"])
+def test_columns_with_damaged_data_are_left_out(
+    files: list[Path], tmp_path: Path, capfd: pytest.CaptureFixture[str], form: str
+) -> None:
+    from nyssa._core import run_cli
+
+    bad = tmp_path / "bad.root"
+    with uproot.open(files[1]) as file:
+        basket = int(file["Events"]["met"].member("fBasketSeek")[0])
+    data = bytearray(files[1].read_bytes())
+    data[basket + 200 : basket + 210] = b"\xff" * 10
+    bad.write_bytes(data)
+    inputs = [f"{path}:Events" for path in (files[0], bad, files[2])]
+    out = tmp_path / ("out.parquet" if form == "parquet" else "out.root")
+    with pytest.raises((nyssa.FormatError, nyssa.ChecksumError)):
+        nyssa.skim(inputs, out, format=form)
+    assert not out.exists()
+    report = nyssa.skim(inputs, out, format=form, skip_unreadable=True, verify=True)
+    [left_out] = report["skipped"]
+    assert (left_out["name"], left_out["unreadable"]) == ("met", True)
+    assert "bad.root" in left_out["reason"]
+    assert "left out met" in str(report)
+    events = together(files)
+    got = read(out, form)
+    assert set(got.fields) == {"nJet", "Jet_pt", "Jet_eta", "run"}
+    assert ak.to_list(got.Jet_pt) == ak.to_list(events.Jet_pt)
+    words = ["nyssa", "skim", *inputs, "-o", str(out), "--force", "--skip-unreadable", "--json"]
+    assert run_cli([*words, "--format", form]) == 1
+    assert json.loads(capfd.readouterr().out)["skipped"] == [left_out]
+    # What a cut needs cannot be left out.
+    with pytest.raises((nyssa.FormatError, nyssa.ChecksumError)):
+        nyssa.skim(inputs, out, cut="met > 3", format=form, skip_unreadable=True, force=True)
+
+
+def test_friends_bring_their_columns(files: list[Path], tmp_path: Path) -> None:
+    root = pytest.importorskip("ROOT", reason="no ROOT")
+    paths, weights = [], []
+    for number, source in enumerate(files[:2]):
+        path, other = tmp_path / f"tree{number}.root", tmp_path / f"friend{number}.root"
+        path.write_bytes(source.read_bytes())
+        weight = np.arange(500, dtype="f8") + 1000 * number
+        with uproot.recreate(other) as file:
+            file.mktree("weights", {"w": "float64"}).extend({"w": weight})
+        file = root.TFile.Open(str(path), "UPDATE")
+        tree = file.Get("Events")
+        tree.AddFriend("weights", str(other))
+        tree.Write("", root.TObject.kOverwrite)
+        file.Close()
+        paths.append(f"{path}:Events")
+        weights.append(weight)
+    all_weights = np.concatenate(weights)
+    keep = all_weights % 3 == 0
+    runs = ak.to_numpy(together(files[:2]).run)[keep]
+    names, cut = ["run", "weights.w", "twice"], "weights.w % 3 == 0"
+    define = {"twice": "2 * weights.w"}
+    for out in (tmp_path / "out.parquet", tmp_path / "out.root"):
+        nyssa.skim(paths, out, names, cut, define=define, friends=True, verify=True)
+        got = read(out, "parquet" if out.suffix == ".parquet" else "ttree")
+        assert ak.to_list(got["run"]) == runs.tolist()
+        assert ak.to_list(got["weights.w"]) == all_weights[keep].tolist()
+        assert ak.to_list(got["twice"]) == (2 * all_weights[keep]).tolist()
+    with pytest.raises(nyssa.NotFoundError, match="weights.w"):
+        nyssa.skim(paths, tmp_path / "other.root", names, define=define)

@@ -1,11 +1,12 @@
 //! `nyssa ls`: lists the objects of a file.
 
 use clap::Args;
-use nyssa_jobs::tune::listing::{ListedKey, Listing, list};
+use nyssa_jobs::open::{AnyFile, named_table};
+use nyssa_jobs::tune::listing::{ListedKey, Listing, list, list_table, with_cycle};
 
 use super::each::each;
 use crate::app::App;
-use crate::data::{find, open_file};
+use crate::data::{find, open_any};
 use crate::exit_code::FINE;
 use crate::failure::Result;
 use crate::output::{Columns, printable};
@@ -13,7 +14,8 @@ use crate::units::{count, size};
 
 /// List the objects of a file
 ///
-/// Lists all keys of all directories. The size of a TTree or RNTuple is the stored size of all its data.
+/// Lists all keys of all directories. The size of a TTree or RNTuple is the stored size of all its data. A Parquet or Arrow
+/// IPC file has one table.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa ls run3.root\n  nyssa ls run3.root:dir -l")]
 pub(crate) struct Ls {
@@ -30,7 +32,10 @@ pub(crate) fn run(args: &Ls, app: &mut App<'_>) -> Result<u8> {
 }
 
 fn list_file(file: &str, app: &mut App<'_>) -> Result<(Listing, u8)> {
-    let (file, path) = open_file(file)?;
+    let (file, path) = match open_any(file)? {
+        (AnyFile::Root(file), path) => (file, path),
+        (AnyFile::Table(table), path) => return Ok((list_table(&named_table(table, path)?), FINE)),
+    };
     if let Some(why) = file.not_closed() {
         app.message(&format!("warning: {why}"));
     }
@@ -69,7 +74,7 @@ fn entries(row: &ListedKey) -> String {
 fn short(rows: Vec<ListedKey>, app: &mut App<'_>) -> Result<()> {
     let mut table = Columns::new(&["name", "class", ">entries", ">size", "title"]);
     for row in rows {
-        let name = format!("{};{}", row.path, row.cycle);
+        let name = with_cycle(&row.path, row.cycle);
         let entries = entries(&row);
         table.row([name, row.class, entries, size(row.bytes), row.title]);
     }
@@ -80,7 +85,7 @@ fn long(rows: Vec<ListedKey>, app: &mut App<'_>) -> Result<()> {
     let header = ["name", "class", ">entries", ">bytes", ">object", ">position", "date", "title"];
     let mut table = Columns::new(&header);
     for row in rows {
-        let name = format!("{};{}", row.path, row.cycle);
+        let name = with_cycle(&row.path, row.cycle);
         let entries = entries(&row);
         let (bytes, object) = (count(row.bytes), count(row.object_bytes.into()));
         let position = row.position.to_string();

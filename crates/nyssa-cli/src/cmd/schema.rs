@@ -2,7 +2,9 @@
 
 use clap::Args;
 use nyssa_data::dataset::Filter;
-use nyssa_jobs::tune::schema::{Alias, Branches, ColumnEntry, Content, Fields, Friend, describe};
+use nyssa_jobs::tune::schema::{
+    Alias, Branches, ColumnEntry, Content, Fields, Friend, TableColumns, describe,
+};
 
 use super::each::each;
 use crate::app::App;
@@ -10,13 +12,14 @@ use crate::data::{check_filter, open_dataset};
 use crate::exit_code::FINE;
 use crate::failure::Result;
 use crate::output::{Columns, brief, printable};
-use crate::units::count;
+use crate::units::{count, size};
 
 /// Show fields or branches with their types
 ///
 /// For an RNTuple, shows the tree of fields with their C++ types, their columns (type and bits on storage), and
 /// the sources of projected fields. For a TTree, shows the branches with their types, counters and numbers of
-/// baskets. If nyssa cannot read a field or branch, the reason is shown.
+/// baskets. For a Parquet or Arrow IPC file, shows the columns with their types, and whether values may be missing. If
+/// nyssa cannot read a field, branch or column, the reason is shown.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa schema run3.root:Events --filter 'Jet_*'")]
 pub(crate) struct Schema {
@@ -42,7 +45,26 @@ pub(crate) fn run(args: &Schema, app: &mut App<'_>) -> Result<u8> {
     each(&args.data, app, look, |report, app| match report.content {
         Content::Branches(content) => print_branches(content, args.verbose, app),
         Content::Fields(content) => print_fields(content, args.verbose, app),
+        Content::Columns(content) => print_columns(content, args.verbose, app),
     })
+}
+
+/// Prints the columns of a table.
+fn print_columns(content: TableColumns, verbose: bool, app: &mut App<'_>) -> Result<()> {
+    let mut header = vec!["column", "type", ">stored", "remarks"];
+    header.extend(verbose.then_some("description"));
+    let mut table = Columns::new(&header);
+    for row in content.columns {
+        let stored = row.stored_bytes.map(size).unwrap_or_default();
+        let missing = row.unreadable.is_none() && row.nullable;
+        let remarks = remarks(missing.then(|| "may be missing".to_owned()), row.unreadable);
+        if verbose {
+            table.row([row.name, row.type_name, stored, remarks, row.description]);
+        } else {
+            table.row([row.name, brief(row.type_name), stored, remarks]);
+        }
+    }
+    table.print(app)
 }
 
 /// Prints the fields and attribute sets of an RNTuple.

@@ -8,7 +8,7 @@ use nyssa_jobs::skim::{self, SkimOptions, SkimReport};
 use crate::app::App;
 use crate::cmd::job_report;
 use crate::data::check_output;
-use crate::exit_code::FINE;
+use crate::exit_code::{FINE, PROBLEM};
 use crate::failure::{Failure, Result};
 use crate::output::{Columns, printable};
 use crate::units::{count, counted, size};
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Skim, app: &mut App<'_>) -> Result<u8> {
     } else if !app.quiet {
         print(&report, app)?;
     }
-    Ok(FINE)
+    Ok(if report.skipped.iter().any(|item| item.unreadable) { PROBLEM } else { FINE })
 }
 
 fn print(report: &SkimReport, app: &mut App<'_>) -> Result<()> {

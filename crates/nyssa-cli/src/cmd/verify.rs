@@ -1,6 +1,7 @@
 //! `nyssa verify`: checks everything in a file.
 
 use clap::Args;
+use nyssa_jobs::tune::listing::with_cycle;
 use nyssa_jobs::verify::{Checksums, DatasetReport, VerifyReport, verify};
 use nyssa_root::{Kind, Problem};
 
@@ -17,7 +18,8 @@ use crate::units::{count, counted, size};
 /// Reads and decodes every page of every RNTuple, every basket of every TTree, and every other object,
 /// including the members of streamed objects. Lists all problems with their places, and counts the pages and
 /// baskets without a checksum, such as baskets that ROOT compresses with zstd: a changed value in them may
-/// remain unseen (`nyssa digest` can compare values with earlier ones). Notes name the keys that lie in a local file and
+/// remain unseen (`nyssa digest` can compare values with earlier ones). Of a Parquet or Arrow IPC file, reads and decodes
+/// every page or record batch; Arrow IPC has no checksums, and not every Parquet file has them. Notes name the keys that lie in a local file and
 /// that no directory lists, such as those that a deleted directory leaves. The exit code is 1 if there are
 /// problems, and 4 if something could not be checked or decoded.
 #[derive(Args, Debug)]
@@ -84,7 +86,7 @@ fn print(report: &VerifyReport, app: &mut App<'_>) -> Result<()> {
         let mut table = Columns::new(&header);
         for DatasetReport { path, cycle, class, check } in &report.datasets {
             table.row([
-                format!("{path};{cycle}"),
+                with_cycle(path, *cycle),
                 class.clone(),
                 count(check.entries),
                 count(check.parts),
@@ -113,7 +115,7 @@ fn print(report: &VerifyReport, app: &mut App<'_>) -> Result<()> {
     for note in &report.notes {
         writeln!(app.out, "note: {}", printable(note))?;
     }
-    let keys = counted(report.keys as u64, "key");
+    let keys = checked(report);
     let problems = report.problems.len() as u64;
     match (problems, report.is_complete()) {
         (0, true) => sound(report, &keys, app),
@@ -125,18 +127,28 @@ fn print(report: &VerifyReport, app: &mut App<'_>) -> Result<()> {
     }
 }
 
+/// Returns how much was checked: the keys of a ROOT file, or the parts of a table.
+fn checked(report: &VerifyReport) -> String {
+    match report.datasets.first() {
+        Some(table) if report.keys == 0 => {
+            format!("{} {}", count(table.check.parts), report.parts())
+        }
+        _ => counted(report.keys as u64, "key"),
+    }
+}
+
 /// Prints how much was checked in a file without problems, and what the check cannot find.
 fn sound(report: &VerifyReport, keys: &str, app: &mut App<'_>) -> Result<()> {
     let Checksums { present, absent } = report.checksums;
     if absent == 0 {
         return Ok(writeln!(app.out, "sound: {keys} checked")?);
     }
-    let (parts, absent) = (count(present + absent), count(absent));
+    let (all, absent, parts) = (count(present + absent), count(absent), report.parts());
     writeln!(app.out, "no problem found: {keys} checked")?;
     writeln!(
         app.out,
-        "note: {absent} of {parts} pages and baskets have no checksum, so damage to their values \
-         may stay unseen"
+        "note: {absent} of {all} {parts} have no checksum, so damage to their values may stay \
+         unseen"
     )?;
     Ok(())
 }

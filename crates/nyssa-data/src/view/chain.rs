@@ -235,6 +235,18 @@ impl Chain {
         self.parts.iter().map(|part| (part.file.as_str(), part.entries.clone()))
     }
 
+    /// Returns the stored bytes of columns in file number `index` of [`Chain::files`], as far as its format knows them.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be opened, or if its metadata are damaged.
+    pub fn stored_bytes(&self, index: usize, columns: &[String]) -> Result<u64> {
+        let file = self.open(index)?;
+        columns.iter().try_fold(0u64, |sum, name| {
+            let bytes = file.column_bytes(name)?.map_or(0, |bytes| bytes.compressed);
+            Ok(sum.saturating_add(bytes))
+        })
+    }
+
     /// Returns the numbers of the files that hold these entries of the chain, each with the entries in the
     /// file.
     fn within(&self, entries: &Range<u64>) -> impl Iterator<Item = (usize, u64, u64)> {

@@ -14,7 +14,7 @@ use nyssa_root::guard::to_usize;
 use rayon::prelude::*;
 
 use super::evolve::{Aliases, Conversion, EvolutionOptions, Missing, default_array, evolve};
-use crate::dataset::{AnyDataset, Arrays, ColumnInfo, Dataset, LeftOut};
+use crate::dataset::{AnyDataset, Arrays, ColumnBytes, ColumnInfo, Dataset, LeftOut};
 
 /// The origins of the columns of a target schema in one file. Files with the same schema share one mapping.
 #[derive(Debug)]
@@ -237,6 +237,13 @@ impl Dataset for WithSchema {
 
     fn columns(&self) -> &[ColumnInfo] {
         &self.items
+    }
+
+    fn column_bytes(&self, column: &str) -> Result<Option<ColumnBytes>> {
+        match self.origin(column) {
+            Ok(Origin::Column { name, .. }) => self.inner.column_bytes(name),
+            _ => Ok(None),
+        }
     }
 
     fn read(&self, names: &[&str], entries: Range<u64>, context: &Context) -> Result<Arrays> {

@@ -7,10 +7,11 @@ use nyssa_data::view::ChainOptions;
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
+use nyssa_tables::Reader;
 use serde::Serialize;
 
 use super::diff::{DiffOptions, DiffReport, diff};
-use crate::open::{self, Datasets, Opened, join, split_path};
+use crate::open::{self, AnyFile, Datasets, Opened, join, split_path};
 
 /// The differences between whole files, called a and b.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -43,7 +44,7 @@ pub struct DatasetDiff {
 pub struct FileDataset {
     /// The path in the files.
     pub path: String,
-    /// Whether it is a TTree or an RNTuple in the first file.
+    /// The format in the first file.
     pub format: Format,
     /// The files that have it, as `FILE:PATH`.
     pub files: Vec<String>,
@@ -66,7 +67,13 @@ fn datasets(files: &[String]) -> Result<Vec<FileDataset>> {
         return Ok(all);
     }
     for argument in files {
-        let file = whole(argument)?;
+        let file = match whole(argument)? {
+            AnyFile::Root(file) => file,
+            AnyFile::Table(table) => {
+                add_table(&mut all, &table, argument);
+                continue;
+            }
+        };
         for key in open::datasets(&file)? {
             let part = join(&split_path(argument).0, Some(&key.path));
             match all.iter_mut().find(|item| item.path == key.path) {
@@ -81,8 +88,21 @@ fn datasets(files: &[String]) -> Result<Vec<FileDataset>> {
     Ok(all)
 }
 
-fn whole(argument: &str) -> Result<RootFile> {
-    RootFile::open(nyssa_io::open(&*split_path(argument).0)?)
+/// Adds the table of a file. Tables are one dataset together, since most are called like their file.
+fn add_table(all: &mut Vec<FileDataset>, table: &Reader, file: &str) {
+    let (path, format) = (table.dataset().name(), table.dataset().format());
+    let is_table = |item: &FileDataset| matches!(item.format, Format::Parquet | Format::Arrow);
+    match all.iter_mut().find(|item| item.path == path || is_table(item)) {
+        Some(known) => known.files.push(file.to_owned()),
+        None => {
+            let (path, files) = (path.to_owned(), vec![file.to_owned()]);
+            all.push(FileDataset { path, format, files });
+        }
+    }
+}
+
+fn whole(argument: &str) -> Result<AnyFile> {
+    AnyFile::open(&nyssa_io::open(&*split_path(argument).0)?)
 }
 
 impl FileDataset {
@@ -93,9 +113,11 @@ impl FileDataset {
     pub fn open(&self, options: &ChainOptions, context: &Context) -> Result<Datasets> {
         let first = self.files.first();
         let first = first.ok_or_else(|| Error::not_found("no files are named"))?;
-        let file = whole(first)?;
-        let key = file.find(&self.path)?;
-        Datasets::new(Opened::of_key(&file, &key)?, &self.files, options, context)
+        let first = match whole(first)? {
+            AnyFile::Root(file) => Opened::of_key(&file, &file.find(&self.path)?)?,
+            AnyFile::Table(table) => Opened::Table(table),
+        };
+        Datasets::new(first, &self.files, options, context)
     }
 
     fn named(&self) -> String {
@@ -165,7 +187,7 @@ fn has_columns(a: &dyn Dataset, b: &dyn Dataset) -> bool {
 impl FileDiffReport {
     /// Compares the objects that are neither datasets nor directories: their classes, and their stored bytes before
     /// compression.
-    fn add_objects(&mut self, a: &RootFile, b: &RootFile) -> Result<()> {
+    fn add_objects(&mut self, a: &AnyFile, b: &AnyFile) -> Result<()> {
         let (in_a, in_b) = (other_objects(a)?, other_objects(b)?);
         let named = |key: &KeyEntry| format!("{} ({})", key.path, key.class);
         let only = |mine: &Objects, other: &Objects| {
@@ -174,6 +196,7 @@ impl FileDiffReport {
         };
         self.only_in_a.extend(only(&in_a, &in_b));
         self.only_in_b.extend(only(&in_b, &in_a));
+        let (AnyFile::Root(a), AnyFile::Root(b)) = (a, b) else { return Ok(()) };
         for (path, left) in &in_a {
             let Some(right) = in_b.get(path) else { continue };
             self.compared_objects += 1;
@@ -194,8 +217,10 @@ impl FileDiffReport {
 /// The newest cycle of each object, by its path.
 type Objects = BTreeMap<String, KeyEntry>;
 
-fn other_objects(file: &RootFile) -> Result<Objects> {
+/// Returns the objects of a file that are neither datasets nor directories. A table has none.
+fn other_objects(file: &AnyFile) -> Result<Objects> {
     let mut newest = Objects::new();
+    let AnyFile::Root(file) = file else { return Ok(newest) };
     let (keys, _) = file.list_all()?;
     for key in keys.into_iter().filter(|key| !key.is_directory() && open::format_of(key).is_none())
     {

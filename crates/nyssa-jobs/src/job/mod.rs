@@ -34,6 +34,7 @@ pub mod words;
 pub use entry_range::EntryRange;
 pub use identity::{MadeOf, identity};
 pub use options::{DEFAULT_MEMORY, OutputOptions};
+pub use output::check_root_name;
 pub use report::{ProcessUsage, Reencoded, Written};
 pub use storage::StorageOptions;
 pub use trees::BasketOptions;

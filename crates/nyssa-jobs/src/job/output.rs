@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use nyssa_data::dataset::Format;
 use nyssa_io::Staging;
 use nyssa_rntuple::write::SharedFile;
 use nyssa_root::compression::Compression;
 use nyssa_root::error::{Error, Result};
 use nyssa_root::rootfile::RootFile;
 use nyssa_root::rootfile::writer::{FileOptions, RootFileWriter};
+use nyssa_tables::format_of_name;
 
 /// The time in reproducible files: the first second of 1995, where ROOT's own time begins.
 const REPRODUCIBLE_TIME: u64 = 788_918_400;
@@ -40,10 +42,11 @@ impl Output {
     /// Creates the file `path`. The file has no name before [`Output::publish`].
     ///
     /// # Errors
-    /// `InvalidArgument` if it is one of the files at the locations `inputs`; `AlreadyExists` if it exists and may not be
-    /// replaced.
+    /// `InvalidArgument` for the name of a table, and if it is one of the files at the locations `inputs`; `AlreadyExists`
+    /// if it exists and may not be replaced.
     pub(crate) fn create(inputs: &[&Path], path: &Path, settings: Settings) -> Result<Self> {
         let name = nyssa_io::shown(path);
+        check_root_name(path)?;
         check_other(inputs, path)?;
         let (sink, staging) = nyssa_io::stage(path, settings.force)?;
         let Settings { compression, reproducible, identity, title, .. } = settings;
@@ -58,12 +61,22 @@ impl Output {
         Ok(Self { file, name, staging })
     }
 
-    /// Checks that the file `path` can be created. Jobs call this before long work.
+    /// Checks that the ROOT file `path` can be created. Jobs call this before long work.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for the name of a table, and if it is one of the files at the locations `inputs`; `AlreadyExists`
+    /// if it exists and may not be replaced.
+    pub(crate) fn check(inputs: &[&Path], path: &Path, force: bool) -> Result<()> {
+        check_root_name(path)?;
+        Self::check_any(inputs, path, force)
+    }
+
+    /// Checks that the file `path`, of any format, can be created.
     ///
     /// # Errors
     /// `InvalidArgument` if it is one of the files at the locations `inputs`; `AlreadyExists` if it exists and may
     /// not be replaced.
-    pub(crate) fn check(inputs: &[&Path], path: &Path, force: bool) -> Result<()> {
+    pub(crate) fn check_any(inputs: &[&Path], path: &Path, force: bool) -> Result<()> {
         check_other(inputs, path)?;
         nyssa_io::create(path, force).map(drop).map_err(Error::from)
     }
@@ -96,6 +109,23 @@ impl Output {
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
+}
+
+/// Refuses a ROOT file with the name of a Parquet or Arrow IPC file.
+///
+/// # Errors
+/// `InvalidArgument` with the names that a ROOT file and a table may have.
+pub fn check_root_name(path: &Path) -> Result<()> {
+    let Some(format) = format_of_name(path) else { return Ok(()) };
+    let format = match format {
+        Format::Parquet => "a Parquet file",
+        _ => "an Arrow IPC file",
+    };
+    let message = format!(
+        "this writes a ROOT file, and the name is the name of {format}: choose a name that ends in .root; `convert` and \
+         `skim` write tables"
+    );
+    Err(Error::invalid_argument(message).at(|place| place.file = Some(nyssa_io::shown(path))))
 }
 
 /// Refuses an output that is one of the inputs.

@@ -1,5 +1,6 @@
 //! Opens the dataset at a path. Only this module knows all formats.
 
+mod any_file;
 mod datasets;
 mod files;
 mod friends;
@@ -12,11 +13,12 @@ use std::sync::Arc;
 
 use nyssa_data::dataset::{AnyDataset, Format};
 use nyssa_data::view::Link;
-use nyssa_io::{OpenOptions, Source};
+use nyssa_io::OpenOptions;
 use nyssa_rntuple::read;
-use nyssa_root::error::{Error, Kind, Result, ResultExt};
+use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 
+pub use any_file::{AnyFile, named_table, open_table, table_format};
 pub use datasets::Datasets;
 pub use files::{files, files_of, matching_files};
 pub use friends::open_with_friends;
@@ -67,6 +69,7 @@ pub fn open_dataset_with(
     Ok(match Opened::new(file, &key, &path, options)? {
         Opened::Tree(reader) => Arc::new(*reader),
         Opened::NTuple(reader) => Arc::new(*reader),
+        Opened::Table(table) => Arc::clone(table.dataset()),
     })
 }
 
@@ -86,38 +89,9 @@ pub fn open_path(path: &str) -> Result<AnyDataset> {
 /// several datasets; an error if the file is damaged or cannot be read.
 pub fn open_path_with(path: &str, options: &OpenOptions) -> Result<AnyDataset> {
     let (file, object) = split_path(path);
-    let source = nyssa_io::open_with(&*file, options)?;
-    match RootFile::open(Arc::clone(&source)) {
-        Ok(file) => open_dataset(&file, object),
-        // Only a file that is no ROOT file is looked at twice.
-        Err(error) if error.kind() == Kind::OutOfSpecification => match open_table(&source)? {
-            Some(table) => named_table(table, object),
-            None => Err(error),
-        },
-        Err(error) => Err(error),
-    }
-}
-
-/// Opens the table in a source: a Parquet or Arrow IPC file. Returns `None` if it is no table.
-///
-/// # Errors
-/// `OutOfSpecification` for a damaged table; `Unsupported` for an encrypted one; `Io`.
-pub fn open_table(source: &Arc<dyn Source>) -> Result<Option<AnyDataset>> {
-    nyssa_tables::open(source)
-}
-
-/// Returns the table of a file, which has no other name than its own.
-///
-/// # Errors
-/// `NotFound` for another name.
-pub fn named_table(table: AnyDataset, name: Option<&str>) -> Result<AnyDataset> {
-    match name {
-        Some(name) if name != table.name() => {
-            let message =
-                format!("the file is one table, {:?}: {name:?} is not in it", table.name());
-            Err(Error::not_found(message)).in_file(table.file())
-        }
-        _ => Ok(table),
+    match AnyFile::open(&nyssa_io::open_with(&*file, options)?)? {
+        AnyFile::Root(file) => open_dataset(&file, object),
+        AnyFile::Table(table) => Ok(Arc::clone(named_table(table, object)?.dataset())),
     }
 }
 

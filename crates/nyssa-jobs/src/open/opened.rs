@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use nyssa_data::dataset::{AnyDataset, Dataset, Format};
+use nyssa_io::Source;
 use nyssa_rntuple::read;
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 use nyssa_ttree as ttree;
 
-use super::{format_of, open_with_friends};
+use super::any_file::{AnyFile, named_table};
+use super::{find_dataset, format_of, open_with_friends};
 use crate::kept_tree::KeptTree;
 
 /// Returns the path of a key. It includes the cycle if the file has a newer cycle.
@@ -26,9 +28,23 @@ pub enum Opened {
     Tree(Box<ttree::Reader>),
     /// An RNTuple.
     NTuple(Box<read::Reader>),
+    /// The table of a Parquet or Arrow IPC file.
+    Table(nyssa_tables::Reader),
 }
 
 impl Opened {
+    /// Opens the dataset at a path in a file, or its only dataset.
+    ///
+    /// # Errors
+    /// `NotFound` with the nearest names; `InvalidArgument` if the object is not a dataset, or if there is no path and the
+    /// file has several datasets; an error if the file is damaged or cannot be read.
+    pub fn open(source: &Arc<dyn Source>, object: Option<&str>) -> Result<Self> {
+        match AnyFile::open(source)? {
+            AnyFile::Root(file) => Self::of_key(&file, &find_dataset(&file, object)?),
+            AnyFile::Table(table) => Ok(Self::Table(named_table(table, object)?)),
+        }
+    }
+
     /// Opens the dataset of a key with the path `path`. For a TTree only the option for streamed objects is used.
     ///
     /// # Errors
@@ -63,11 +79,12 @@ impl Opened {
         Self::new(file, key, &path_of(file, key), read::RNTupleReadOptions::default())
     }
 
-    /// Returns the dataset, for code that works with both formats.
+    /// Returns the dataset, for code that works with all formats.
     pub fn dataset(&self) -> &dyn Dataset {
         match self {
             Self::Tree(reader) => reader.as_ref(),
             Self::NTuple(reader) => reader.as_ref(),
+            Self::Table(table) => table.dataset().as_ref(),
         }
     }
 
@@ -80,6 +97,7 @@ impl Opened {
         let source = match self {
             Self::Tree(tree) => tree.own_source(),
             Self::NTuple(reader) => reader.source(),
+            Self::Table(table) => return Ok(Arc::clone(table.dataset())),
         };
         let file = RootFile::open(Arc::clone(source))?;
         open_with_friends(&file, self.dataset().name(), context)
@@ -95,6 +113,7 @@ impl Opened {
             Self::NTuple(reader) => {
                 KeptTree::of(reader)?.map_or_else(Vec::new, |kept| kept.relations().formulas())
             }
+            Self::Table(_) => Vec::new(),
         })
     }
 }

@@ -15,11 +15,12 @@ use crate::job::given::{flags, given};
 use crate::open::split_path;
 
 /// The options of a conversion that have a meaning for tables, besides the options that say how the output is stored.
-const SHARED: [&str; 10] = [
+const SHARED: [&str; 11] = [
     "include",
     "exclude",
     "entries",
     "skip_unsupported",
+    "skip_unreadable",
     "compression",
     "effort",
     "memory",
@@ -91,6 +92,7 @@ fn by_table<D: Direction>(options: &D, format: Option<To>) -> Result<SkimOptions
         exclude: input.exclude.clone(),
         entries: input.entries,
         skip_unsupported: input.skip_unsupported,
+        skip_unreadable: input.skip_unreadable,
         format,
         output: options.output().clone(),
         storage,
@@ -120,7 +122,7 @@ fn report_of(report: SkimReport) -> ConvertReport {
     let skipped = report.skipped.into_iter().map(|item| Skipped {
         branch: item.name,
         reason: item.reason,
-        unreadable: false,
+        unreadable: item.unreadable,
     });
     ConvertReport {
         written,

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use arrow_array::ArrayRef;
+use nyssa_data::dataset::readable::leaves_others_readable;
 use nyssa_data::dataset::steps::{Finish, InputPart, Parts, Shown, StepSize, Steps};
 use nyssa_data::dataset::{AnyDataset, Format};
 use nyssa_io::Staging;
@@ -18,7 +19,7 @@ use nyssa_root::process::UsageAtStart;
 
 use super::input::Input;
 use super::options::SkimOptions;
-use super::plan::{Plan, query_of};
+use super::plan::{Plan, query_of, selected};
 use super::report::{CutFlowRow, SkimColumn, SkimReport};
 use super::target::{Target, TargetReport};
 use crate::compare::digest::{self, ColumnHasher};
@@ -46,17 +47,39 @@ pub fn skim(
     let files = open::files_of(inputs)?;
     let locations: Vec<_> = files.iter().map(|file| open::split_path(file).0).collect();
     let paths: Vec<&Path> = locations.iter().map(|file| Path::new(&**file)).collect();
-    Output::check(&paths, output, options.output.force)?;
-    let input = Input::open(&files, options.entries, context)?;
+    Output::check_any(&paths, output, options.output.force)?;
+    let mut input = Arc::new(Input::open(&files, options, context)?);
     let default = match input.first.format() {
         Format::TTree => To::TTree,
         _ => To::RNTuple,
     };
     let to = options.checked(output, default)?;
-    let plan = Plan::new(&input, to, options, context)?;
+    loop {
+        let error = match attempt(&input, (&paths, output), to, options, context) {
+            Err(error) if options.skip_unreadable && leaves_others_readable(&error) => error,
+            done => return done,
+        };
+        // The work begins again without what cannot be read.
+        let mut rest = Input::clone(&input);
+        if !rest.leave_out(&selected(&input, options)?, context)? {
+            return Err(error);
+        }
+        input = Arc::new(rest);
+    }
+}
+
+/// Writes the output.
+fn attempt(
+    input: &Arc<Input>,
+    (paths, output): (&[&Path], &Path),
+    to: To,
+    options: &SkimOptions,
+    context: &Context,
+) -> Result<SkimReport> {
     let begun = UsageAtStart::now();
-    let path = name(&input, options);
-    let job = Skim { input: &Arc::new(input), plan: &plan, options, context };
+    let plan = Plan::new(input, to, options, context)?;
+    let path = name(input, options);
+    let job = Skim { input, plan: &plan, options, context };
     let columns = (&plan.columns[..], to);
     let first = &*job.input.first;
     let mut report = match to {
@@ -68,7 +91,7 @@ pub fn skim(
                 identity: options.output.identity,
                 title: String::new(),
             };
-            let file = Output::create(&paths, output, settings)?;
+            let file = Output::create(paths, output, settings)?;
             let target = Target::in_file(&file, &path, columns, first, options, context)?;
             let mut report = job.write(target, to)?;
             report.written.output_bytes = file.finish()?;
@@ -99,7 +122,8 @@ pub fn skim(
 
 fn table(staging: &Staging) -> Result<AnyDataset> {
     let table = nyssa_tables::open(&staging.open()?)?;
-    table.ok_or_else(|| Error::out_of_spec("the output is no table"))
+    let table = table.ok_or_else(|| Error::out_of_spec("the output is no table"))?;
+    Ok(Arc::clone(table.dataset()))
 }
 
 /// Returns the path of the output: the path in the options, or of the dataset in the first file.
@@ -108,8 +132,17 @@ fn name(input: &Input, options: &SkimOptions) -> String {
     open::without_cycle(path).to_owned()
 }
 
-/// The numbers of entries that pass the cuts, for each part of the input.
-type Passed = Arc<Mutex<BTreeMap<usize, Vec<u64>>>>;
+/// What is known of a file that was read.
+#[derive(Debug, Default)]
+struct ReadFile {
+    /// The numbers of entries that pass the cuts.
+    passed: Vec<u64>,
+    /// The stored bytes of the columns.
+    bytes: u64,
+}
+
+/// What is known of the files that were read, by their numbers.
+type ReadFiles = Arc<Mutex<BTreeMap<usize, ReadFile>>>;
 
 struct Skim<'a> {
     input: &'a Arc<Input>,
@@ -121,14 +154,14 @@ struct Skim<'a> {
 impl Skim<'_> {
     /// Writes all steps.
     fn write(&self, mut target: Target, to: To) -> Result<SkimReport> {
-        let (start, passed) = (Instant::now(), Passed::default());
+        let (start, read) = (Instant::now(), ReadFiles::default());
         let Range { start: first, end } = self.input.entries;
         let (context, columns) = (self.context, &self.plan.columns);
         let mut digests: Vec<_> =
             columns.iter().map(|item| ColumnHasher::new(item.field.data_type()).ok()).collect();
         let memory = self.options.output.memory();
         let largest = LargestPart::new(memory, Copies::Twice);
-        let mut steps = self.steps(&passed);
+        let mut steps = self.steps(&read);
         while let Some(step) = steps.next(context)? {
             steps.prepare(context)?;
             let (arrays, rows) = step.data;
@@ -142,43 +175,47 @@ impl Skim<'_> {
         drop(steps);
         let written = target.finish()?;
         let digests = digests.into_iter().map(|column| Some(column?.digest())).collect();
-        let mut report = self.report(&written, digests, start, to)?;
-        report.cut_flow = self.cut_flow(&passed);
+        let read = std::mem::take(&mut *read.lock().unwrap_or_else(PoisonError::into_inner));
+        let input_bytes = read.values().map(|file| file.bytes).fold(0, u64::saturating_add);
+        let mut report = self.report(&written, digests, (input_bytes, start), to)?;
+        report.cut_flow = self.cut_flow(&read);
         largest.report(&mut report.written);
         Ok(report)
     }
 
     /// Returns the arrays of all columns in steps, each with the number of its entries. The next step is read while the
     /// current step is written.
-    fn steps(&self, passed: &Passed) -> Steps<(Vec<ArrayRef>, u64)> {
+    fn steps(&self, read: &ReadFiles) -> Steps<(Vec<ArrayRef>, u64)> {
         let (input, query) = (Arc::clone(self.input), self.plan.query.clone());
-        let passed = Arc::clone(passed);
+        let read = Arc::clone(read);
+        let names: Vec<String> =
+            self.plan.columns.iter().map(|column| column.field.name().clone()).collect();
+        let wanted = names.clone();
         let parts: Parts = Arc::new(move |number, _, context| {
-            let Some((file, entries)) = input.files.get(number) else { return Ok(None) };
-            let file = Arc::from(file.as_str());
-            let result = query_of(&query, &input, entries.clone(), context)?;
+            let Some(own) = input.files.get(number) else { return Ok(None) };
+            let file = Arc::from(own.name.as_str());
+            let result = query_of(&query, &input, own.entries.clone(), context)?;
+            let bytes = input.stored_bytes(own, &wanted)?;
             let shown = result.selected.map(|selected| -> Shown {
                 Arc::new(move |entries| selected.inner_range(&entries))
             });
-            let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
-            passed.insert(number, result.passed);
+            let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
+            read.insert(number, ReadFile { passed: result.passed, bytes });
             let (dataset, entries) = (result.dataset, result.entries);
             Ok(Some(InputPart { dataset, entries, origin: 0, file, shown }))
         });
         let finish: Finish<(Vec<ArrayRef>, u64)> =
             Arc::new(|_, arrays, rows, _| Ok(((arrays, rows), 0)));
-        let names = self.plan.columns.iter().map(|column| column.field.name().clone()).collect();
         let size = StepSize::Memory(self.options.output.memory() / convert::READ_DIVISOR);
         Steps::new(parts, names, false, size, finish, Arc::new(AtomicBool::new(false)))
     }
 
-    fn cut_flow(&self, passed: &Passed) -> Vec<CutFlowRow> {
-        let passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
+    fn cut_flow(&self, read: &BTreeMap<usize, ReadFile>) -> Vec<CutFlowRow> {
         let cuts = self.options.cut.iter().enumerate();
         cuts.map(|(index, cut)| CutFlowRow {
             name: cut.name.clone(),
             cut: cut.cut.clone(),
-            entries: passed.values().filter_map(|counts| counts.get(index)).sum(),
+            entries: read.values().filter_map(|file| file.passed.get(index)).sum(),
         })
         .collect()
     }
@@ -187,18 +224,10 @@ impl Skim<'_> {
         &self,
         written: &TargetReport,
         digests: Vec<Option<String>>,
-        start: Instant,
+        (input_bytes, start): (u64, Instant),
         to: To,
     ) -> Result<SkimReport> {
         let (plan, input) = (self.plan, self.input);
-        let bytes = |column: &super::target::TargetColumn| {
-            let bytes = input.first.column_bytes(column.field.name()).ok().flatten();
-            bytes.map_or(0, |bytes| bytes.compressed)
-        };
-        let input_bytes = match input.files.len() {
-            1 => plan.columns.iter().map(bytes).sum(),
-            _ => 0,
-        };
         let columns = plan.columns.iter().zip(&written.columns).zip(digests);
         let columns = columns.map(|((column, output_bytes), digest)| SkimColumn {
             name: column.field.name().clone(),
@@ -213,7 +242,7 @@ impl Skim<'_> {
         base.memory_bytes = self.options.output.memory();
         Ok(SkimReport {
             written: base,
-            inputs: input.files.iter().map(|(file, _)| file.clone()).collect(),
+            inputs: input.files.iter().map(|file| file.name.clone()).collect(),
             dataset: open::without_cycle(input.first.name()).to_owned(),
             format: to,
             input_entries: input.entries.end - input.entries.start,

@@ -95,6 +95,12 @@ pub struct SkimOptions {
     /// Leave out columns that nyssa cannot read, or that the format cannot hold. The report lists them.
     #[cfg_attr(feature = "cli", arg(long))]
     pub skip_unsupported: bool,
+    /// Leave out columns with damaged data. The report lists them; the exit status is then 1.
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub skip_unreadable: bool,
+    /// Also take the columns of the friends of a TTree, or of an RNTuple that was one, as friend.branch.
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub friends: bool,
     /// The options that say how a TTree is stored.
     #[cfg_attr(feature = "cli", command(flatten))]
     #[serde(flatten)]

@@ -42,6 +42,7 @@ impl Plan {
         if to == To::TTree {
             own = with_counters(own, &*input.first);
         }
+        own.retain(|name| input.left_out.iter().all(|item| item.name != *name));
         let defined = defined(input, options)?;
         let cuts: Vec<&str> = options.cut.iter().map(|cut| cut.cut.as_str()).collect();
         let stored = || open::stored_aliases(&*input.first);
@@ -62,7 +63,9 @@ impl Plan {
             });
             match column {
                 Some(Ok(column)) => columns.push(column),
-                Some(Err(reason)) => skipped.push(SkimSkipped { name, reason }),
+                Some(Err(reason)) => {
+                    skipped.push(SkimSkipped { name, reason, unreadable: false });
+                }
                 None => return Err(Error::not_found(format!("no column named {name:?}"))),
             }
         }
@@ -84,7 +87,7 @@ impl Plan {
             Ok(()) => true,
             Err(error) => {
                 let (name, reason) = (column.field.name().clone(), error.message().to_owned());
-                skipped.push(SkimSkipped { name, reason });
+                skipped.push(SkimSkipped { name, reason, unreadable: false });
                 false
             }
         });
@@ -100,6 +103,7 @@ impl Plan {
         if columns.is_empty() {
             return Err(Error::invalid_argument("no column is left to write"));
         }
+        skipped.extend(input.left_out.iter().cloned());
         Ok(Self { query, columns, skipped })
     }
 }
@@ -115,7 +119,10 @@ pub(super) fn query_of(
 }
 
 /// Returns the names of the columns of the input that are written.
-fn selected(input: &Input, options: &SkimOptions) -> Result<Vec<String>> {
+///
+/// # Errors
+/// `NotFound` for globs that match nothing.
+pub(super) fn selected(input: &Input, options: &SkimOptions) -> Result<Vec<String>> {
     let is_defined = |glob: &String| options.define.iter().any(|(name, _)| name == glob);
     let dataset = &*input.dataset;
     let globs: Vec<String> = options.columns.iter().filter(|it| !is_defined(it)).cloned().collect();

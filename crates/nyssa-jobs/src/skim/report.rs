@@ -40,13 +40,13 @@ pub struct SkimReport {
     pub cut_flow: Vec<CutFlowRow>,
     /// The columns of the output.
     pub columns: Vec<SkimColumn>,
-    /// The columns that were left out because they cannot be read or written.
+    /// The columns, and parts of columns, that were left out because they cannot be read or written.
     pub skipped: Vec<SkimSkipped>,
     /// The other objects of the first file, which are not in the output.
     pub left_out: Vec<String>,
     /// The method of the digests of the columns: [`crate::compare::digest::HASH`].
     pub digest_hash: String,
-    /// The number of stored bytes of the columns in the input. It is 0 for several files.
+    /// The number of stored bytes of the columns in the files that were read, as far as their formats know them.
     pub input_bytes: u64,
     /// The number of bytes of the columns before compression.
     pub uncompressed_bytes: u64,
@@ -91,4 +91,6 @@ pub struct SkimSkipped {
     pub name: String,
     /// The reason.
     pub reason: String,
+    /// Whether its data are damaged. Otherwise nyssa cannot read its type, or the format cannot hold it.
+    pub unreadable: bool,
 }

@@ -6,6 +6,7 @@
 mod layout;
 mod ntuple;
 mod pages;
+mod table;
 mod tree;
 
 use nyssa_root::error::Result;
@@ -19,7 +20,7 @@ pub(in crate::tune) use ntuple::metadata_bytes;
 pub use pages::{MappedMetadata, MappedPage, PageMap};
 pub use tree::inspect as inspect_tree;
 
-/// Returns the statistics of a TTree or RNTuple.
+/// Returns the statistics of a TTree, an RNTuple or a table.
 ///
 /// # Errors
 /// `OutOfSpecification` when the key of a basket cannot be read; `Io`.
@@ -27,6 +28,7 @@ pub fn inspect(dataset: &Opened) -> Result<Inspection> {
     match dataset {
         Opened::Tree(reader) => inspect_tree(reader),
         Opened::NTuple(reader) => inspect_ntuple(reader),
+        Opened::Table(reader) => table::inspect(reader),
     }
 }
 
@@ -57,7 +59,7 @@ pub struct Inspection {
     pub file: String,
     /// The path of the dataset in it.
     pub name: String,
-    /// The format: `TTree` or `RNTuple`.
+    /// The format: `TTree`, `RNTuple`, `Parquet` or `Arrow`.
     pub format: &'static str,
     /// The number of entries.
     pub entries: u64,
@@ -74,9 +76,9 @@ pub struct Inspection {
     pub layout: Option<RNTupleLayout>,
     /// The fields or branches in the order of the schema.
     pub fields: Vec<PartSizes>,
-    /// The physical columns of an RNTuple in order of their ids.
+    /// The physical columns of an RNTuple in order of their ids, the leaves of Parquet, or the columns of Arrow IPC.
     pub columns: Vec<ColumnPart>,
-    /// The sums for each column type of an RNTuple, largest first.
+    /// The sums for each column type of an RNTuple, or for each encoding of Parquet, largest first.
     pub encodings: Vec<PartSizes>,
     /// The sums for each compression algorithm, largest first. The data themselves show the algorithm.
     pub compressions: Vec<PartSizes>,
@@ -91,6 +93,18 @@ pub struct Inspection {
     pub cluster_entries: Distribution,
     /// The clusters in order of their entries.
     pub cluster_parts: Vec<ClusterPart>,
+}
+
+impl Inspection {
+    /// Returns what the parts of the format are called: a column that users see, a stored part, and what is counted in it.
+    pub fn words(&self) -> [&'static str; 3] {
+        match self.format {
+            "RNTuple" => ["field", "pages", "elements"],
+            "TTree" => ["branch", "baskets", "entries"],
+            "Parquet" => ["column", "pages", "values"],
+            _ => ["column", "batches", "entries"],
+        }
+    }
 }
 
 /// A part of the data.

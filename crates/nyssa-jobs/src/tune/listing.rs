@@ -6,11 +6,12 @@ use nyssa_rntuple::read;
 use nyssa_rntuple::schema::PageInfo;
 use nyssa_root::error::Result;
 use nyssa_root::rootfile::{KeyEntry, RootFile};
+use nyssa_tables::Reader;
 use nyssa_ttree::Branch;
 use serde::Serialize;
 
 use super::inspect::{RNTupleLayout, metadata_bytes};
-use crate::open::{Opened, format_of};
+use crate::open::{Opened, format_of, table_format};
 
 /// The objects of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -31,15 +32,15 @@ pub struct Listing {
 pub struct ListedKey {
     /// The path in the file, without the cycle.
     pub path: String,
-    /// The cycle.
+    /// The cycle. It is 0 for a table, which has none.
     pub cycle: u16,
-    /// The class name.
+    /// The class name, or the format of a table: `Parquet` or `Arrow`.
     pub class: String,
     /// The title.
     pub title: String,
-    /// The number of entries of a TTree or RNTuple.
+    /// The number of entries of a dataset.
     pub entries: Option<u64>,
-    /// The number of bytes on storage. For a TTree or RNTuple, all its data are included.
+    /// The number of bytes on storage. For a TTree or RNTuple, all its data are included; for a table, it is the file.
     pub bytes: u64,
     /// The number of bytes of the object before compression, without the data of a TTree or RNTuple.
     pub object_bytes: u32,
@@ -65,6 +66,33 @@ pub fn list(file: &RootFile, below: Option<&KeyEntry>) -> Result<Listing> {
     let mut unreadable: Vec<String> = lost.iter().map(ToString::to_string).collect();
     let keys = keys.iter().map(|key| entry(file, key, &mut unreadable)).collect();
     Ok(Listing { file: file.name().to_owned(), bytes: file.source().size(), keys, unreadable })
+}
+
+/// Lists the only object of a Parquet or Arrow IPC file, which is its table.
+pub fn list_table(table: &Reader) -> Listing {
+    let (dataset, bytes) = (&**table.dataset(), table.file_bytes());
+    let entry = ListedKey {
+        path: dataset.name().to_owned(),
+        cycle: 0,
+        class: table_format(table).to_owned(),
+        title: dataset.description(),
+        entries: Some(dataset.num_entries()),
+        bytes,
+        object_bytes: 0,
+        date: String::new(),
+        position: 0,
+        layout: None,
+    };
+    let (file, keys) = (dataset.file().to_owned(), vec![entry]);
+    Listing { file, bytes, keys, unreadable: Vec::new() }
+}
+
+/// Returns the name of an object with its cycle. A table has none.
+pub fn with_cycle(path: &str, cycle: u16) -> String {
+    match cycle {
+        0 => path.to_owned(),
+        _ => format!("{path};{cycle}"),
+    }
 }
 
 fn entry(file: &RootFile, key: &KeyEntry, unreadable: &mut Vec<String>) -> ListedKey {
@@ -105,6 +133,7 @@ fn stored_bytes(data: &Opened) -> Result<u64> {
     match data {
         Opened::Tree(reader) => Ok(of_baskets(&reader.tree().branches)),
         Opened::NTuple(reader) => of_pages_and_metadata(reader),
+        Opened::Table(table) => Ok(table.file_bytes()),
     }
 }
 

@@ -1,4 +1,5 @@
-//! Checks whether a file is sound: the records of its keys, its objects, and the data of all datasets.
+//! Checks whether a file is sound: the records of its keys, its objects, and the data of all datasets. A table is a file with
+//! one dataset and no keys.
 
 mod report;
 
@@ -9,7 +10,7 @@ use nyssa_io::Source;
 
 pub use report::{Checksums, DatasetReport, Objects, VerifyReport};
 
-use crate::open::{Opened, format_of};
+use crate::open::{AnyFile, Opened, format_of, named_table, table_format};
 use nyssa_rntuple::read;
 use nyssa_root::Context;
 use nyssa_root::error::Result;
@@ -20,7 +21,7 @@ use nyssa_ttree as ttree;
 /// Checks a whole file, or one object at a path in it.
 ///
 /// Every page and basket is read, checked and decoded, every other object is decoded, and all problems are collected.
-/// Progress is reported dataset by dataset.
+/// Progress is reported dataset by dataset. A Parquet or Arrow IPC file is one dataset.
 ///
 /// # Errors
 /// `NotFound` for a path that does not exist; `Io`; `Cancelled`. Problems of the file are in the report.
@@ -31,8 +32,13 @@ pub fn verify(
 ) -> Result<VerifyReport> {
     let report = VerifyReport::new(source.name());
     let mut check = Check { report, anchors: HashSet::new(), context };
-    match RootFile::open(source) {
-        Ok(file) => check.file(&file, path)?,
+    match AnyFile::open(&source) {
+        Ok(AnyFile::Root(file)) => check.file(&file, path)?,
+        Ok(AnyFile::Table(table)) => {
+            let table = named_table(table, path)?;
+            let class = table_format(&table);
+            check.report.table(table.dataset().name(), class, table.verify(context)?);
+        }
         Err(error) => check.report.damage(None, error)?,
     }
     Ok(check.report.concluded())
@@ -106,6 +112,8 @@ impl Check<'_> {
                 Ok(())
             }
             Ok(Opened::NTuple(reader)) => self.ntuple(&reader, key),
+            // No key has a table.
+            Ok(Opened::Table(_)) => Ok(()),
             Err(error) => self.report.record(Some(key), Err(error)),
         }
     }

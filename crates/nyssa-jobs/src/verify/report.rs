@@ -10,6 +10,8 @@ use nyssa_root::rootfile::{KeyEntry, Unlisted};
 use nyssa_root::streamer::ObjectGraph;
 use serde::Serialize;
 
+use crate::tune::listing::with_cycle;
+
 /// The report of a check of a file.
 ///
 /// ```
@@ -34,7 +36,7 @@ pub struct VerifyReport {
     pub keys: usize,
     /// The objects that are not datasets.
     pub objects: Objects,
-    /// The numbers of pages and baskets with and without a checksum.
+    /// The numbers of pages and baskets with and without a checksum. A record batch of Arrow IPC has none.
     pub checksums: Checksums,
     /// The datasets that were checked.
     pub datasets: Vec<DatasetReport>,
@@ -69,9 +71,9 @@ pub struct Checksums {
 pub struct DatasetReport {
     /// The path in the file. The path of an attribute set starts with the path of its RNTuple.
     pub path: String,
-    /// The cycle of the key.
+    /// The cycle of the key. It is 0 for a table, which has none.
     pub cycle: u16,
-    /// The class of the key.
+    /// The class of the key, or the format of a table: `Parquet` or `Arrow`.
     pub class: String,
     /// The result of the check, without the problems.
     #[serde(flatten)]
@@ -87,16 +89,27 @@ impl VerifyReport {
     }
 
     /// Adds the result of checking the dataset at `path`.
-    pub(super) fn dataset(&mut self, path: String, key: &KeyEntry, mut check: DatasetCheck) {
+    pub(super) fn dataset(&mut self, path: String, key: &KeyEntry, check: DatasetCheck) {
         let attribute_set = path != key.path;
         let object = if attribute_set { path.clone() } else { name(key) };
+        let (cycle, class) = (key.cycle, key.class.clone());
+        self.checked(object, DatasetReport { path, cycle, class, check });
+    }
+
+    /// Adds the result of checking the table of a file.
+    pub(super) fn table(&mut self, path: &str, class: &str, check: DatasetCheck) {
+        let (path, class) = (path.to_owned(), class.to_owned());
+        self.checked(path.clone(), DatasetReport { path, cycle: 0, class, check });
+    }
+
+    fn checked(&mut self, object: String, mut dataset: DatasetReport) {
+        let check = &mut dataset.check;
         let problem = |it| Problem { object: Some(object.clone()), ..it };
         let problems = std::mem::take(&mut check.problems);
         self.problems.extend(problems.into_iter().map(problem));
         self.checksums.present += check.checksummed;
         self.checksums.absent += check.parts.saturating_sub(check.checksummed);
-        let class = key.class.clone();
-        self.datasets.push(DatasetReport { path, cycle: key.cycle, class, check });
+        self.datasets.push(dataset);
     }
 
     /// Adds a note for each version of a class that the file describes several times, with other members.
@@ -204,6 +217,15 @@ impl VerifyReport {
         }
     }
 
+    /// Returns what the stored parts of the datasets are called, of which some may have no checksum.
+    pub fn parts(&self) -> &'static str {
+        match self.datasets.first().map(|dataset| dataset.class.as_str()) {
+            Some("Parquet") => "pages",
+            Some("Arrow") => "record batches",
+            _ => "pages and baskets",
+        }
+    }
+
     /// Returns whether everything was checked and decoded, apart from the problems.
     pub fn is_complete(&self) -> bool {
         self.unchecked.is_empty() && self.not_decoded().next().is_none()
@@ -213,7 +235,7 @@ impl VerifyReport {
     /// checked if this is possible without decoding them.
     pub fn not_decoded(&self) -> impl Iterator<Item = String> {
         let column = |item: &DatasetReport, column: &String| {
-            format!("{};{}: {column}", item.path, item.cycle)
+            format!("{}: {column}", with_cycle(&item.path, item.cycle))
         };
         let columns = self.datasets.iter().flat_map(move |item| {
             item.check.unreadable.iter().map(move |reason| column(item, reason))

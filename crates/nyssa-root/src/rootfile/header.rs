@@ -131,12 +131,21 @@ impl Header {
     }
 }
 
+/// The first bytes of tables, which other parts of nyssa read.
+const TABLES: [(&[u8], &str); 2] = [(b"PAR1", "Parquet"), (b"ARROW1", "Arrow IPC")];
+
 fn not_root(start: &[u8]) -> Error {
     if start.is_empty() {
         return Error::out_of_spec("not a ROOT file: it is empty");
     }
     let first = start.get(..8).unwrap_or(start).escape_ascii();
-    Error::out_of_spec(format!("not a ROOT file: it begins with \"{first}\""))
+    let table = TABLES.iter().find(|(magic, _)| start.starts_with(magic));
+    let advice = table.map_or(String::new(), |(_, format)| {
+        format!(
+            ", as {format} files do: `convert` makes a ROOT file of it, and `skim` one of several"
+        )
+    });
+    Error::out_of_spec(format!("not a ROOT file: it begins with \"{first}\"{advice}"))
 }
 
 #[cfg(test)]

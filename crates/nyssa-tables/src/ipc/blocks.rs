@@ -14,10 +14,7 @@ use nyssa_root::error::{Error, Result};
 use nyssa_root::fetch::{read_all, read_one};
 
 use crate::format::{ARROW, CONTINUATION};
-use crate::guard::of_arrow;
-
-/// The largest factor by which a buffer may grow when it is decompressed: zstd makes 128 KiB of 4 bytes.
-const LARGEST_RATIO: u64 = 1 << 16;
+use crate::guard::{LARGEST_RATIO, of_arrow};
 
 /// The parts of a file or stream.
 pub(super) struct Blocks {
@@ -141,7 +138,7 @@ mod flatbuffers_vector {
     pub(super) type Blocks<'a> = flatbuffers::Vector<'a, arrow_ipc::Block>;
 }
 
-fn damaged(what: &str) -> Error {
+pub(super) fn damaged(what: &str) -> Error {
     Error::out_of_spec(format!("the Arrow file is damaged: {what}"))
 }
 
@@ -157,7 +154,7 @@ fn block(at: u64, head: u64, body: u64) -> Result<Block> {
 }
 
 /// Returns the bytes of the head of a block.
-fn head_of(block: &Block, size: u64) -> Result<Range<u64>> {
+pub(super) fn head_of(block: &Block, size: u64) -> Result<Range<u64>> {
     let wrong = |_| damaged("a block has a negative place or length");
     let start = u64::try_from(block.offset()).map_err(wrong)?;
     let length = u64::try_from(block.metaDataLength()).map_err(wrong)?;
@@ -174,7 +171,7 @@ pub(super) fn range_of(block: &Block, size: u64) -> Result<Range<u64>> {
 }
 
 /// Reads the head of a message.
-fn message(bytes: &[u8]) -> Result<Message<'_>> {
+pub(super) fn message(bytes: &[u8]) -> Result<Message<'_>> {
     let bytes = match bytes.starts_with(&CONTINUATION) {
         true => bytes.get(8..),
         false => bytes.get(4..),

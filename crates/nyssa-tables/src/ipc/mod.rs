@@ -1,5 +1,8 @@
 //! Arrow IPC files and streams.
 
 mod blocks;
+mod buffers;
+mod layout;
 pub(crate) mod read;
+mod verify;
 pub(crate) mod write;

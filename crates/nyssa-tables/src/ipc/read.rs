@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_buffer::Buffer;
-use arrow_ipc::Block;
 use arrow_ipc::reader::FileDecoder;
-use arrow_schema::Field;
+use arrow_ipc::{Block, MetadataVersion};
+use arrow_schema::{Field, SchemaRef};
 use bytes::Bytes;
 use nyssa_data::dataset::{Arrays, Format};
 use nyssa_io::Source;
@@ -17,10 +17,12 @@ use nyssa_root::arrow::Cutter;
 use nyssa_root::error::{Error, Result};
 use nyssa_root::fetch::on_all_threads;
 use nyssa_root::guard::to_usize;
+use nyssa_root::problem::DatasetCheck;
 
 use super::blocks::{Blocks, check_claims, range_of};
 use crate::columns::Columns;
 use crate::guard::{guarded, of_arrow};
+use crate::layout::Layout;
 use crate::metadata::About;
 use crate::shown::fit;
 use crate::table::{Head, Table, Values, joined};
@@ -28,7 +30,11 @@ use crate::table::{Head, Table, Values, joined};
 /// The record batches of a file or stream.
 pub(crate) struct Batches {
     decoder: FileDecoder,
-    blocks: Vec<Block>,
+    /// The types as the file has them.
+    pub(super) schema: SchemaRef,
+    pub(super) version: MetadataVersion,
+    pub(super) dictionaries: Vec<Block>,
+    pub(super) blocks: Vec<Block>,
 }
 
 /// Opens a file or stream.
@@ -47,12 +53,25 @@ pub(crate) fn open(source: &Arc<dyn Source>) -> Result<Table<Batches>> {
             about: About::new(source, found.schema.metadata()),
             source: Arc::clone(source),
         };
-        let blocks = found.batches.into_iter().map(|(block, _)| block).collect();
-        Ok(Table { head, values: Batches { decoder, blocks } })
+        let Blocks { schema, version, dictionaries, batches } = found;
+        let blocks = batches.into_iter().map(|(block, _)| block).collect();
+        Ok(Table { head, values: Batches { decoder, schema, version, dictionaries, blocks } })
     })
 }
 
 impl Batches {
+    /// Decodes a batch.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` for a damaged batch.
+    pub(super) fn batch(&self, index: usize, bytes: Bytes) -> Result<RecordBatch> {
+        let block = &self.blocks[index];
+        check_claims(block, &bytes)?;
+        let batch =
+            self.decoder.read_record_batch(block, &Buffer::from(bytes)).map_err(of_arrow)?;
+        batch.ok_or_else(missing)
+    }
+
     /// Decodes some rows of a batch, in the types of the columns.
     fn decode(
         &self,
@@ -60,13 +79,7 @@ impl Batches {
         bytes: &mut [Bytes],
         columns: &[(usize, Field)],
     ) -> Result<Vec<ArrayRef>> {
-        let bytes = bytes.first_mut().map(std::mem::take).unwrap_or_default();
-        let block = &self.blocks[index];
-        check_claims(block, &bytes)?;
-        let batch =
-            self.decoder.read_record_batch(block, &Buffer::from(bytes)).map_err(of_arrow)?;
-        let missing = || Error::out_of_spec("a record batch is missing");
-        let batch: RecordBatch = batch.ok_or_else(missing)?;
+        let batch = self.batch(index, bytes.first_mut().map(std::mem::take).unwrap_or_default())?;
         let (start, count) = (to_usize(rows.start, "entry")?, rows.end - rows.start);
         let count = to_usize(count, "entries")?;
         if batch.num_rows() < start + count {
@@ -80,8 +93,20 @@ impl Batches {
     }
 }
 
+fn missing() -> Error {
+    Error::out_of_spec("a record batch is missing")
+}
+
 impl Values for Batches {
     const FORMAT: Format = Format::Arrow;
+
+    fn layout(&self, head: &Head, _context: &Context) -> Result<Layout> {
+        guarded(|| super::layout::layout(self, head))
+    }
+
+    fn check(&self, head: &Head, context: &Context) -> Result<DatasetCheck> {
+        super::verify::check(self, head, context)
+    }
 
     fn read(
         &self,

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use nyssa_io::Source;
@@ -25,11 +25,18 @@ pub(super) struct Chunks {
     source: Arc<dyn Source>,
     /// The fetched bytes, each with its first byte in the file.
     fetched: Vec<(u64, Bytes)>,
+    /// Why the source could not be read. The library makes a text of this error.
+    failed: Arc<Mutex<Option<nyssa_io::Error>>>,
 }
 
 impl Chunks {
     pub(super) fn new(source: &Arc<dyn Source>, fetched: Vec<(u64, Bytes)>) -> Self {
-        Self { source: Arc::clone(source), fetched }
+        Self { source: Arc::clone(source), fetched, failed: Arc::default() }
+    }
+
+    /// Returns why the source could not be read, if it could not.
+    pub(super) fn failure(&self) -> Option<nyssa_io::Error> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Returns the fetched bytes from byte `start` on.
@@ -45,7 +52,11 @@ impl Chunks {
             return Err(ParquetError::EOF("the file ends before its data".to_owned()));
         }
         let all = nyssa_io::fetch::read_all(&self.source, std::slice::from_ref(&range));
-        let mut all = all.map_err(|error| ParquetError::External(Box::new(error)))?;
+        let mut all = all.map_err(|error| {
+            let message = error.to_string();
+            *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            ParquetError::General(message)
+        })?;
         Ok(all.pop().unwrap_or_default())
     }
 }

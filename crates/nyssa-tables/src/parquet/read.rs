@@ -16,6 +16,7 @@ use nyssa_root::arrow::Cutter;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_root::fetch::on_all_threads;
 use nyssa_root::guard::to_usize;
+use nyssa_root::problem::DatasetCheck;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
@@ -24,9 +25,12 @@ use parquet::arrow::arrow_reader::{
 use parquet::file::metadata::ParquetMetaData;
 
 use super::chunks::{Chunks, leaves};
+use super::footer::footer;
 use super::nulls::narrowed;
+use super::pages::pages;
 use crate::columns::Columns;
-use crate::guard::{guarded, of_arrow, of_parquet};
+use crate::guard::{LARGEST_RATIO, guarded, of_arrow, of_parquet};
+use crate::layout::Layout;
 use crate::metadata::About;
 use crate::shown::fit;
 use crate::table::{Head, Table, Values, joined};
@@ -38,10 +42,13 @@ const WHOLE: u64 = 256 << 20;
 const BATCH: usize = 16 << 10;
 /// The number of entries that are decoded at once where steps are small.
 const SMALL_BATCH: usize = 64;
+/// The largest number of bytes of entries that are decoded at once, by the mean of their row group. The library needs
+/// batches of less than 2 GiB.
+const BATCH_BYTES: u64 = 64 << 20;
 
 /// The row groups of a file.
 pub(crate) struct RowGroups {
-    metadata: ArrowReaderMetadata,
+    pub(super) metadata: ArrowReaderMetadata,
     /// The decoders that have not come to the end of their row group, by row group and column.
     decoders: Mutex<HashMap<(usize, usize), Decoder>>,
 }
@@ -49,6 +56,7 @@ pub(crate) struct RowGroups {
 /// A decoder of one column in one row group.
 struct Decoder {
     batches: ParquetRecordBatchReader,
+    chunks: Chunks,
     /// The entries that were decoded and not taken yet, and the number of entries that were taken.
     rest: Option<(ArrayRef, usize)>,
     /// The next entry of the row group.
@@ -74,13 +82,13 @@ struct Piece {
 /// `OutOfSpecification` for a damaged file; `Unsupported` for columns of one name; `Io`.
 pub(crate) fn open(source: &Arc<dyn Source>) -> Result<Table<RowGroups>> {
     guarded(|| {
-        let chunks = Chunks::new(source, Vec::new());
+        let chunks = Chunks::new(source, vec![footer(source)?]);
         let load = |options| ArrowReaderMetadata::load(&chunks, options);
         let metadata = load(ArrowReaderOptions::new()).or_else(|error| {
             // The Arrow types in the metadata may be damaged, or newer than the library.
             load(ArrowReaderOptions::new().with_skip_arrow_metadata(true)).map_err(|_| error)
         });
-        let metadata = metadata.map_err(of_parquet)?;
+        let metadata = metadata.map_err(|error| cause(&chunks, || of_parquet(error)))?;
         let inner = metadata.metadata();
         let head = Head {
             clusters: groups(inner, source.size())?,
@@ -93,8 +101,35 @@ pub(crate) fn open(source: &Arc<dyn Source>) -> Result<Table<RowGroups>> {
 }
 
 impl RowGroups {
+    /// Decodes all entries of a column in a row group, and keeps none of them. `fetched` are bytes of the file, each with
+    /// their first byte.
+    ///
+    /// # Errors
+    /// As for reading.
+    pub(super) fn decode_all(
+        &self,
+        head: &Head,
+        (group, column): (usize, usize),
+        field: &Field,
+        fetched: Vec<(u64, Bytes)>,
+        context: &Context,
+    ) -> Result<()> {
+        let Range { start, end } = head.clusters[group];
+        let rows = 0..to_usize(end - start, "entry")?;
+        let field = field.clone();
+        let starts = fetched.iter().map(|(start, _)| *start).collect();
+        let piece = Piece { group, column, field, rows, decoder: None, starts };
+        let mut decoder = self.decoder(head, &piece, fetched)?;
+        while decoder.next < piece.rows.end {
+            context.check()?;
+            let count = self.batch(&piece).min(piece.rows.end - decoder.next);
+            decoder.take(count, &piece.field)?;
+        }
+        Ok(())
+    }
+
     /// Returns the byte ranges of the chunks of a column in a row group.
-    fn ranges(&self, group: usize, column: usize) -> Vec<Range<u64>> {
+    pub(super) fn ranges(&self, group: usize, column: usize) -> Vec<Range<u64>> {
         let metadata = self.metadata.metadata();
         let group = metadata.row_group(group);
         leaves(metadata, column).map(|leaf| range(group.column(leaf).byte_range())).collect()
@@ -150,18 +185,57 @@ impl RowGroups {
         Ok(array)
     }
 
+    /// Refuses pages that claim more bytes after decompression than their stored bytes can make. Pages that do not fit
+    /// their column are left to the decoder.
+    fn check_claims(&self, piece: &Piece, chunks: &Chunks) -> Result<()> {
+        let metadata = self.metadata.metadata();
+        for leaf in leaves(metadata, piece.column) {
+            let mut claim = None;
+            let _ =
+                pages(metadata.row_group(piece.group).column(leaf), chunks, |offset, header| {
+                    if header.uncompressed / LARGEST_RATIO > header.stored {
+                        claim.get_or_insert(offset);
+                    }
+                    Ok(())
+                });
+            if let Some(offset) = claim {
+                let error = Error::out_of_spec("a page claims more bytes than it can have");
+                return Err(error.at(|place| place.offset = Some(offset)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the number of entries that are decoded at once.
+    fn batch(&self, piece: &Piece) -> usize {
+        let metadata = self.metadata.metadata();
+        let group = metadata.row_group(piece.group);
+        let bytes = leaves(metadata, piece.column).map(|leaf| {
+            let chunk = group.column(leaf);
+            let values = chunk.unencoded_byte_array_data_bytes().unwrap_or(0);
+            positive(chunk.uncompressed_size().max(values))
+        });
+        let each = (bytes.max().unwrap_or(0) / positive(group.num_rows()).max(1)).max(1);
+        let most = usize::try_from(BATCH_BYTES / each).unwrap_or(BATCH).clamp(1, BATCH);
+        piece.rows.len().clamp(SMALL_BATCH, BATCH).min(most)
+    }
+
     fn decoder(&self, head: &Head, piece: &Piece, fetched: Vec<(u64, Bytes)>) -> Result<Decoder> {
         let chunks = Chunks::new(&head.source, fetched);
+        if !piece.starts.is_empty() {
+            self.check_claims(piece, &chunks)?;
+        }
+        let known = chunks.clone();
         let schema = self.metadata.parquet_schema();
         let batches =
             ParquetRecordBatchReaderBuilder::new_with_metadata(chunks, self.metadata.clone())
                 .with_row_groups(vec![piece.group])
                 .with_projection(ProjectionMask::roots(schema, [piece.column]))
                 .with_offset(piece.rows.start)
-                .with_batch_size(piece.rows.len().clamp(SMALL_BATCH, BATCH))
+                .with_batch_size(self.batch(piece))
                 .build()
-                .map_err(of_parquet)?;
-        Ok(Decoder { batches, rest: None, next: piece.rows.start })
+                .map_err(|error| cause(&known, || of_parquet(error)))?;
+        Ok(Decoder { batches, chunks: known, rest: None, next: piece.rows.start })
     }
 }
 
@@ -177,7 +251,8 @@ impl Decoder {
             let (array, taken) = match self.rest.take() {
                 Some(rest) => rest,
                 None => {
-                    let batch = self.batches.next().ok_or_else(too_short)?.map_err(of_arrow)?;
+                    let batch = self.batches.next().ok_or_else(too_short)?;
+                    let batch = batch.map_err(|error| cause(&self.chunks, || of_arrow(error)))?;
                     let column = batch.columns().first().ok_or_else(too_short)?;
                     (fit(column, field)?, 0)
                 }
@@ -195,6 +270,11 @@ impl Decoder {
         self.next += count;
         joined(&parts, field)
     }
+}
+
+/// Returns the error of the source if it could not be read, or else the error of the library.
+fn cause(chunks: &Chunks, of_library: impl FnOnce() -> Error) -> Error {
+    chunks.failure().map_or_else(of_library, Error::from)
 }
 
 fn too_short() -> Error {
@@ -215,8 +295,14 @@ fn groups(metadata: &ParquetMetaData, size: u64) -> Result<Vec<Range<u64>>> {
     Head::clusters(rows, || damaged("more than 2^64 rows"))
 }
 
-fn range((start, length): (u64, u64)) -> Range<u64> {
+/// Returns the bytes of a column chunk.
+pub(super) fn range((start, length): (u64, u64)) -> Range<u64> {
     start..start.saturating_add(length)
+}
+
+/// Returns a number that the file should not have as negative.
+pub(super) fn positive(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
 }
 
 impl Values for RowGroups {
@@ -248,14 +334,24 @@ impl Values for RowGroups {
         columns.iter().map(column).collect()
     }
 
+    fn layout(&self, head: &Head, context: &Context) -> Result<Layout> {
+        super::pages::layout(self, head, context)
+    }
+
+    fn check(&self, head: &Head, context: &Context) -> Result<DatasetCheck> {
+        super::verify::check(self, head, context)
+    }
+
     fn column_bytes(&self, column: usize) -> Option<ColumnBytes> {
         let mut bytes = ColumnBytes::default();
         let metadata = self.metadata.metadata();
         for group in metadata.row_groups() {
             for leaf in leaves(metadata, column) {
                 let chunk = group.column(leaf);
-                bytes.compressed += u64::try_from(chunk.compressed_size()).unwrap_or(0);
-                bytes.uncompressed += u64::try_from(chunk.uncompressed_size()).unwrap_or(0);
+                bytes.compressed =
+                    bytes.compressed.saturating_add(positive(chunk.compressed_size()));
+                bytes.uncompressed =
+                    bytes.uncompressed.saturating_add(positive(chunk.uncompressed_size()));
             }
         }
         Some(bytes)

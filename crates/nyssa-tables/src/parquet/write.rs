@@ -1,4 +1,5 @@
-//! Writes a Parquet file. The columns of a row group are encoded and compressed on all threads.
+//! Writes a Parquet file. The columns of a row group are encoded and compressed on all threads, and each page has a
+//! checksum.
 
 use std::sync::Arc;
 
@@ -9,26 +10,34 @@ use nyssa_root::compression::{Algorithm, Compression};
 use nyssa_root::effort::Effort;
 use nyssa_root::error::{Error, Result};
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
+use parquet::arrow::arrow_writer::{
+    ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriterOptions, compute_leaves,
+};
 use parquet::basic::{self, GzipLevel, ZstdLevel};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use rayon::prelude::*;
 
+use super::checksums::{Chunk, Pages, Stores};
 use crate::guard::not_written;
 use crate::output::{SinkWrite, TableOptions, TableReport};
 
 /// The level of zstd if the user names none.
 const ZSTD_LEVEL: i32 = 3;
 
+/// The writer of a leaf in a row group, and the pages that it has made.
+type Leaf = (ArrowColumnWriter, Pages);
+
 /// A Parquet file that is being written.
 pub(crate) struct Writer {
     file: SerializedFileWriter<SinkWrite>,
     factory: ArrowRowGroupWriterFactory,
     schema: SchemaRef,
-    /// The writers of the leaves of each column in the open row group.
-    open: Option<Vec<Vec<ArrowColumnWriter>>>,
+    /// The places of the pages of the row group that begins.
+    stores: Stores,
+    /// The leaves of each column in the open row group.
+    open: Option<Vec<Vec<Leaf>>>,
     groups: usize,
     group_bytes: u64,
     memory: u64,
@@ -55,12 +64,16 @@ impl Writer {
             .set_created_by(concat!("nyssa version ", env!("CARGO_PKG_VERSION")).to_owned())
             .set_key_value_metadata(Some(metadata))
             .build();
-        let writer = ArrowWriter::try_new(sink, Arc::clone(schema), Some(properties));
+        let stores = Stores::default();
+        let how = ArrowWriterOptions::new().with_properties(properties);
+        let how = how.with_page_store_factory(Arc::new(stores.clone()));
+        let writer = ArrowWriter::try_new_with_options(sink, Arc::clone(schema), how);
         let (file, factory) =
             writer.and_then(ArrowWriter::into_serialized_writer).map_err(not_written)?;
         let TableOptions { group_bytes, memory, .. } = *options;
         let (schema, context) = (Arc::clone(schema), context.clone());
-        Ok(Self { file, factory, schema, open: None, groups: 0, group_bytes, memory, context })
+        let (open, groups) = (None, 0);
+        Ok(Self { file, factory, schema, stores, open, groups, group_bytes, memory, context })
     }
 
     /// Appends rows. A row group ends when it is large enough.
@@ -76,14 +89,14 @@ impl Writer {
             None => self.columns()?,
         };
         let fields = self.schema.fields();
-        let write = |((writers, array), field): ((&mut Vec<ArrowColumnWriter>, _), _)| {
+        let write = |((writers, array), field): ((&mut Vec<Leaf>, _), _)| {
             let leaves = compute_leaves(field, array)?;
-            writers.iter_mut().zip(&leaves).try_for_each(|(writer, leaf)| writer.write(leaf))
+            writers.iter_mut().zip(&leaves).try_for_each(|((writer, _), leaf)| writer.write(leaf))
         };
         let all = open.par_iter_mut().zip(arrays).zip(fields.par_iter().map(AsRef::as_ref));
         self.context.pool().install(|| all.try_for_each(write)).map_err(not_written)?;
         let sum = |size: fn(&ArrowColumnWriter) -> usize| {
-            open.iter().flatten().map(size).sum::<usize>() as u64
+            open.iter().flatten().map(|(writer, _)| size(writer)).sum::<usize>() as u64
         };
         let full = sum(ArrowColumnWriter::get_estimated_total_bytes) >= self.group_bytes
             || sum(ArrowColumnWriter::memory_size) >= self.memory;
@@ -92,8 +105,9 @@ impl Writer {
     }
 
     /// Returns the writers of the columns of a new row group.
-    fn columns(&self) -> Result<Vec<Vec<ArrowColumnWriter>>> {
+    fn columns(&self) -> Result<Vec<Vec<Leaf>>> {
         let leaves = self.factory.create_column_writers(self.groups).map_err(not_written)?;
+        let leaves = leaves.into_iter().zip(self.stores.take());
         let descriptor = self.file.schema_descr();
         let roots = (0..descriptor.num_columns()).map(|leaf| descriptor.get_column_root_idx(leaf));
         let mut columns: Vec<Vec<_>> = self.schema.fields().iter().map(|_| Vec::new()).collect();
@@ -107,15 +121,14 @@ impl Writer {
 
     fn end_group(&mut self) -> Result<()> {
         let Some(open) = self.open.take() else { return Ok(()) };
-        let close = |writer: ArrowColumnWriter| writer.close();
-        let leaves: Vec<ArrowColumnWriter> = open.into_iter().flatten().collect();
-        let chunks = self.context.pool().install(|| {
-            leaves.into_par_iter().map(close).collect::<std::result::Result<Vec<_>, _>>()
-        });
+        let leaves: Vec<Leaf> = open.into_iter().flatten().collect();
+        let close = |(writer, pages): Leaf| Chunk::new(writer, &pages);
+        let chunks = || leaves.into_par_iter().map(close).collect::<Result<Vec<_>>>();
+        let chunks = self.context.pool().install(chunks)?;
         let write = |file: &mut SerializedFileWriter<SinkWrite>| {
             let mut group = file.next_row_group()?;
-            for chunk in chunks? {
-                chunk.append_to_row_group(&mut group)?;
+            for Chunk { close, bytes } in chunks {
+                group.append_column(&bytes, close)?;
             }
             group.close().map(drop)
         };

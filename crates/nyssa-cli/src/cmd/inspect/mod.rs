@@ -125,11 +125,14 @@ fn print(inspection: &Inspection, args: &Inspect, app: &mut App<'_>) -> Result<(
         columns(inspection, args, app)?;
     }
     if args.pages || args.clusters {
-        let ntuple = inspection.format == "RNTuple";
         let header = ["what", ">count", ">min", ">median", ">max", ">total"];
         let mut table = Columns::new(&header);
         if args.pages {
-            let what = if ntuple { "page size" } else { "basket size" };
+            let what = match inspection.format {
+                "TTree" => "basket size",
+                "Arrow" => "batch size",
+                _ => "page size",
+            };
             distribution(&mut table, what, &inspection.pages, size);
         }
         if args.clusters {
@@ -147,12 +150,12 @@ fn print(inspection: &Inspection, args: &Inspect, app: &mut App<'_>) -> Result<(
 
 /// Prints a row for each cluster.
 fn clusters(inspection: &Inspection, args: &Inspect, app: &mut App<'_>) -> Result<()> {
-    let pages = if inspection.format == "RNTuple" { ">pages" } else { ">baskets" };
+    let pages = format!(">{}", inspection.words()[1]);
     let header = [
         ">cluster",
         ">first entry",
         ">entries",
-        pages,
+        &pages,
         ">stored",
         ">share",
         ">uncompressed",
@@ -198,10 +201,8 @@ fn overview(inspection: &Inspection, args: &Inspect, app: &mut App<'_>) -> Resul
         writeln!(app.out, "{}", printable(&layout.to_string()))?;
     }
     writeln!(app.out)?;
-    let (name, parts, elements) = match inspection.format {
-        "RNTuple" => ("field", ">pages", ">elements"),
-        _ => ("branch", ">baskets", ">entries"),
-    };
+    let [name, parts, elements] = inspection.words();
+    let (parts, elements) = (&*format!(">{parts}"), &*format!(">{elements}"));
     let header = [name, "type", parts, elements, ">stored", ">share", ">uncompressed", ">ratio"];
     let mut table = Columns::new(&header);
     let mut fields: Vec<_> = inspection.fields.iter().collect();

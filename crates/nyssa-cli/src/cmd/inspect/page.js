@@ -2,8 +2,8 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const all = data.inspection, fields = all.fields;
 const byId = (id) => document.getElementById(id);
-const isNTuple = all.format === "RNTuple";
-const unit = isNTuple ? "pages" : "baskets";
+const hasColumns = all.format !== "TTree";
+const unit = { TTree: "baskets", Arrow: "batches" }[all.format] || "pages";
 
 // Numbers for people.
 const count = (value) => Math.round(value).toLocaleString("en");
@@ -36,7 +36,7 @@ function row(table, cells, name = "td") {
 
 // Pages, in the order of the file. The field of a column is the one that its bytes count to.
 const fieldOf = new Map(fields.map((field, index) => [field.name, index]));
-const ofColumn = isNTuple ? all.columns.map((one) => fieldOf.get(one.part.name)) : fields.map((_, index) => index);
+const ofColumn = hasColumns ? all.columns.map((one) => fieldOf.get(one.part.name)) : fields.map((_, index) => index);
 const number = data.pages.length / 4;
 const start = new Float64Array(number), bytes = new Float64Array(number);
 const field = new Int32Array(number), cluster = new Int32Array(number), columnOf = new Int32Array(number);
@@ -65,12 +65,12 @@ const isShown = (index) => chosen.size === 0 || chosen.has(index);
 
 function totals() {
   const rest = all.file_bytes - all.stored_bytes - all.metadata_bytes;
-  const again = (isNTuple ? all.columns.map((one) => one.part) : fields).reduce((sum, one) => sum + one.pages, 0) - all.pages.count;
+  const again = (hasColumns ? all.columns.map((one) => one.part) : fields).reduce((sum, one) => sum + one.pages, 0) - all.pages.count;
   for (const line of [
-    ["format", `${all.format}, ${count(all.entries)} entries, ${count(fields.length)} ${isNTuple ? "fields" : "branches"}`],
+    ["format", `${all.format}, ${count(all.entries)} entries, ${count(fields.length)} ${hasColumns ? "fields" : "branches"}`],
     [`${unit} on storage`, `${size(all.stored_bytes)} (${count(all.stored_bytes)} bytes)`],
     ["before compression", `${size(all.uncompressed_bytes)}, ratio ${ratio(all.uncompressed_bytes, all.stored_bytes)}`],
-    ["metadata", isNTuple ? size(all.metadata_bytes) : "with everything else"],
+    ["metadata", all.format === "RNTuple" ? size(all.metadata_bytes) : "with everything else"],
     ["everything else in the file", size(Math.max(rest, 0))],
     [unit, `${count(all.pages.count)}${again > 0 ? ` (${count(again)} more are equal to others, and stored once)` : ""}, of ${size(all.pages.min)} to ${size(all.pages.max)}, median ${size(all.pages.median)}`],
     ["clusters", `${count(all.cluster_entries.count)}, median ${count(all.cluster_entries.median)} entries`],
@@ -194,14 +194,14 @@ function requests(link) {
 function touched() {
   const table = byId("touched");
   table.replaceChildren();
-  const parts = isNTuple ? all.columns.map((one) => one.part) : fields;
+  const parts = hasColumns ? all.columns.map((one) => one.part) : fields;
   const sum = (columns, key) => columns.reduce((total, one) => total + parts[one][key], 0);
   const note = byId("touched-note");
   if (chosen.size === 0) {
     note.textContent = "No field is chosen.";
     return;
   }
-  const columns = isNTuple ? "columns" : "branches";
+  const columns = hasColumns ? "columns" : "branches";
   row(table, ["", columns, unit, "bytes", "of all", "before compression"], "th");
   const own = [...wanted].filter((one) => chosen.has(ofColumn[one]));
   for (const [name, of] of [["chosen", own], ["with offsets and counters", [...wanted]]]) {
@@ -279,8 +279,8 @@ function saidAt(offset) {
   const part = data.metadata.find(([, from, length]) => from <= offset && offset < from + length);
   if (part) return `${part[0]}: ${count(part[2])} bytes at ${count(part[1])}`;
   if (page >= number || start[page] > offset) return `byte ${count(offset)}: neither ${unit} nor metadata of this dataset`;
-  const name = isNTuple ? all.columns[columnOf[page]].field : fields[field[page]].name;
-  const type = isNTuple ? ` (${all.columns[columnOf[page]].column_type})` : "";
+  const name = hasColumns ? all.columns[columnOf[page]].field : fields[field[page]].name;
+  const type = hasColumns ? ` (${all.columns[columnOf[page]].column_type})` : "";
   return `${name}${type}: ${count(bytes[page])} bytes at ${count(start[page])}, cluster ${cluster[page]}`;
 }
 let drag = null;
@@ -327,7 +327,7 @@ function clusters() {
 }
 
 function groups() {
-  const header = [unit, isNTuple ? "elements" : "entries", "stored", "share", "before", "ratio"];
+  const header = [unit, hasColumns ? "elements" : "entries", "stored", "share", "before", "ratio"];
   const numbers = (one) => [count(one.pages), count(one.elements), size(one.stored_bytes), share(one.stored_bytes, all.stored_bytes), size(one.uncompressed_bytes), ratio(one.uncompressed_bytes, one.stored_bytes)];
   for (const [title, parts] of [["encoding", all.encodings], ["compression", all.compressions], ["noted by the writer", all.settings]]) {
     if (parts.length === 0) continue;
@@ -339,8 +339,8 @@ function groups() {
   const table = byId("columns");
   table.closest("details").addEventListener("toggle", () => {
     if (table.childElementCount) return;
-    row(table, [isNTuple ? "column" : "branch", "encoding", "codec", ...header], "th");
-    if (isNTuple) for (const one of all.columns) row(table, [one.field, one.column_type, one.codecs.join(" "), ...numbers(one.part)]);
+    row(table, [hasColumns ? "column" : "branch", "encoding", "codec", ...header], "th");
+    if (hasColumns) for (const one of all.columns) row(table, [one.field, one.column_type, one.codecs.join(" "), ...numbers(one.part)]);
     else for (const one of fields) row(table, [one.name, one.type_name, "", ...numbers(one)]);
   });
 }

@@ -6,7 +6,9 @@ use std::iter::successors;
 use nyssa_data::dataset::{Dataset, glob};
 use nyssa_rntuple::read::Reader as NTupleReader;
 use nyssa_rntuple::schema::{Column, FieldId, Schema};
+use nyssa_root::Context;
 use nyssa_root::error::{Error, Result};
+use nyssa_tables::Reader as TableReader;
 use nyssa_ttree::{Branch, Reader as TreeReader};
 
 use super::Inspection;
@@ -52,7 +54,7 @@ pub struct MappedMetadata {
 }
 
 impl PageMap {
-    /// Returns the places of the pages of an RNTuple, or of the baskets of a TTree.
+    /// Returns the places of the pages of an RNTuple or a table, or of the baskets of a TTree.
     ///
     /// Baskets inside the tree object, and baskets in other files, have no place.
     ///
@@ -62,6 +64,7 @@ impl PageMap {
         let mut map = match dataset {
             Opened::Tree(reader) => of_tree(reader),
             Opened::NTuple(reader) => of_ntuple(reader)?,
+            Opened::Table(reader) => of_table(reader)?,
         };
         map.pages.sort_unstable();
         Ok(map)
@@ -124,6 +127,20 @@ fn ancestors(schema: &Schema) -> Vec<Vec<u32>> {
     let above = |id: FieldId| successors(schema.field(id).parent, |id| schema.field(*id).parent);
     let of = |column: &Column| above(column.field).filter_map(|id| of_field.get(&id)).flatten();
     schema.columns.iter().map(|column| of(column).copied().collect()).collect()
+}
+
+fn of_table(reader: &TableReader) -> Result<PageMap> {
+    let layout = reader.layout(&Context::kept(None)?)?;
+    let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    let pages = layout.pages.iter().map(|page| MappedPage {
+        offset: page.offset,
+        bytes: page.bytes,
+        column: narrow(page.leaf),
+        cluster: narrow(page.cluster),
+    });
+    let clusters = reader.dataset().clusters().len() as u64;
+    let needs = vec![Vec::new(); layout.leaves.len()];
+    Ok(PageMap { pages: pages.collect(), metadata: Vec::new(), clusters, needs })
 }
 
 fn of_tree(reader: &TreeReader) -> PageMap {

@@ -26,7 +26,7 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
     let mut fields = Vec::new();
     let mut sizes = Vec::new();
     let mut compressions = Groups::default();
-    let mut clusters: Vec<_> = reader.clusters().into_iter().map(cluster).collect();
+    let mut clusters: Vec<_> = reader.clusters().iter().map(cluster).collect();
     for (item, branch) in branches(reader) {
         let mut part = PartSizes::named(&item.name, &item.type_name);
         part.elements = branch.entries.saturating_sub(branch.first_entry);
@@ -70,8 +70,9 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
     })
 }
 
-fn cluster(entries: Range<u64>) -> ClusterPart {
-    let Range { start, end } = entries;
+/// Returns a cluster of entries, of which no sizes are known yet.
+pub(super) fn cluster(entries: &Range<u64>) -> ClusterPart {
+    let Range { start, end } = *entries;
     ClusterPart { first_entry: start, entries: end - start, part: PartSizes::default() }
 }
 

@@ -1,16 +1,18 @@
-//! The schema of a dataset: fields with their columns, or branches with their leaves.
+//! The schema of a dataset: fields with their columns, branches with their leaves, or columns of a table.
 
 mod ntuple;
+mod table;
 mod tree;
 
 use nyssa_data::dataset::Filter;
 use nyssa_root::error::Result;
 use serde::Serialize;
 
-use crate::open::Opened;
+use crate::open::{Opened, table_format};
 
 pub use ntuple::{AttributeSet, ColumnEntry, FieldEntry, Fields};
 pub use nyssa_ttree::{Alias, Friend};
+pub use table::{TableColumn, TableColumns};
 pub use tree::{BranchEntry, Branches};
 
 /// The schema of a dataset.
@@ -20,7 +22,7 @@ pub struct SchemaReport {
     pub file: String,
     /// The path of the dataset in it.
     pub name: String,
-    /// The format: `TTree` or `RNTuple`.
+    /// The format: `TTree`, `RNTuple`, `Parquet` or `Arrow`.
     pub format: &'static str,
     /// The number of entries.
     pub entries: u64,
@@ -39,9 +41,11 @@ pub enum Content {
     Fields(Fields),
     /// The branches of a TTree.
     Branches(Branches),
+    /// The columns of a table.
+    Columns(TableColumns),
 }
 
-/// Returns the schema of a TTree or RNTuple.
+/// Returns the schema of a TTree, an RNTuple or a table.
 ///
 /// # Errors
 /// Returns an error if a tree is damaged or cannot be read.
@@ -53,6 +57,10 @@ pub fn describe(data: &Opened) -> Result<SchemaReport> {
         Opened::NTuple(reader) => {
             let title = reader.header().description.clone();
             ("RNTuple", title, Content::Fields(ntuple::fields(reader)))
+        }
+        Opened::Table(reader) => {
+            let title = reader.dataset().description();
+            (table_format(reader), title, Content::Columns(table::columns(reader)))
         }
     };
     let dataset = data.dataset();
@@ -75,6 +83,7 @@ impl SchemaReport {
                 let top = ntuple.fields.iter().filter(|row| row.depth == 0);
                 top.map(|row| row.name.as_str()).collect()
             }
+            Content::Columns(table) => table.columns.iter().map(|row| row.name.as_str()).collect(),
         }
     }
 
@@ -82,6 +91,7 @@ impl SchemaReport {
     pub fn select(&mut self, filter: &Filter) {
         match &mut self.content {
             Content::Branches(tree) => tree.branches.retain(|row| filter.takes(&row.path)),
+            Content::Columns(table) => table.columns.retain(|row| filter.takes(&row.name)),
             Content::Fields(ntuple) => {
                 let mut selected = false;
                 ntuple.fields.retain(|row| {

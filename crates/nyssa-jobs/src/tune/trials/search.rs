@@ -108,7 +108,7 @@ pub fn tune(
         Opened::Tree(reader) => {
             Some(baskets(reader, &inspection, options.budget.mul_f64(tune::BASKETS_TIME), context)?)
         }
-        Opened::NTuple(_) => None,
+        Opened::NTuple(_) | Opened::Table(_) => None,
     };
     report.threads = context.threads();
     report.seconds = search.budget.spent().as_secs_f64();

@@ -41,7 +41,8 @@ fn damaged_files_say_what_is_wrong() {
         (
             "another format",
             b"PAR1\x15\x04\x15\x10more".to_vec(),
-            "not a ROOT file: it begins with \"PAR1\\x15\\x04\\x15\\x10\" (file damaged.root)",
+            "not a ROOT file: it begins with \"PAR1\\x15\\x04\\x15\\x10\", as Parquet files do: `convert` \
+             makes a ROOT file of it, and `skim` one of several (file damaged.root)",
         ),
         (
             "ends in the header",
