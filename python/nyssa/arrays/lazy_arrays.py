@@ -50,7 +50,7 @@ class _Column:
                         f"{column.name} reads as {column.form()}, not as {self._form}"
                     )
                 self._buffers = {
-                    key: forms.own(np.frombuffer(data, dtype=np.uint8))
+                    key: forms.own(np.frombuffer(memoryview(data), dtype=np.uint8))
                     for key, data in column.take_buffers().items()
                 }
             return self._buffers

@@ -178,7 +178,8 @@ class RNTuple(HasFields, Root[RField]):
     @property
     def all_members(self) -> dict[str, Any]:
         """Return the members of the anchor, such as ``fVersionEpoch``."""
-        return vars(self._stored.anchor)
+        members: dict[str, Any] = vars(self._stored.anchor)
+        return members
 
     members = all_members
 
