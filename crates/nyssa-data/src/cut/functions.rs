@@ -212,10 +212,10 @@ impl Function {
             Kind::Where => choose(first, next()?, next()?),
             Kind::IsNone => Ok(is_none(first)),
             Kind::FillNone => fill_none(first, next()?),
-            Kind::DeltaPhi => pair(delta_phi, first, next()?),
+            Kind::DeltaPhi => pair(particles::delta_phi, first, next()?),
             Kind::DeltaR => {
                 let (phi1, eta2, phi2) = (next()?, next()?, next()?);
-                let phi = pair(delta_phi, phi1, phi2)?;
+                let phi = pair(particles::delta_phi, phi1, phi2)?;
                 pair(f64::hypot, pair(|a, b| a - b, first, eta2)?, phi)
             }
         }
@@ -236,12 +236,6 @@ fn pair(function: fn(f64, f64) -> f64, left: Value, right: Value) -> Outcome<Val
     let (a, b) = (left.reals_of(number), right.reals_of(number));
     let data = Data::Real(each_pair(left.side(&a), right.side(&b), function)).rounded(number);
     Ok(joined(left, right, data, number, valid))
-}
-
-/// Returns the difference of two angles, from -π to π.
-pub(super) fn delta_phi(a: f64, b: f64) -> f64 {
-    use std::f64::consts::{PI, TAU};
-    (a - b + PI).rem_euclid(TAU) - PI
 }
 
 /// Returns whether each value is missing.

@@ -7,10 +7,14 @@ use std::ops::Range;
 use arrow_buffer::OffsetBuffer;
 use nyssa_root::arrow::Number;
 
-use super::functions::delta_phi;
 use super::lists::{Combinations, advance, combined, number_of};
 use super::operators::both;
 use super::value::{Data, Level, Outcome, Value};
+
+/// Returns the difference of two angles, from -π to π.
+pub(super) fn delta_phi(a: f64, b: f64) -> f64 {
+    (a - b + PI).rem_euclid(TAU) - PI
+}
 
 /// Returns the invariant mass of each combination of `count` items of each innermost list. The parts are transverse
 /// momentum, pseudorapidity, azimuthal angle and mass of the items.

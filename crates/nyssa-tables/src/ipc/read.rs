@@ -1,5 +1,4 @@
-//! Reads an Arrow IPC file or stream as a dataset, whose clusters are the record batches. Batches are fetched whole, and
-//! decoded on all threads.
+//! Opens an Arrow IPC file or stream, and decodes its record batches.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,22 +9,17 @@ use arrow_ipc::reader::FileDecoder;
 use arrow_ipc::{Block, MetadataVersion};
 use arrow_schema::{Field, SchemaRef};
 use bytes::Bytes;
-use nyssa_data::dataset::{Arrays, Format};
 use nyssa_io::Source;
-use nyssa_root::Context;
 use nyssa_root::arrow::Cutter;
 use nyssa_root::error::{Error, Result};
-use nyssa_root::fetch::on_all_threads;
 use nyssa_root::guard::to_usize;
-use nyssa_root::problem::DatasetCheck;
 
-use super::blocks::{Blocks, check_claims, range_of};
+use super::blocks::{Blocks, check_claims};
 use crate::columns::Columns;
 use crate::guard::{guarded, of_arrow};
-use crate::layout::Layout;
 use crate::metadata::About;
 use crate::shown::fit;
-use crate::table::{Head, Table, Values, joined};
+use crate::table::{Head, Table};
 
 /// The record batches of a file or stream.
 pub(crate) struct Batches {
@@ -73,7 +67,10 @@ impl Batches {
     }
 
     /// Decodes some rows of a batch, in the types of the columns.
-    fn decode(
+    ///
+    /// # Errors
+    /// `OutOfSpecification` for a damaged batch.
+    pub(super) fn decode(
         &self,
         (index, rows): (usize, Range<u64>),
         bytes: &mut [Bytes],
@@ -95,40 +92,4 @@ impl Batches {
 
 fn missing() -> Error {
     Error::out_of_spec("a record batch is missing")
-}
-
-impl Values for Batches {
-    const FORMAT: Format = Format::Arrow;
-
-    fn layout(&self, head: &Head, _context: &Context) -> Result<Layout> {
-        guarded(|| super::layout::layout(self, head))
-    }
-
-    fn check(&self, head: &Head, context: &Context) -> Result<DatasetCheck> {
-        super::verify::check(self, head, context)
-    }
-
-    fn read(
-        &self,
-        head: &Head,
-        columns: &[(usize, Field)],
-        entries: &Range<u64>,
-        context: &Context,
-    ) -> Result<Arrays> {
-        let mut units = Vec::new();
-        for (index, rows) in head.parts(entries) {
-            units.push((vec![range_of(&self.blocks[index], head.source.size())?], (index, rows)));
-        }
-        let work = |_: &mut (), unit: (usize, Range<u64>), bytes: Result<&mut [Bytes]>| {
-            let (index, bytes) = (unit.0, bytes?);
-            Ok((index, guarded(|| self.decode(unit, bytes, columns))?))
-        };
-        let mut batches = on_all_threads(&head.source, units, context, || (), work)?;
-        batches.sort_by_key(|(index, _)| *index);
-        let column = |(number, (_, field)): (usize, &(usize, Field))| {
-            let parts = batches.iter().filter_map(|(_, arrays)| arrays.get(number).cloned());
-            joined(&parts.collect::<Vec<_>>(), field)
-        };
-        columns.iter().enumerate().map(column).collect()
-    }
 }

@@ -19,6 +19,16 @@ pub(super) fn leaves(metadata: &ParquetMetaData, column: usize) -> impl Iterator
     (0..schema.num_columns()).filter(move |&leaf| schema.get_column_root_idx(leaf) == column)
 }
 
+/// Returns the bytes of a column chunk.
+pub(super) fn range((start, length): (u64, u64)) -> Range<u64> {
+    start..start.saturating_add(length)
+}
+
+/// Returns a number that the file should not have as negative.
+pub(super) fn positive(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
 /// The bytes of a file.
 #[derive(Clone)]
 pub(super) struct Chunks {

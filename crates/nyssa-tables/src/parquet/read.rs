@@ -1,6 +1,5 @@
-//! Reads a Parquet file as a dataset, whose clusters are the row groups. The columns of the row groups that hold the
-//! requested entries are fetched and decoded on all threads. A read that goes on where an earlier one has ended, as steps
-//! do, goes on with the same decoder.
+//! Opens a Parquet file, and decodes the columns of its row groups. A read that goes on where an earlier one has ended, as
+//! steps do, goes on with the same decoder.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,14 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::Field;
 use bytes::Bytes;
-use nyssa_data::dataset::{Arrays, ColumnBytes, Format};
 use nyssa_io::Source;
 use nyssa_root::Context;
 use nyssa_root::arrow::Cutter;
-use nyssa_root::error::{Error, Result, ResultExt};
-use nyssa_root::fetch::on_all_threads;
+use nyssa_root::error::{Error, Result};
 use nyssa_root::guard::to_usize;
-use nyssa_root::problem::DatasetCheck;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
@@ -24,16 +20,15 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::file::metadata::ParquetMetaData;
 
-use super::chunks::{Chunks, leaves};
+use super::chunks::{Chunks, leaves, positive, range};
 use super::footer::footer;
 use super::nulls::narrowed;
 use super::pages::pages;
 use crate::columns::Columns;
 use crate::guard::{LARGEST_RATIO, guarded, of_arrow, of_parquet};
-use crate::layout::Layout;
 use crate::metadata::About;
 use crate::shown::fit;
-use crate::table::{Head, Table, Values, joined};
+use crate::table::{Head, Table, joined};
 
 /// The largest number of stored bytes of columns in row groups that a read fetches whole, or less where memory is limited.
 /// The others are read in pieces while they are decoded.
@@ -64,10 +59,10 @@ struct Decoder {
 }
 
 /// The entries of one column in one row group.
-struct Piece {
-    group: usize,
-    column: usize,
-    field: Field,
+pub(super) struct Piece {
+    pub(super) group: usize,
+    pub(super) column: usize,
+    pub(super) field: Field,
     /// The entries within the row group.
     rows: Range<usize>,
     /// A decoder that has come to the first of them.
@@ -136,7 +131,7 @@ impl RowGroups {
     }
 
     /// Divides entries into pieces: each column in each row group, with the bytes that it needs.
-    fn pieces(
+    pub(super) fn pieces(
         &self,
         head: &Head,
         columns: &[(usize, Field)],
@@ -168,7 +163,12 @@ impl RowGroups {
     }
 
     /// Decodes a piece.
-    fn decode(&self, head: &Head, mut piece: Piece, bytes: &mut [Bytes]) -> Result<ArrayRef> {
+    pub(super) fn decode(
+        &self,
+        head: &Head,
+        mut piece: Piece,
+        bytes: &mut [Bytes],
+    ) -> Result<ArrayRef> {
         let mut decoder = match piece.decoder.take() {
             Some(decoder) => decoder,
             None => {
@@ -240,7 +240,7 @@ impl RowGroups {
 }
 
 /// The ranges of a piece, and the piece.
-type Unit = (Vec<Range<u64>>, Piece);
+pub(super) type Unit = (Vec<Range<u64>>, Piece);
 
 impl Decoder {
     /// Returns the next `count` entries in the type of `field`.
@@ -293,67 +293,4 @@ fn groups(metadata: &ParquetMetaData, size: u64) -> Result<Vec<Range<u64>>> {
         }
     });
     Head::clusters(rows, || damaged("more than 2^64 rows"))
-}
-
-/// Returns the bytes of a column chunk.
-pub(super) fn range((start, length): (u64, u64)) -> Range<u64> {
-    start..start.saturating_add(length)
-}
-
-/// Returns a number that the file should not have as negative.
-pub(super) fn positive(number: i64) -> u64 {
-    u64::try_from(number).unwrap_or(0)
-}
-
-impl Values for RowGroups {
-    const FORMAT: Format = Format::Parquet;
-
-    fn read(
-        &self,
-        head: &Head,
-        columns: &[(usize, Field)],
-        entries: &Range<u64>,
-        context: &Context,
-    ) -> Result<Arrays> {
-        let mut distinct = columns.to_vec();
-        distinct.sort_by_key(|(index, _)| *index);
-        distinct.dedup_by_key(|(index, _)| *index);
-        let pieces = self.pieces(head, &distinct, entries, context)?;
-        let work = |_: &mut (), piece: Piece, bytes: Result<&mut [Bytes]>| {
-            let bytes = bytes?;
-            let (name, group, column) = (piece.field.name().clone(), piece.group, piece.column);
-            let array = guarded(|| self.decode(head, piece, bytes)).in_field(&name)?;
-            Ok((group, column, array))
-        };
-        let mut arrays = on_all_threads(&head.source, pieces, context, || (), work)?;
-        arrays.sort_by_key(|(group, ..)| *group);
-        let column = |(index, field): &(usize, Field)| {
-            let own = arrays.iter().filter(|(_, column, _)| column == index);
-            joined(&own.map(|(.., array)| ArrayRef::clone(array)).collect::<Vec<_>>(), field)
-        };
-        columns.iter().map(column).collect()
-    }
-
-    fn layout(&self, head: &Head, context: &Context) -> Result<Layout> {
-        super::pages::layout(self, head, context)
-    }
-
-    fn check(&self, head: &Head, context: &Context) -> Result<DatasetCheck> {
-        super::verify::check(self, head, context)
-    }
-
-    fn column_bytes(&self, column: usize) -> Option<ColumnBytes> {
-        let mut bytes = ColumnBytes::default();
-        let metadata = self.metadata.metadata();
-        for group in metadata.row_groups() {
-            for leaf in leaves(metadata, column) {
-                let chunk = group.column(leaf);
-                bytes.compressed =
-                    bytes.compressed.saturating_add(positive(chunk.compressed_size()));
-                bytes.uncompressed =
-                    bytes.uncompressed.saturating_add(positive(chunk.uncompressed_size()));
-            }
-        }
-        Some(bytes)
-    }
 }

@@ -9,9 +9,9 @@ use nyssa_root::error::{Error, Kind, Result, ResultExt};
 use nyssa_root::fetch::on_all_threads;
 use nyssa_root::problem::{DatasetCheck, Problem};
 
-use super::chunks::{Chunks, leaves};
+use super::chunks::{Chunks, leaves, positive};
 use super::pages::pages;
-use super::read::{RowGroups, positive};
+use super::read::RowGroups;
 use crate::guard::guarded;
 use crate::table::Head;
 
