@@ -24,7 +24,7 @@ mod objects;
 use std::io::{self, Write};
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Float64Type, UInt32Type};
+use arrow_array::types::{Float16Type, Float32Type, Float64Type, UInt32Type};
 use arrow_array::{Array, StructArray, downcast_integer_array};
 use arrow_schema::DataType;
 use nyssa_data::dataset::{CppKind, CppType};
@@ -102,6 +102,10 @@ fn value(
             array => write!(out, "{}", array.value(row)),
             other => Err(unsupported(other)),
         ),
+        DataType::Float16 => {
+            let half = array.as_primitive::<Float16Type>().value(row);
+            float::write_f32(out, half.to_f32(), how.style)
+        }
         DataType::Float32 => {
             float::write_f32(out, array.as_primitive::<Float32Type>().value(row), how.style)
         }

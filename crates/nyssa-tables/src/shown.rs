@@ -222,8 +222,18 @@ fn rebuild(array: &ArrayRef, to: &Field) -> std::result::Result<ArrayRef, ArrowE
         }
         (DataType::FixedSizeList(..), DataType::FixedSizeList(item, size)) => {
             let list = array.as_fixed_size_list();
-            let values = rebuild(list.values(), item)?;
             let nulls = list.nulls().cloned();
+            let length = usize::try_from(*size).unwrap_or_default();
+            let values = match (&nulls, list.values().nulls()) {
+                // The items of missing lists are missing, too.
+                (Some(lists), Some(items))
+                    if !item.is_nullable() && lists.expand(length).contains(items) =>
+                {
+                    make_array(list.values().to_data().into_builder().nulls(None).build()?)
+                }
+                _ => Arc::clone(list.values()),
+            };
+            let values = rebuild(&values, item)?;
             let lists = FixedSizeListArray::try_new(Arc::clone(item), *size, values, nulls)?;
             Ok(Arc::new(lists))
         }

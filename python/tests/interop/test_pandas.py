@@ -26,12 +26,16 @@ def table() -> Any:
             "lists": pa.array([[1.0, 2.0], [], [3.0]], pa.large_list(pa.float64())),
             "text": pa.array(["a", None, "ü"], pa.large_string()),
             "bytes": pa.array([b"\x00\xff", b"", b"z"], pa.large_binary()),
+            "plain": pa.array([b"\x00\xff", b"", b"z"], pa.large_binary()),
             "id": pa.array([b"ab", b"cd", b"\xff\x00"], pa.binary(2)),
             "flag": pa.array([True, None, False], pa.bool_()),
         }
     )
-    place = made.column_names.index("whole")
-    return made.set_column(place, pa.field("whole", pa.int32(), nullable=False), made["whole"])
+    for name in ("whole", "plain"):
+        place = made.column_names.index(name)
+        field = made.schema.field(name).with_nullable(False)
+        made = made.set_column(place, field, made[name])
+    return made
 
 
 @pytest.fixture(scope="module")
@@ -109,14 +113,14 @@ def test_categories_become_their_values(tmp_path: Path) -> None:
 
 def test_binaries_stay_binaries(path: str, tmp_path: Path) -> None:
     pl = pytest.importorskip("polars")
-    names = ["bytes", "id"]
+    names = ["bytes", "plain", "id"]
     expected = table().select(names)
     events = nyssa.open(path)
     arrow = events.arrays(names, library="arrow")
     assert arrow.to_pydict() == expected.to_pydict()
     assert arrow.schema.types == expected.schema.types
     frame = events.arrays(names, library="polars")
-    assert frame.schema.dtypes() == [pl.Binary, pl.Binary]
+    assert frame.schema.dtypes() == [pl.Binary, pl.Binary, pl.Binary]
     assert frame.to_dict(as_series=False) == expected.to_pydict()
     parquet = tmp_path / "out.parquet"
     nyssa.convert(path, parquet, include=names)

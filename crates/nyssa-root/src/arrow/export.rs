@@ -30,13 +30,13 @@ fn is_bytes(field: &Field) -> bool {
     let name = field.metadata().get(STRING.0).map_or("", String::as_str);
     let optional = name.strip_prefix("std::optional<").and_then(|name| name.strip_suffix('>'));
     let name = optional.unwrap_or(name);
-    // The field of an array that is not optional has no type of its own.
+    // The field of a vector or an array that is not optional has no type of its own, but its items have.
     let is_fixed = matches!(field.data_type(), DataType::FixedSizeList(..));
     let of_bytes = item.metadata().get(STRING.0).is_some_and(|name| name == "std::byte");
     item.data_type() == &DataType::UInt8
         && match is_fixed {
             true => of_bytes || name.starts_with("std::array<std::byte,"),
-            false => name == "std::vector<std::byte>",
+            false => name == "std::vector<std::byte>" || (name.is_empty() && of_bytes),
         }
 }
 

@@ -76,8 +76,8 @@ impl ColumnHasher {
             DataType::Null => (Kind::Null, Vec::new()),
             DataType::Boolean => (Kind::Bool, Vec::new()),
             integer if integer.is_integer() => (Kind::Int, Vec::new()),
-            DataType::Float16 => (Kind::Float(16), Vec::new()),
-            DataType::Float32 => (Kind::Float(32), Vec::new()),
+            // RNTuples read half precision as single precision, which has all its values.
+            DataType::Float16 | DataType::Float32 => (Kind::Float(32), Vec::new()),
             DataType::Float64 => (Kind::Float(64), Vec::new()),
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary => {
                 let kind = Kind::Bytes;
@@ -155,7 +155,11 @@ impl ColumnHasher {
                 self.values.bools(array.as_boolean_opt().ok_or_else(other)?.values());
             }
             Kind::Int => self.values.integers(array).ok_or_else(other)?,
-            Kind::Float(16) => self.values.floats::<Float16Type, 2>(array).ok_or_else(other)?,
+            Kind::Float(32) if array.data_type() == &DataType::Float16 => {
+                let halves = array.as_primitive_opt::<Float16Type>().ok_or_else(other)?;
+                let singles = halves.unary::<_, Float32Type>(|half| half.to_f32());
+                self.values.floats::<Float32Type, 4>(&singles).ok_or_else(other)?;
+            }
             Kind::Float(32) => self.values.floats::<Float32Type, 4>(array).ok_or_else(other)?,
             Kind::Float(_) => self.values.floats::<Float64Type, 8>(array).ok_or_else(other)?,
             Kind::Text => {
@@ -283,12 +287,6 @@ impl Stream {
 /// A float whose bits can be taken as little-endian bytes.
 trait ToBytes<const N: usize>: Copy {
     fn little(self) -> [u8; N];
-}
-
-impl ToBytes<2> for <Float16Type as ArrowPrimitiveType>::Native {
-    fn little(self) -> [u8; 2] {
-        self.to_le_bytes()
-    }
 }
 
 impl ToBytes<4> for f32 {
