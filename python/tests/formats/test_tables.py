@@ -501,3 +501,18 @@ def test_hostile_arrow_files_are_errors(tmp_path: Path, run: Run, form: str) -> 
         with pytest.raises(nyssa.FormatError, match=message):
             nyssa.open(path).arrays()
         assert run("verify", path)[0] == 1
+
+
+def test_a_chain_has_the_nulls_of_all_files(tmp_path: Path) -> None:
+    first = pa.table({"i": [1, 2], "l": [[1.5], []], "r": [{"x": 1}, {"x": 2}]})
+    second = pa.table({"i": [3, None], "l": [[None], None], "r": [{"x": None}, {"x": 4}]})
+    paths = [tmp_path / "first.parquet", tmp_path / "second.parquet"]
+    for path, table in zip(paths, (first, second.cast(first.schema)), strict=True):
+        pq.write_table(table, path)
+    both = pa.concat_tables([first, second.cast(first.schema)]).to_pydict()
+    assert ak.to_list(nyssa.chain(paths).arrays()) == [
+        {name: both[name][entry] for name in both} for entry in range(4)
+    ]
+    out = tmp_path / "out.root"
+    nyssa.skim(paths, out, columns=["i", "l"], format="rntuple")
+    assert ak.to_list(nyssa.open(out).arrays())[3] == {"i": None, "l": None}

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use self::names::{hidden_names, renamed};
 use self::open_files::OpenFiles;
 use super::evolve::{Aliases, EvolutionOptions};
-use super::target::File;
+use super::target::{File, allow_nulls};
 use super::with_schema::{Lengths, Mapping, WithSchema};
 use super::{ChainSchema, ReadRule, WithRules};
 use crate::dataset::{
@@ -173,6 +173,9 @@ impl Chain {
         let mut items = options.target.resolve(&files, options.evolution.missing)?;
         let below = items.len();
         items.extend(options.target.below(&files, options.evolution.missing));
+        if matches!(options.target, ChainSchema::First) && format == Format::Parquet {
+            allow_nulls(&mut items, &files);
+        }
         let mut lengths = Lengths::default();
         for file in &infos {
             lengths.sizes.extend(file.sizes.iter().cloned());

@@ -145,6 +145,39 @@ fn with_all_classes(items: &[ColumnInfo], files: &[(&str, &[ColumnInfo])]) -> Ve
     items
 }
 
+/// Lets columns have nulls where other files may have them. A Parquet file shows a column without nulls if it has none,
+/// although its schema allows them.
+pub(super) fn allow_nulls(items: &mut [ColumnInfo], files: &[File<'_>]) {
+    for item in items {
+        let Ok(field) = &mut item.field else { continue };
+        for file in files {
+            if let Some(Ok(other)) = file.find(&item.name).map(|other| &other.field) {
+                *field = with_nulls(field, other);
+            }
+        }
+    }
+}
+
+fn with_nulls(field: &Field, other: &Field) -> Field {
+    let within = |a: &FieldRef, b: &FieldRef| Arc::new(with_nulls(a, b));
+    let data_type = match (field.data_type(), other.data_type()) {
+        (DataType::LargeList(a), DataType::LargeList(b)) => DataType::LargeList(within(a, b)),
+        (DataType::FixedSizeList(a, size), DataType::FixedSizeList(b, _)) => {
+            DataType::FixedSizeList(within(a, b), *size)
+        }
+        (DataType::Struct(a), DataType::Struct(b)) => {
+            let member = |a: &FieldRef| match b.find(a.name()) {
+                Some((_, b)) => within(a, b),
+                None => Arc::clone(a),
+            };
+            DataType::Struct(a.iter().map(member).collect())
+        }
+        (own, _) => own.clone(),
+    };
+    let nullable = field.is_nullable() || other.is_nullable();
+    field.clone().with_data_type(data_type).with_nullable(nullable)
+}
+
 /// Joins the columns of all files.
 fn joined(files: &[(&str, &[ColumnInfo])], shared_only: bool) -> Vec<ColumnInfo> {
     let Some((&(_, first), rest)) = files.split_first() else { return Vec::new() };
