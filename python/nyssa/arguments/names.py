@@ -170,11 +170,16 @@ def nothing_matches(
     option: str, given: NameFilter, available: Sequence[str], where: str
 ) -> NotFoundError:
     """Return the error for a filter that accepts nothing of what is `available`."""
-    shown = f" {given!r}" if isinstance(given, str) else ""
+    shown = f" {given!r}" if isinstance(given, str) or _is_short(given) else ""
     message = f"{option}{shown} matches no column of {where}"
     if isinstance(given, str):
         return missing(message, given, available)
     return NotFoundError(message)
+
+
+def _is_short(given: NameFilter) -> bool:
+    """Return whether a message can show this list of globs."""
+    return isinstance(given, (list, tuple)) and 0 < len(given) <= 3
 
 
 def nothing_left(option: str, requested: Sequence[str], where: str) -> NotFoundError:

@@ -175,7 +175,7 @@ def _parser() -> Parser:
     )
     jobs = parser.add_subparsers(dest="job", required=True, metavar="JOB")
     for name, text in (
-        ("convert", "convert TTrees to RNTuples"),
+        ("convert", "convert TTrees to RNTuples, or back; from and to Parquet and Arrow"),
         ("rewrite", "rewrite RNTuples and TTrees with other options"),
         ("merge", "merge RNTuples, TTrees and histograms into larger files"),
     ):
@@ -201,25 +201,44 @@ def _add_estimate(job: argparse.ArgumentParser) -> None:
     job.add_argument("--plot", type=Path, metavar="FILE", help="draw the rates")
     work = job.add_argument_group("work, without a campaign that was run")
     work.add_argument(
-        "--trace", action="append", metavar="FILE", help="of a task, by --record; may be repeated"
+        "--trace",
+        action="append",
+        metavar="FILE",
+        help="recording (--record) of a job; may be repeated",
     )
-    work.add_argument("--process-rate", type=to_bytes, metavar="SIZE", help="inputs per second")
-    work.add_argument("--file-size", type=to_bytes, default=10**9, metavar="SIZE", help="[1GB]")
+    work.add_argument(
+        "--process-rate", type=to_bytes, metavar="SIZE", help="bytes of inputs per second"
+    )
+    work.add_argument(
+        "--file-size", type=to_bytes, default=10**9, metavar="SIZE", help="size of an input [1GB]"
+    )
     site = job.add_argument_group("nodes and storage")
-    site.add_argument("--nodes", type=numbers, default=[1, 2, 4, 8, 16, 32, 64, 100], metavar="N,")
-    site.add_argument("--processes", type=number, default=32, metavar="N", help="on a node [32]")
-    site.add_argument("--cores", type=number, metavar="N", help="of a node [one a process]")
-    site.add_argument("--node-bandwidth", type=to_bytes, metavar="SIZE", help="bytes per second")
-    site.add_argument("--servers", type=number, default=1, metavar="N", help="of the storage [1]")
     site.add_argument(
-        "--server-bandwidth", type=to_bytes, metavar="SIZE", help="of each, per second"
+        "--nodes", type=numbers, default=[1, 2, 4, 8, 16, 32, 64, 100], metavar="N,..."
     )
-    site.add_argument("--server-iops", type=number, metavar="N", help="requests of each a second")
-    site.add_argument("--round-trip", type=float, default=0.0, metavar="MS", help="to the storage")
+    site.add_argument(
+        "--processes", type=number, default=32, metavar="N", help="processes of a node [32]"
+    )
+    site.add_argument("--cores", type=number, metavar="N", help="cores of a node [one a process]")
+    site.add_argument("--node-bandwidth", type=to_bytes, metavar="SIZE", help="bytes per second")
+    site.add_argument(
+        "--servers", type=number, default=1, metavar="N", help="servers of the storage [1]"
+    )
+    site.add_argument(
+        "--server-bandwidth", type=to_bytes, metavar="SIZE", help="bytes per second of each server"
+    )
+    site.add_argument(
+        "--server-iops", type=number, metavar="N", help="requests per second of each server"
+    )
+    site.add_argument(
+        "--round-trip", type=float, default=0.0, metavar="MS", help="round-trip time to the storage"
+    )
     site.add_argument(
         "--local-outputs", action="store_true", help="outputs are on the disks of the nodes"
     )
-    site.add_argument("--files", type=int, default=0, metavar="N", help="estimate their time, too")
+    site.add_argument(
+        "--files", type=int, default=0, metavar="N", help="also estimate the time of N files"
+    )
 
 
 _ESTIMATE = (
@@ -251,8 +270,12 @@ def _add_journal(job: argparse.ArgumentParser) -> None:
 
 def _add_workers(job: argparse.ArgumentParser) -> Any:
     place = job.add_argument_group("workers")
-    place.add_argument("--workers", type=number, metavar="N", help="processes [default: cores]")
-    place.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask scheduler that runs")
+    place.add_argument(
+        "--workers", type=number, metavar="N", help="processes [default: one for each core]"
+    )
+    place.add_argument(
+        "--scheduler", metavar="ADDRESS", help="address of a Dask scheduler that runs"
+    )
     place.add_argument(
         "--cluster", metavar="SYSTEM", help="batch system of dask-jobqueue, such as slurm"
     )
@@ -294,6 +317,8 @@ def _add_common(job: argparse.ArgumentParser, *, required: bool) -> None:
         help="tries again after errors that may pass [default: 2]",
     )
     place = _add_workers(job)
-    place.add_argument("--threads", type=number, default=1, metavar="N", help="of each task")
+    place.add_argument(
+        "--threads", type=number, default=1, metavar="N", help="threads of each task [default: 1]"
+    )
     place.add_argument("--per-node", type=number, metavar="N", help="most tasks on one node")
     place.add_argument("--per-server", type=number, metavar="N", help="most tasks on one server")

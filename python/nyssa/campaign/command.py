@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Protocol
 
+from nyssa import _core
 from nyssa.arguments.sizes import bytes_of
 from nyssa.campaign.failure import INTERRUPTED, document, exit_code
 from nyssa.errors import ArgumentError, NyssaError
@@ -26,11 +27,26 @@ class Shown(Protocol):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that reports errors as the other commands do."""
+    """A parser that reports errors as the other commands do, and takes no shortened options."""
 
-    def error(self, message: str) -> NoReturn:
+    # What argparse takes: `Any`.
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"allow_abbrev": False, **options})
+
+    # The overloads of argparse differ only in the type of the namespace: `Any`.
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments, and fail for unknown ones here, where the job of a command is known."""
+        parsed, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            _, similar = _core.did_you_mean(
+                unknown[0].partition("=")[0], list(self._option_string_actions)
+            )
+            self.error(f"unrecognized arguments: {' '.join(unknown)}", similar)
+        return parsed, unknown
+
+    def error(self, message: str, hint: str = "") -> NoReturn:
         """Fail as the other commands do."""
-        raise ArgumentError(f"{message}; `{self.prog} --help` lists the arguments")
+        raise ArgumentError(f"{message}; `{self.prog} --help` lists the arguments{hint}")
 
 
 def run_command(

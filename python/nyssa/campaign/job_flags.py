@@ -44,8 +44,10 @@ _REFUSED = {
 
 def add_flags(parser: argparse.ArgumentParser, job: str) -> None:
     """Add the flags of the options of a job, in the order in which the job declares them."""
-    group = parser.add_argument_group(f"as `nyssa {job}` has them")
-    group.add_argument("--no-verify", dest="verify", action="store_false")
+    group = parser.add_argument_group(f"options of the job, which `nyssa {job} --help` describes")
+    group.add_argument(
+        "--no-verify", dest="verify", action="store_false", help="do not compare values"
+    )
     for name, kind in _kinds(job).items():
         flag = "--" + name.replace("_", "-")
         if kind == "bool":
@@ -64,7 +66,7 @@ def add_flags(parser: argparse.ArgumentParser, job: str) -> None:
         else:
             group.add_argument(flag, type=str if kind.startswith("str") else _number)
     if "entry_start" in kinds_of(_JOBS[job]):
-        group.add_argument("--entries", type=_entries, metavar="A:B", help="of each input")
+        group.add_argument("--entries", type=_entries, metavar="A:B", help="entries of each input")
     if job == "merge":
         for mode in ("union", "filter"):
             group.add_argument(f"--{mode}", dest="mode", action="store_const", const=mode)

@@ -241,7 +241,7 @@ def dataset_totals(records: Iterable[Record]) -> list[DatasetTotals]:
 def table_of_datasets(datasets: Iterable[DatasetTotals]) -> Table:
     """Return the sizes before and after by dataset."""
     return Table(
-        ["dataset", ">outputs", ">entries", ">before", ">after", ">ratio"],
+        ["dataset", ">outputs", ">entries", ">before", ">after", ">after/before"],
         [
             (
                 dataset.dataset or "-",

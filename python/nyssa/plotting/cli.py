@@ -85,10 +85,12 @@ def _parser() -> Parser:
         nargs="+",
         help="FILE or FILE:PATH, also globs, folders and @LIST, and then the EXPRESSION",
     )
-    parser.add_argument("--bins", type=number, metavar="N", help="number of bins [at most 60]")
+    parser.add_argument(
+        "--bins", type=number, metavar="N", help="number of bins [default: at most about 60]"
+    )
     parser.add_argument("--range", type=_range, metavar="A:B", help="ends of the axis")
     parser.add_argument("--cut", metavar="EXPRESSION", help="draw only entries that pass")
-    parser.add_argument("--weight", metavar="EXPRESSION", help="of each entry or item")
+    parser.add_argument("--weight", metavar="EXPRESSION", help="weight of each entry or item")
     parser.add_argument(
         "-o",
         "--output",
@@ -97,7 +99,7 @@ def _parser() -> Parser:
         metavar="FILE",
         help="write the picture, too: .svg, or .png and .pdf by matplotlib",
     )
-    parser.add_argument("--threads", type=number, metavar="N", help="[all cores]")
+    parser.add_argument("--threads", type=number, metavar="N", help="threads [default: all cores]")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
     return parser

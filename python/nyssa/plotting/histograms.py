@@ -233,7 +233,7 @@ def _storage(bh: Any, given: object, weight: str | None) -> Any:
     names = ("Double", "Weight", "Int64")
     if isinstance(given, str):
         if given not in names:
-            raise ArgumentError(f"storage is {', '.join(map(repr, names))}, not {given!r}")
+            raise ArgumentError(f"storage is one of {', '.join(names)}, not {given!r}")
         given = getattr(bh.storage, given)()
     given = cast("Any", given)() if isinstance(given, type) else given
     if not isinstance(given, tuple(getattr(bh.storage, name) for name in names)):

@@ -30,6 +30,8 @@ def needs_range(bins: Any, stated: Any) -> bool:
 
 def axis_of(kind: str, bins: Any, stated: Any) -> FillAxis:
     """Return the axis of stated edges, or of a stated range."""
+    if isinstance(bins, (str, bytes)):
+        raise ArgumentError(f"bins is a number, or a list of edges, not {bins!r}")
     if not needs_range(bins, None):
         if stated is not None:
             raise ArgumentError("bins are edges here, which are the range already")

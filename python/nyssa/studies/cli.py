@@ -113,23 +113,50 @@ def _parser() -> Parser:
         help="an option of `nyssa convert` (to the other format) or `nyssa rewrite` (to the same), "
         f"and its values; {UNSET!r} leaves it out; may be repeated",
     )
-    parser.add_argument("--to", choices=FORMATS, default="rntuple", help="format of the outputs")
     parser.add_argument(
-        "--columns", action="append", default=[], metavar="GLOB,...", help="of an analysis"
+        "--to", choices=FORMATS, default="rntuple", help="format of the outputs [default: rntuple]"
     )
-    parser.add_argument("--threads", type=numbers, default=[1], metavar="N,...", help="[1]")
-    parser.add_argument("--repeats", type=number, default=3, metavar="N", help="rounds [3]")
-    parser.add_argument("--link-latency", type=_time, metavar="TIME", help="of a link: 50ms")
-    parser.add_argument("--link-bandwidth", type=size, metavar="SIZE", help="per second [125MB]")
     parser.add_argument(
-        "--cold", action="store_true", help="files are not in the cache of the system"
+        "--columns",
+        action="append",
+        default=[],
+        metavar="GLOB,...",
+        help="also measure reading only these columns, such as those of an analysis",
     )
-    parser.add_argument("--beside", choices=["root"], help="write by ROOT, too")
     parser.add_argument(
-        "--folder", type=Path, metavar="DIR", help="of the journal, by which a study continues"
+        "--threads",
+        type=numbers,
+        default=[1],
+        metavar="N,...",
+        help="numbers of threads; each is measured [default: 1]",
     )
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write the table, too")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw it, by matplotlib")
+    parser.add_argument(
+        "--repeats", type=number, default=3, metavar="N", help="number of rounds [default: 3]"
+    )
+    parser.add_argument(
+        "--link-latency",
+        type=_time,
+        metavar="TIME",
+        help="also measure reading over a simulated link with this round-trip time, such as 50ms",
+    )
+    parser.add_argument(
+        "--link-bandwidth",
+        type=size,
+        metavar="SIZE",
+        help="bytes per second of this link [default: 125MB]",
+    )
+    parser.add_argument(
+        "--cold", action="store_true", help="ask the system to forget files before they are read"
+    )
+    parser.add_argument("--beside", choices=["root"], help="write each output by ROOT, too")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        metavar="DIR",
+        help="folder of the outputs and of the journal, by which a study continues",
+    )
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write the table as CSV, too")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the table, by matplotlib")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
     return parser

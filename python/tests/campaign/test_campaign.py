@@ -457,6 +457,13 @@ def test_the_command_line(
             "`nyssa campaign convert --help` lists the arguments",
         ),
         (
+            ["convert", "PATH/in", "-o", "PATH/out", "--compresion", "zstd"],
+            "InvalidArgument",
+            2,
+            "unrecognized arguments: --compresion zstd; `nyssa campaign convert --help` lists the "
+            'arguments; did you mean "--compression"?',
+        ),
+        (
             ["status", "PATH/none"],
             "NotFound",
             3,
