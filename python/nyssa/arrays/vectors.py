@@ -41,8 +41,10 @@ def vectors(array: ak.Array) -> ak.Array:
 
     >>> import vector
     >>> vector.register_awkward()
-    >>> momenta = nyssa.vectors(events["momentum"].array())  # of the class TLorentzVector
-    >>> momenta.pt, momenta.mass
+    >>> momentum = {"fP": {"fX": 3.0, "fY": 4.0, "fZ": 0.0}, "fE": 13.0}  # a TLorentzVector
+    >>> momenta = nyssa.vectors(ak.Array([momentum]))
+    >>> momenta.pt.to_list(), momenta.mass.to_list()
+    ([5.0], [12.0])
 
     `TLorentzVector` and ``ROOT::Math::LorentzVector`` become ``Momentum4D``; `TVector3`,
     ``ROOT::Math::XYZPoint`` and the like become ``Vector3D`` or ``Vector2D``. Vectors are found by

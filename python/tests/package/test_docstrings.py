@@ -33,7 +33,7 @@ FUNCTIONS = (
     "ReadRules chain column_precision concatenate convert dask diff digest draw "
     "estimate_write_memory graph graphed histograms inspect io_stats iterate join merge monitor "
     "num_entries open partitions plot_trace profile record recreate rewrite scan_polars skim study "
-    "trace_summary tune update verify"
+    "trace_summary tune update vectors verify"
 )
 NAMES = [
     "nyssa",
@@ -51,6 +51,7 @@ NEEDS = {
     "nyssa.graphed": "graphed",
     "nyssa.plot_trace": "matplotlib",
     "nyssa.scan_polars": "polars",
+    "nyssa.vectors": "vector",
 }
 #: They take seconds: each combination is measured in a process of its own.
 SLOW = {"nyssa.study"}

@@ -176,15 +176,11 @@ fn print(report: &DiffReport, args: &Diff, app: &mut App<'_>) -> Result<()> {
         return Ok(());
     }
     let columns = counted(report.compared.len() as u64, "column");
-    let entries = count(report.compared_entries);
+    let entries = counted(report.compared_entries, "entry");
     if report.equal {
-        writeln!(app.out, "equal: {columns}, {entries} entries compared")?;
+        writeln!(app.out, "equal: {columns}, {entries} compared")?;
     } else {
-        writeln!(
-            app.out,
-            "different: {} of {columns}, {entries} entries compared",
-            count(different)
-        )?;
+        writeln!(app.out, "different: {} of {columns}, {entries} compared", count(different))?;
     }
     Ok(())
 }

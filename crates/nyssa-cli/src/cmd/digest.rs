@@ -245,16 +245,17 @@ fn tell(comparison: &Comparison, app: &mut App<'_>) -> Result<()> {
     if app.quiet {
         return Ok(());
     }
-    let (columns, entries) = (counted(comparison.compared, "column"), count(comparison.entries));
+    let (columns, entries) =
+        (counted(comparison.compared, "column"), counted(comparison.entries, "entry"));
     let extra = comparison.extra.len() as u64;
     if extra > 0 {
         writeln!(app.out, "not in the report: {}", counted(extra, "column"))?;
     }
     if comparison.equal {
-        writeln!(app.out, "equal: {columns}, {entries} entries compared")?;
+        writeln!(app.out, "equal: {columns}, {entries} compared")?;
     } else {
         let different = count(comparison.different.len() as u64);
-        writeln!(app.out, "different: {different} of {columns}, {entries} entries compared")?;
+        writeln!(app.out, "different: {different} of {columns}, {entries} compared")?;
     }
     Ok(())
 }
