@@ -98,7 +98,7 @@ def test_another_selection_asks_for_what_is_missing(web: Nginx, file: Path, tmp_
     """The server is asked when a column is not in the cache, and by default at each opening."""
     url = f"{web.url}/aged/{file.name}:ntuple"
     folder, x = tmp_path / "cache", _arrays(1)
-    # All in one cluster: a slow machine would read over the gaps between clusters, and so read all columns.
+    # All in one cluster: a slow machine reads over the gaps between clusters, with all columns.
     cluster: dict[str, Any] = {"entry_stop": _ENTRIES // 5, "library": "np"}
     nyssa.open(url, cache=folder).arrays(["x0"], **cluster)
     events = nyssa.open(url, cache=folder, cache_max_age=3600)
