@@ -515,4 +515,4 @@ def test_a_chain_has_the_nulls_of_all_files(tmp_path: Path) -> None:
     ]
     out = tmp_path / "out.root"
     nyssa.skim(paths, out, columns=["i", "l"], format="rntuple")
-    assert ak.to_list(nyssa.open(out).arrays())[3] == {"i": None, "l": None}
+    assert ak.to_list(nyssa.open(f"{out}:first").arrays())[3] == {"i": None, "l": None}
