@@ -144,10 +144,11 @@ impl<'a> Thrift<'a> {
         }
     }
 
-    /// Passes over an item of a list or map. There, a truth value has a byte.
+    /// Passes over an item of a list or map. No footer and no page header has lists of truth values, and the library would
+    /// pass over as many as a list claims.
     fn skip_item(&mut self, kind: u8, depth: u32) -> Result<()> {
         match kind {
-            TRUE | FALSE => self.jump(1),
+            TRUE | FALSE => Err(Error::out_of_spec("the metadata have a list of truth values")),
             other => self.skip_within(other, depth),
         }
     }
