@@ -99,7 +99,7 @@ struct Shared {
 
 // SAFETY: `start` is the memory of the block, which can be sent and shared. `OwnBytes` alone writes to it.
 unsafe impl Send for Shared {}
-// SAFETY: as above.
+// SAFETY: threads only read `start`; `OwnBytes` alone writes to its memory.
 unsafe impl Sync for Shared {}
 
 impl Shared {
@@ -167,7 +167,7 @@ pub struct OwnBytes {
 
 // SAFETY: it owns its bytes.
 unsafe impl Send for OwnBytes {}
-// SAFETY: as above; only a mutable reference writes to them.
+// SAFETY: it owns its bytes, and only a mutable reference writes to them.
 unsafe impl Sync for OwnBytes {}
 
 impl OwnBytes {
@@ -198,7 +198,7 @@ impl OwnBytes {
 
     /// Returns the bytes, which may be changed.
     pub fn as_slice_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above. No other buffer has these bytes, and nothing reads them through the buffer that is kept.
+        // SAFETY: the bytes are alive and initialised. No other buffer has these bytes, and nothing reads them through the buffer that is kept.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }

@@ -45,6 +45,11 @@ impl Kind {
     pub fn is_damage(self) -> bool {
         matches!(self, Self::OutOfSpecification | Self::Checksum | Self::LimitExceeded)
     }
+
+    /// Returns whether the check of a file ends with this error, which is no problem of the file.
+    pub fn ends_check(self) -> bool {
+        matches!(self, Self::Io | Self::Cancelled)
+    }
 }
 
 /// The place in a dataset where an error occurred. Only the known parts are set and printed.

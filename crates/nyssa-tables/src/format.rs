@@ -45,7 +45,7 @@ pub(crate) fn format_of(first: &[u8]) -> Option<Format> {
 }
 
 /// Returns the name of a format in messages, with its article.
-pub(crate) fn named(format: Format) -> &'static str {
+pub fn named(format: Format) -> &'static str {
     match format {
         Format::Parquet => "a Parquet",
         Format::Arrow => "an Arrow IPC",

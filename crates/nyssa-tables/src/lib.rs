@@ -32,7 +32,7 @@ mod table;
 mod writer;
 mod written;
 
-pub use format::{format_of_name, format_of_source};
+pub use format::{format_of_name, format_of_source, named};
 pub use layout::{Layout, Leaf, StoredPage};
 pub use open::open;
 pub use output::{TableOptions, TableReport};

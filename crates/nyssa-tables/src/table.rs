@@ -44,6 +44,11 @@ impl Head {
         .collect()
     }
 
+    /// Returns the number of entries.
+    pub(crate) fn entries(&self) -> u64 {
+        self.clusters.last().map_or(0, |cluster| cluster.end)
+    }
+
     /// Returns the number of each row group or record batch that has some of `entries`, and these entries within it.
     pub(crate) fn parts(&self, entries: &Range<u64>) -> impl Iterator<Item = (usize, Range<u64>)> {
         let Range { start, end } = *entries;
@@ -113,7 +118,7 @@ impl<V: Values> Dataset for Table<V> {
     }
 
     fn num_entries(&self) -> u64 {
-        self.head.clusters.last().map_or(0, |cluster| cluster.end)
+        self.head.entries()
     }
 
     fn columns(&self) -> &[ColumnInfo] {

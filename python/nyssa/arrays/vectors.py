@@ -74,7 +74,7 @@ def _vector(layout: Content, **_: Any) -> Content | None:
 
 
 def _coordinates(layout: RecordArray) -> Iterator[tuple[str, Content]]:
-    """Yield the names and values of the members of a class, without those of `TObject`."""
+    """Yield the names and values of the members of a class, without the members of `TObject`."""
     for name, item in zip(layout.fields, layout.contents, strict=True):
         inside = item[: layout.length]
         if name in ("fP", "fCoordinates") and isinstance(inside, RecordArray):

@@ -399,7 +399,7 @@ def _have_ntuples(urls: Sequence[str]) -> bool:
 
 #: Options of conversions that merging takes, too.
 _KEPT_FOR_MERGE = ("compression", "effort", "memory", "threads", "verify", "name", "reproducible")
-#: Those that merging takes for RNTuples only.
+#: Options of conversions that merging takes for RNTuples only.
 _OF_NTUPLES = ("encoding", "field_options", "page_size")
 
 

@@ -121,7 +121,7 @@ def _parser() -> Parser:
         action="append",
         default=[],
         metavar="GLOB,...",
-        help="also measure reading only these columns, such as those of an analysis",
+        help="also measure reading only these columns, such as the columns of an analysis",
     )
     parser.add_argument(
         "--threads",

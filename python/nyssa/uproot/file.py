@@ -29,6 +29,7 @@ from nyssa.uproot.trees import TTree
 __all__ = ["DetachedFile", "ReadOnlyDirectory", "ReadOnlyFile", "wrapped"]
 
 Version = int | Literal["min", "max"]
+_CHOOSE = {"min": min, "max": max}
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ class ReadOnlyFile:
     def class_named(self, classname: str, version: Version | None = None) -> Any:
         """Return what stands for a C++ class in ``isinstance``."""
         if version in ("min", "max") and classname in self.streamers:
-            version = {"min": min, "max": max}[version](self.streamers[classname])
+            version = _CHOOSE[version](self.streamers[classname])
         return class_named(classname, version)
 
     def streamers_named(self, classname: str) -> list[Streamer]:
@@ -149,8 +150,7 @@ class ReadOnlyFile:
         versions = self.streamers.get(classname)
         if not versions:
             return None
-        choose = {"min": min, "max": max}
-        number = version if isinstance(version, int) else choose[version](versions)
+        number = version if isinstance(version, int) else _CHOOSE[version](versions)
         return versions.get(number)
 
     def show_streamers(

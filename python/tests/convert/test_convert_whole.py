@@ -228,7 +228,7 @@ def test_real_files(name: str, tmp_path: Path, root: Root) -> None:
 
 
 def test_options_of_fields_match_in_one_dataset(tmp_path: Path) -> None:
-    """In a whole file, a glob of fields need not match in each dataset, as those of `include`."""
+    """In a whole file, a glob of fields matches in one dataset, like a glob of `include`."""
     source, out = tmp_path / "nano.root", tmp_path / "out.root"
     with uproot.recreate(source) as file:
         for name, column in (("Events", "Jet_pt"), ("Runs", "run")):

@@ -1,7 +1,7 @@
 """Compares what ROOT and uproot read from every TTree of the test data before and after a rewrite.
 
 The trees get small baskets, large baskets, and a third of their entries. Run it as a program in
-``python/tests``, for all files or for those of some sizes in bytes:
+``python/tests``, for all files, or for files of some sizes in bytes:
 
     python -m support.rewrite_corpus --smallest 40000 --largest 5000000 --log corpus.jsonl
 

@@ -377,6 +377,22 @@ pub(super) fn local_index(value: Value) -> Outcome<Value> {
     Ok(Value { valid: None, ..value.with(data) })
 }
 
+/// Returns the lists around the innermost lists of two values, which have to be equal, and the innermost lists of each.
+/// `None` if one value has no lists.
+pub(super) fn paired<'a>(
+    left: &'a [Level],
+    right: &'a [Level],
+) -> Option<Outcome<(&'a [Level], &'a Level, &'a Level)>> {
+    let ((a, outer), (b, other)) = left.split_last().zip(right.split_last())?;
+    let fits = outer.len() == other.len()
+        && a.count() == b.count()
+        && outer.iter().zip(other).all(|(ours, theirs)| ours.is_like(theirs));
+    Some(match fits {
+        true => Ok((outer, a, b)),
+        false => Err("these lists are in lists of different lengths".to_owned()),
+    })
+}
+
 /// Where the items of two arrays of lists are in lists that have the items of both.
 pub(super) struct Joined {
     levels: Vec<Level>,
@@ -386,17 +402,8 @@ pub(super) struct Joined {
 
 /// Finds the lists that have the items of the innermost lists of both values, `left` first.
 pub(super) fn joined_places(left: &Value, right: &Value) -> Outcome<Joined> {
-    let (Some((a, outer)), Some((b, other))) =
-        (left.levels.split_last(), right.levels.split_last())
-    else {
-        return Err("concatenate takes two lists".to_owned());
-    };
-    let fits = outer.len() == other.len()
-        && a.count() == b.count()
-        && outer.iter().zip(other).all(|(ours, theirs)| ours.is_like(theirs));
-    if !fits {
-        return Err("these lists are in lists of different lengths".to_owned());
-    }
+    let pair = paired(&left.levels, &right.levels).ok_or("concatenate takes two lists")?;
+    let (outer, a, b) = pair?;
     let lengths = a.ranges().zip(b.ranges()).map(|(a, b)| a.len() + b.len());
     let mut levels = outer.to_vec();
     levels.push(Level::new(OffsetBuffer::from_lengths(lengths.collect::<Vec<_>>())));

@@ -7,7 +7,7 @@ use std::ops::Range;
 use arrow_buffer::OffsetBuffer;
 use nyssa_root::arrow::Number;
 
-use super::lists::{Combinations, advance, combined, number_of};
+use super::lists::{Combinations, advance, combined, number_of, paired};
 use super::operators::both;
 use super::value::{Data, Level, Outcome, Value};
 
@@ -117,17 +117,8 @@ impl Momenta {
 pub(super) fn min_delta_r(items: [Value; 2], others: [Value; 2]) -> Outcome<Value> {
     let ([eta, phi], [other_eta, other_phi]) = (items, others);
     let (levels, other_levels) = (eta.levels.clone(), other_eta.levels.clone());
-    let (Some((level, outer)), Some((other_level, other_outer))) =
-        (levels.split_last(), other_levels.split_last())
-    else {
-        return Err("min_deltaR takes lists, this is one value for each entry".to_owned());
-    };
-    let fits = outer.len() == other_outer.len()
-        && level.count() == other_level.count()
-        && outer.iter().zip(other_outer).all(|(ours, theirs)| ours.is_like(theirs));
-    if !fits {
-        return Err("these lists are in lists of different lengths".to_owned());
-    }
+    let (_, level, other_level) = paired(&levels, &other_levels)
+        .ok_or("min_deltaR takes lists, this is one value for each entry")??;
     let (phi, other_phi) = (like(phi, &levels)?, like(other_phi, &other_levels)?);
     let (valid, other_valid) = (
         both(eta.valid.as_deref(), phi.valid.as_deref()),

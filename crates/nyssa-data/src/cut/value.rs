@@ -227,7 +227,7 @@ impl Value {
         self.valid.as_ref().is_none_or(|valid| valid.get(index).copied().unwrap_or(false))
     }
 
-    /// Returns the values, which are those of this value, for an operation.
+    /// Returns the values of this value for an operation: one for all, if this is a constant.
     pub(super) fn side<'a, T: Copy + Default>(&self, values: &'a [T]) -> Side<'a, T> {
         match self.constant {
             true => Side::All(values.first().copied().unwrap_or_default()),

@@ -386,6 +386,17 @@ pub fn check_entries(entries: &Range<u64>, total: u64) -> Result<()> {
     Err(Error::invalid_argument(message))
 }
 
+/// Returns the stored bytes of columns, as far as the format of the dataset knows them.
+///
+/// # Errors
+/// Returns an error if the metadata are damaged or cannot be read.
+pub fn stored_bytes(dataset: &dyn Dataset, columns: &[String]) -> Result<u64> {
+    columns.iter().try_fold(0u64, |sum, name| {
+        let bytes = dataset.column_bytes(name)?.map_or(0, |bytes| bytes.compressed);
+        Ok(sum.saturating_add(bytes))
+    })
+}
+
 /// Returns the Arrow fields of columns, with the requested names.
 ///
 /// # Errors

@@ -23,6 +23,7 @@ use super::with_schema::{Lengths, Mapping, WithSchema};
 use super::{ChainSchema, ReadRule, WithRules};
 use crate::dataset::{
     AnyDataset, Arrays, Backing, ColumnInfo, Dataset, Format, LeftOut, check_entries, different,
+    stored_bytes,
 };
 
 /// The largest number of files of a chain that stay open for the next read.
@@ -243,11 +244,7 @@ impl Chain {
     /// # Errors
     /// Returns an error if the file cannot be opened, or if its metadata are damaged.
     pub fn stored_bytes(&self, index: usize, columns: &[String]) -> Result<u64> {
-        let file = self.open(index)?;
-        columns.iter().try_fold(0u64, |sum, name| {
-            let bytes = file.column_bytes(name)?.map_or(0, |bytes| bytes.compressed);
-            Ok(sum.saturating_add(bytes))
-        })
+        stored_bytes(&self.open(index)?, columns)
     }
 
     /// Returns the numbers of the files that hold these entries of the chain, each with the entries in the

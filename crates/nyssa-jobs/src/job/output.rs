@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use nyssa_data::dataset::Format;
 use nyssa_io::Staging;
 use nyssa_rntuple::write::SharedFile;
 use nyssa_root::compression::Compression;
 use nyssa_root::error::{Error, Result};
 use nyssa_root::rootfile::RootFile;
 use nyssa_root::rootfile::writer::{FileOptions, RootFileWriter};
-use nyssa_tables::format_of_name;
+use nyssa_tables::{format_of_name, named};
 
 /// The time in reproducible files: the first second of 1995, where ROOT's own time begins.
 const REPRODUCIBLE_TIME: u64 = 788_918_400;
@@ -117,13 +116,10 @@ impl Output {
 /// `InvalidArgument` with the names that a ROOT file and a table may have.
 pub fn check_root_name(path: &Path) -> Result<()> {
     let Some(format) = format_of_name(path) else { return Ok(()) };
-    let format = match format {
-        Format::Parquet => "a Parquet file",
-        _ => "an Arrow IPC file",
-    };
     let message = format!(
-        "this writes a ROOT file, and the name is the name of {format}: choose a name that ends in .root; `convert` and \
-         `skim` write tables"
+        "this writes a ROOT file, and the name is the name of {} file: choose a name that ends in .root; `convert` and \
+         `skim` write tables",
+        named(format)
     );
     Err(Error::invalid_argument(message).at(|place| place.file = Some(nyssa_io::shown(path))))
 }

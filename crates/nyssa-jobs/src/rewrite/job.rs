@@ -138,11 +138,14 @@ fn drop_unmatched(
     keys: &[(KeyEntry, String)],
     options: &mut [Option<(RewriteOptions, RewriteOptions)>],
 ) -> Result<()> {
-    if keys.len() < 2 {
+    let datasets = keys.iter().zip(options).filter(|((key, _), _)| !is_tree(key));
+    let taken = datasets.filter_map(|(key, of)| Some((key, of.as_mut()?)));
+    // Only options need the schemas.
+    let mut taken: Vec<_> =
+        taken.filter(|(_, (_, settled))| !settled.storage.field_options.is_empty()).collect();
+    if taken.len() < 2 {
         return Ok(());
     }
-    let datasets = keys.iter().zip(options).filter(|((key, _), _)| !is_tree(key));
-    let mut taken: Vec<_> = datasets.filter_map(|(key, of)| Some((key, of.as_mut()?))).collect();
     let open = |((_, path), _): &(&(KeyEntry, String), _)| Reader::open(input, path);
     let readers = taken.iter().map(open).collect::<Result<Vec<_>>>().in_file(input.name())?;
     let with_schema = readers

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use nyssa_data::dataset::{AnyDataset, Format, LeftOut};
+use nyssa_data::dataset::{AnyDataset, Format, LeftOut, stored_bytes};
 use nyssa_data::view::{Chain, ChainOptions, Link};
 use nyssa_io::OpenOptions;
 use nyssa_root::Context;
@@ -82,13 +82,10 @@ impl Input {
     /// # Errors
     /// Returns an error if the metadata of the file are damaged or cannot be read.
     pub(super) fn stored_bytes(&self, file: &InputFile, columns: &[String]) -> Result<u64> {
-        if let Some(chain) = &self.chain {
-            return chain.stored_bytes(file.number, columns);
+        match &self.chain {
+            Some(chain) => chain.stored_bytes(file.number, columns),
+            None => stored_bytes(&*self.first, columns),
         }
-        columns.iter().try_fold(0u64, |sum, name| {
-            let bytes = self.first.column_bytes(name)?.map_or(0, |bytes| bytes.compressed);
-            Ok(sum.saturating_add(bytes))
-        })
     }
 
     /// Finds out which of some columns, or which of their parts, cannot be read, and leaves them out. Returns false if

@@ -2,7 +2,7 @@
 //!
 //! Each thread has its own [`FillContext`], which takes rows without a lock. Threads of the pool encode and compress them
 //! (`filler.rs`). A complete cluster gets its place under one short lock. After that its sealed pages are written to the file,
-//! beside those of other contexts.
+//! while other contexts write their pages.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -430,7 +430,7 @@ impl ClusterTarget for ContextTarget {
         let turns = self.place.turns();
         let (pages, unwritten) =
             turns.with(|writer| writer.placing(|writer| writer.store(pages)))?;
-        unwritten.write()?;
+        turns.write(unwritten)?;
         Ok(pages)
     }
 }

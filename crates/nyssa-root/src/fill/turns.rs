@@ -160,8 +160,11 @@ impl<W: TurnsWriter> Turns<W> {
         state.writer.take().ok_or_else(ended::<W>)
     }
 
-    /// Writes the bytes of clusters that have their places. An error stops all contexts.
-    fn write(&self, unwritten: Unwritten) -> Result<()> {
+    /// Writes bytes that have their places. An error stops all contexts.
+    ///
+    /// # Errors
+    /// The sink cannot be written.
+    pub fn write(&self, unwritten: Unwritten) -> Result<()> {
         unwritten.write().inspect_err(|error| self.fail(error))
     }
 

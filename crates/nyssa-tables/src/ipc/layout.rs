@@ -1,10 +1,14 @@
 //! Says how the values of an Arrow IPC file are stored, by the heads of its record batches.
 
+use std::ops::Range;
+use std::sync::Arc;
+
+use nyssa_io::Source;
 use nyssa_root::error::Result;
 use nyssa_root::fetch::read_all;
 
 use super::blocks::{damaged, head_of, message};
-use super::buffers::of_columns;
+use super::buffers::{ColumnBuffers, of_columns};
 use super::read::Batches;
 use crate::layout::{Layout, Leaf, StoredPage};
 use crate::table::Head;
@@ -41,39 +45,22 @@ pub(super) fn layout(batches: &Batches, head: &Head) -> Result<Layout> {
             Some(_) => "lz4",
         };
         let rows = head.clusters.get(cluster).map_or(0, |rows| rows.end - rows.start);
-        for (leaf, column) in columns.into_iter().enumerate() {
-            let places = column.places.iter().map(|&(at, length)| {
-                let start = range.end.saturating_add(at);
-                match start.checked_add(length) {
-                    Some(end) if end <= size => Ok(start..end),
-                    _ => Err(damaged("a buffer is not within the file")),
-                }
-            });
-            let places = places.collect::<Result<Vec<_>>>()?;
-            let bytes = places.iter().map(|place| place.end - place.start);
-            let bytes = bytes.fold(0, u64::saturating_add);
-            let mut uncompressed = bytes;
-            if codec != "none" {
-                let is_sized =
-                    |place: &&std::ops::Range<u64>| place.end - place.start >= SIZE_BYTES;
-                let sizes = places.iter().filter(is_sized);
-                let sizes: Vec<_> =
-                    sizes.map(|place| place.start..place.start + SIZE_BYTES).collect();
-                uncompressed = 0;
-                let lengths = places.iter().filter(is_sized).map(|place| place.end - place.start);
-                for (stated, length) in read_all(&head.source, &sizes)?.iter().zip(lengths) {
-                    let stated = <[u8; 8]>::try_from(&stated[..]).map_or(0, i64::from_le_bytes);
-                    // A buffer that does not become smaller is stored as it is, and states -1.
-                    let own = u64::try_from(stated).unwrap_or(length - SIZE_BYTES);
-                    uncompressed = uncompressed.saturating_add(own);
-                }
-            }
+        let columns = columns.iter().map(|column| places(column, range.end, size));
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        let stored =
+            |places: &Vec<Range<u64>>| places.iter().map(length).fold(0, u64::saturating_add);
+        let stored: Vec<u64> = columns.iter().map(stored).collect();
+        let plain = match codec {
+            "none" => stored.clone(),
+            _ => sizes_before_compression(&head.source, &columns)?,
+        };
+        for (leaf, places) in columns.iter().enumerate() {
             pages.push(StoredPage {
                 leaf,
                 cluster,
                 offset: places.first().map_or(range.end, |place| place.start),
-                bytes,
-                uncompressed,
+                bytes: stored[leaf],
+                uncompressed: plain[leaf],
                 values: rows,
                 encoding: "",
                 codec,
@@ -81,4 +68,42 @@ pub(super) fn layout(batches: &Batches, head: &Head) -> Result<Layout> {
         }
     }
     Ok(Layout { leaves, pages })
+}
+
+/// Returns the bytes of the buffers of a column. `body` is the first byte of the body of the message.
+fn places(column: &ColumnBuffers, body: u64, size: u64) -> Result<Vec<Range<u64>>> {
+    let place = |&(at, length): &(u64, u64)| {
+        let start = body.saturating_add(at);
+        match start.checked_add(length) {
+            Some(end) if end <= size => Ok(start..end),
+            _ => Err(damaged("a buffer is not within the file")),
+        }
+    };
+    column.places.iter().map(place).collect()
+}
+
+fn length(place: &Range<u64>) -> u64 {
+    place.end - place.start
+}
+
+/// Returns the bytes before compression that the buffers of each column state.
+fn sizes_before_compression(
+    source: &Arc<dyn Source>,
+    columns: &[Vec<Range<u64>>],
+) -> Result<Vec<u64>> {
+    let own = |(column, places): (usize, &Vec<Range<u64>>)| {
+        let sized = places.iter().filter(|place| length(place) >= SIZE_BYTES);
+        sized.map(|place| (column, place.clone())).collect::<Vec<_>>()
+    };
+    let sized: Vec<_> = columns.iter().enumerate().flat_map(own).collect();
+    let heads = sized.iter().map(|(_, place)| place.start..place.start + SIZE_BYTES);
+    let heads = read_all(source, &heads.collect::<Vec<_>>())?;
+    let mut sizes = vec![0u64; columns.len()];
+    for ((column, place), stated) in sized.iter().zip(heads) {
+        let stated = <[u8; 8]>::try_from(&stated[..]).map_or(0, i64::from_le_bytes);
+        // A buffer that does not become smaller is stored as it is, and states -1.
+        let plain = u64::try_from(stated).unwrap_or(length(place) - SIZE_BYTES);
+        sizes[*column] = sizes[*column].saturating_add(plain);
+    }
+    Ok(sizes)
 }

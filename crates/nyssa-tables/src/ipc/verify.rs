@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use nyssa_root::Context;
-use nyssa_root::error::{Error, Kind, Result};
+use nyssa_root::error::{Error, Result};
 use nyssa_root::fetch::on_all_threads;
 use nyssa_root::problem::{DatasetCheck, Problem};
 
@@ -19,10 +19,10 @@ use crate::table::Head;
 /// # Errors
 /// Only `Io` and `Cancelled`.
 pub(super) fn check(batches: &Batches, head: &Head, context: &Context) -> Result<DatasetCheck> {
-    let entries = head.clusters.last().map_or(0, |cluster| cluster.end);
     // The dictionaries were decoded when the file was opened.
     let parts = batches.dictionaries.len() as u64;
-    let mut report = DatasetCheck { entries, parts, decoded: parts, ..DatasetCheck::default() };
+    let mut report =
+        DatasetCheck { entries: head.entries(), parts, decoded: parts, ..DatasetCheck::default() };
     let size = head.source.size();
     let mut units = Vec::new();
     for block in &batches.dictionaries {
@@ -59,9 +59,9 @@ pub(super) fn check(batches: &Batches, head: &Head, context: &Context) -> Result
 /// Decodes a batch, and brings all columns into the types that they have as a dataset.
 fn check_batch(batches: &Batches, head: &Head, index: usize, bytes: Bytes) -> Result<Vec<Problem>> {
     let mut problems = Vec::new();
-    let mut problem = |error: Error| match error.kind() {
-        Kind::Io | Kind::Cancelled => Err(error),
-        _ => {
+    let mut problem = |error: Error| match error.kind().ends_check() {
+        true => Err(error),
+        false => {
             let offset = u64::try_from(batches.blocks[index].offset()).ok();
             problems.push(Problem::from(&error.at(|place| {
                 place.cluster = Some(index as u64);

@@ -6,9 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use nyssa_io::Source;
+use nyssa_root::error::Error;
+use nyssa_root::guard::to_usize;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{ChunkReader, Length};
+
+use crate::guard::of_parquet;
 
 /// The bytes that are read at once where a chunk was not fetched before.
 const PIECE: u64 = 256 << 10;
@@ -44,9 +48,19 @@ impl Chunks {
         Self { source: Arc::clone(source), fetched, failed: Arc::default() }
     }
 
-    /// Returns why the source could not be read, if it could not.
-    pub(super) fn failure(&self) -> Option<nyssa_io::Error> {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
+    /// Returns the error of the source if it could not be read, or else the error of the library.
+    pub(super) fn cause(&self, of_library: impl FnOnce() -> Error) -> Error {
+        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        failed.map_or_else(of_library, Error::from)
+    }
+
+    /// Returns bytes of the file.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` for bytes after its end; `Io`.
+    pub(super) fn bytes(&self, wanted: Range<u64>) -> nyssa_root::error::Result<Bytes> {
+        let count = to_usize(wanted.end - wanted.start, "bytes")?;
+        self.get_bytes(wanted.start, count).map_err(|error| self.cause(|| of_parquet(error)))
     }
 
     /// Returns the fetched bytes from byte `start` on.

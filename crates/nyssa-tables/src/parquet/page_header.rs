@@ -56,7 +56,7 @@ impl PageHeader {
                     header.stored = thrift.size()?;
                     header.after_sizes = thrift.place();
                 }
-                // The 32 bits of a checksum are those of a signed number.
+                // A header states the 32 bits of the checksum as a signed number.
                 (4, I32) => header.checksum = Some(thrift.number()? as u32),
                 (5 | 7, STRUCT) => header.values(&mut thrift, 2)?,
                 (8, STRUCT) => header.values(&mut thrift, 4)?,

@@ -1,6 +1,5 @@
 //! Finds the pages of column chunks by their headers.
 
-use bytes::Bytes;
 use nyssa_root::error::{Error, Result, ResultExt};
 use parquet::file::metadata::ColumnChunkMetaData;
 
@@ -50,20 +49,4 @@ fn header(chunks: &Chunks, at: u64, end: u64) -> Result<PageHeader> {
         }
     }
     Err(last)
-}
-
-impl Chunks {
-    /// Returns bytes of the file.
-    ///
-    /// # Errors
-    /// `OutOfSpecification` for bytes after its end; `Io`.
-    pub(super) fn bytes(&self, wanted: std::ops::Range<u64>) -> Result<Bytes> {
-        use parquet::file::reader::ChunkReader;
-
-        let count = nyssa_root::guard::to_usize(wanted.end - wanted.start, "bytes")?;
-        self.get_bytes(wanted.start, count).map_err(|error| match self.failure() {
-            Some(failed) => failed.into(),
-            None => crate::guard::of_parquet(error),
-        })
-    }
 }

@@ -83,7 +83,7 @@ pub(crate) fn open(source: &Arc<dyn Source>) -> Result<Table<RowGroups>> {
             // The Arrow types in the metadata may be damaged, or newer than the library.
             load(ArrowReaderOptions::new().with_skip_arrow_metadata(true)).map_err(|_| error)
         });
-        let metadata = metadata.map_err(|error| cause(&chunks, || of_parquet(error)))?;
+        let metadata = metadata.map_err(|error| chunks.cause(|| of_parquet(error)))?;
         let inner = metadata.metadata();
         let head = Head {
             clusters: groups(inner, source.size())?,
@@ -234,7 +234,7 @@ impl RowGroups {
                 .with_offset(piece.rows.start)
                 .with_batch_size(self.batch(piece))
                 .build()
-                .map_err(|error| cause(&known, || of_parquet(error)))?;
+                .map_err(|error| known.cause(|| of_parquet(error)))?;
         Ok(Decoder { batches, chunks: known, rest: None, next: piece.rows.start })
     }
 }
@@ -252,7 +252,7 @@ impl Decoder {
                 Some(rest) => rest,
                 None => {
                     let batch = self.batches.next().ok_or_else(too_short)?;
-                    let batch = batch.map_err(|error| cause(&self.chunks, || of_arrow(error)))?;
+                    let batch = batch.map_err(|error| self.chunks.cause(|| of_arrow(error)))?;
                     let column = batch.columns().first().ok_or_else(too_short)?;
                     (fit(column, field)?, 0)
                 }
@@ -270,11 +270,6 @@ impl Decoder {
         self.next += count;
         joined(&parts, field)
     }
-}
-
-/// Returns the error of the source if it could not be read, or else the error of the library.
-fn cause(chunks: &Chunks, of_library: impl FnOnce() -> Error) -> Error {
-    chunks.failure().map_or_else(of_library, Error::from)
 }
 
 fn too_short() -> Error {

@@ -3,7 +3,7 @@
 
 use nyssa_root::error::{Error, Result};
 
-/// The largest number of structures and lists within each other. Those of Parquet have six.
+/// The largest number of structures and lists within each other. Footers and page headers of Parquet have six.
 const DEPTH: u32 = 32;
 
 /// The types of values in the compact protocol.

@@ -35,8 +35,7 @@ struct Found {
 /// Only `Io` and `Cancelled`.
 pub(super) fn check(groups: &RowGroups, head: &Head, context: &Context) -> Result<DatasetCheck> {
     let metadata = groups.metadata.metadata();
-    let entries = head.clusters.last().map_or(0, |cluster| cluster.end);
-    let mut report = DatasetCheck { entries, ..DatasetCheck::default() };
+    let mut report = DatasetCheck { entries: head.entries(), ..DatasetCheck::default() };
     let stated = metadata.file_metadata().num_rows();
     if positive(stated) != report.entries {
         let message =
@@ -125,7 +124,7 @@ fn check_column(
             Ok(())
         });
         match looked {
-            Err(error) if is_of_us(&error) => return Err(error),
+            Err(error) if error.kind().ends_check() => return Err(error),
             Err(error) => place(error, page),
             Ok(()) => {}
         }
@@ -139,7 +138,7 @@ fn check_column(
     let decode = || groups.decode_all(head, (group, column), field, fetched, context);
     match guarded(decode).in_field(&item.name) {
         Ok(()) => found.decoded = found.pages,
-        Err(error) if is_of_us(&error) => return Err(error),
+        Err(error) if error.kind().ends_check() => return Err(error),
         Err(error) if error.kind() == Kind::Unsupported => {
             found.unsupported = Some(error.message().to_owned());
         }
@@ -149,9 +148,4 @@ fn check_column(
         }
     }
     Ok(found)
-}
-
-/// Returns whether an error is not the fault of the file.
-fn is_of_us(error: &Error) -> bool {
-    matches!(error.kind(), Kind::Io | Kind::Cancelled)
 }

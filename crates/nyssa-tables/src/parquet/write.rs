@@ -20,6 +20,7 @@ use parquet::file::writer::SerializedFileWriter;
 use rayon::prelude::*;
 
 use super::checksums::{Chunk, Pages, Stores};
+use super::chunks::positive;
 use crate::guard::not_written;
 use crate::output::{SinkWrite, TableOptions, TableReport};
 
@@ -146,7 +147,6 @@ impl Writer {
         let descriptor = self.file.schema_descr();
         let mut report = TableReport { groups: self.groups as u64, ..TableReport::default() };
         let mut columns = vec![0; self.schema.fields().len()];
-        let positive = |bytes: i64| u64::try_from(bytes).unwrap_or(0);
         for group in self.file.flushed_row_groups() {
             for (leaf, chunk) in group.columns().iter().enumerate() {
                 let bytes = positive(chunk.compressed_size());

@@ -50,7 +50,7 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<DatasetCheck> {
             continue;
         }
         match reader.reach(branch) {
-            Err(error) if matches!(error.kind(), Kind::Io | Kind::Cancelled) => return Err(error),
+            Err(error) if error.kind().ends_check() => return Err(error),
             Err(error) => {
                 report.unreadable.push(format!("{}: {}", item.name, error.message()));
                 continue;
@@ -83,7 +83,7 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<DatasetCheck> {
                 checksummed.fetch_add(u64::from(basket.checksummed), Ordering::Relaxed);
                 Ok((number, None))
             }
-            Err(error) if matches!(error.kind(), Kind::Io | Kind::Cancelled) => Err(error),
+            Err(error) if error.kind().ends_check() => Err(error),
             // The basket is not damaged: nyssa has no place for its objects.
             Err(error) if error.kind() == Kind::Unsupported => {
                 let reason = format!("{name}: {}", error.message());

@@ -261,11 +261,12 @@ fn offsets_of(branch: &StoredBranch, entries: u64) -> i64 {
     starts().zip(ends).fold(OFFSETS, |len, (start, end)| {
         let count =
             i64::try_from(end.saturating_sub(start)).unwrap_or(i64::MAX / 4).min(i64::MAX / 4);
-        match () {
-            () if len > 10 && 4 * count < len && count < 3 => 10,
-            () if len > 10 && 4 * count < len => 4 * count,
-            () if count > len => 2 * count,
-            () => len,
+        if len > 10 && 4 * count < len {
+            if count < 3 { 10 } else { 4 * count }
+        } else if count > len {
+            2 * count
+        } else {
+            len
         }
     })
 }

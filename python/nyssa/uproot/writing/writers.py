@@ -142,7 +142,7 @@ class WritableNTuple(Written):
 
 
 def _records(forms: Mapping[str, Any], above: str = "") -> Iterator[str]:
-    """Yield the paths of all records, without those in lists."""
+    """Yield the paths of all records, but not of records in lists."""
     for name, form in forms.items():
         if form is not None and form["class"] == "RecordArray":
             yield f"{above}{name}"

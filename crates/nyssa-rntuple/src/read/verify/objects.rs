@@ -69,7 +69,7 @@ impl<'a> Objects<'a> {
             while start < end {
                 let stop = end.min(start.saturating_add(step));
                 match self.reader.read(&[*name], start..stop, &quiet) {
-                    Err(error) if matches!(error.kind(), Kind::Io | Kind::Cancelled) => {
+                    Err(error) if error.kind().ends_check() => {
                         return Err(error);
                     }
                     Err(error) if error.kind() == Kind::Unsupported => {
