@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from nyssa.jobs.verify import diff, inspect, verify
     from nyssa.objects.make import graph
     from nyssa.observe.io import io_stats, record
+    from nyssa.observe.memory import release_memory
     from nyssa.observe.monitor import Monitor, monitor
     from nyssa.observe.profile import Profile, profile
     from nyssa.observe.trace import trace_summary
@@ -103,6 +104,7 @@ _NAMES = {
     "jobs.verify": "diff inspect verify",
     "objects.make": "graph",
     "observe.io": "io_stats record",
+    "observe.memory": "release_memory",
     "observe.monitor": "Monitor monitor",
     "observe.profile": "Profile profile",
     "observe.trace": "trace_summary",
@@ -201,6 +203,7 @@ __all__ = [
     "profile",
     "record",
     "recreate",
+    "release_memory",
     "reports",
     "rewrite",
     "scan_polars",

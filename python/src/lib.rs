@@ -88,7 +88,8 @@ mod _core {
     use crate::merge::merge;
     #[pymodule_export]
     use crate::observe::{
-        Monitor, Profile, Profiler, Recording, io_stats, io_stats_lines, record, trace_summary,
+        Monitor, Profile, Profiler, Recording, io_stats, io_stats_lines, record, release_memory,
+        trace_summary,
     };
     #[pymodule_export]
     use crate::query::Query;

@@ -24,6 +24,12 @@ pub(crate) fn io_stats_of(py: Python<'_>, options: &[OpenOptions]) -> PyResult<S
     result(py, || json(&counts.unwrap_or_default()))
 }
 
+/// Gives memory that was freed back to the system.
+#[pyfunction]
+pub(crate) fn release_memory(py: Python<'_>) {
+    py.detach(nyssa_root::arena::release_memory);
+}
+
 /// Returns the lines of the table of counts in JSON, as the command line prints them.
 #[pyfunction]
 pub(crate) fn io_stats_lines(py: Python<'_>, counts: &str) -> PyResult<Vec<String>> {

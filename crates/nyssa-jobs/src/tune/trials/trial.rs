@@ -10,7 +10,7 @@ use nyssa_observe::{MemorySampler, resident_bytes};
 use nyssa_rntuple::read::Reader;
 use nyssa_rntuple::write::estimate;
 use nyssa_root::Context;
-use nyssa_root::arena::give_back;
+use nyssa_root::arena::release_memory;
 use nyssa_root::error::Result;
 use nyssa_root::process::UsageAtStart;
 use nyssa_root::rootfile::RootFile;
@@ -268,7 +268,7 @@ fn inspect_output(output: &Path, measured: &mut Measured) -> Result<()> {
 /// before. They are `None` if the system does not report them.
 fn with_memory<T>(work: impl FnOnce() -> T) -> (T, Option<u64>) {
     // Memory that was freed before would hide the memory of the work.
-    give_back();
+    release_memory();
     let before = resident_bytes();
     let sampler = MemorySampler::start(Instant::now());
     let done = work();
