@@ -14,7 +14,7 @@ use memmap2::MmapMut;
 use super::block::huge_pages;
 
 /// The maximum number of bytes that are kept.
-const MAX_BYTES: usize = 512 << 20;
+const MAX_BYTES: usize = 1 << 30;
 
 /// The time after which a block that no read took is given back.
 const IDLE: Duration = Duration::from_secs(2);
