@@ -17,6 +17,8 @@ pub struct Limits {
     pub max_range_bytes: u64,
     /// The number of requests that the source answers at the same time.
     pub concurrency: usize,
+    /// The largest number of requests at the same time where each brings so few bytes that more of them are faster.
+    pub short_concurrency: usize,
     /// The stated or measured cost of a request.
     pub cost: Cost,
     /// The largest gap between two ranges that is read over, in bytes. `None` computes it from the cost.
@@ -32,6 +34,7 @@ impl Limits {
         max_ranges: usize::MAX,
         max_range_bytes: u64::MAX,
         concurrency: 1,
+        short_concurrency: 1,
         cost: Cost::NOTHING,
         gap: None,
         over_read: None,
@@ -69,6 +72,15 @@ impl Limits {
         (self.latency_bytes() / parts).clamp(least, most)
     }
 
+    /// Returns how many of `requests` requests for `bytes` bytes are made at the same time: as many as fill the line, and
+    /// at least as many as usual.
+    pub(crate) fn requests_at_once(&self, requests: usize, bytes: u64) -> usize {
+        let each = (bytes / requests.max(1) as u64).max(1);
+        let filling = usize::try_from(self.latency_bytes() / each).unwrap_or(usize::MAX);
+        let least = self.concurrency.max(1);
+        filling.clamp(least, self.short_concurrency.max(least)).min(requests)
+    }
+
     /// Returns the number of bytes that the source sends during its latency.
     pub(crate) fn latency_bytes(&self) -> u64 {
         self.bytes_in(self.cost.latency.as_nanos())
@@ -87,6 +99,7 @@ impl Limits {
             max_ranges: self.max_ranges.min(other.max_ranges),
             max_range_bytes: self.max_range_bytes.min(other.max_range_bytes),
             concurrency: self.concurrency.min(other.concurrency),
+            short_concurrency: self.short_concurrency.min(other.short_concurrency),
             cost: Cost {
                 latency: self.cost.latency.max(other.cost.latency),
                 range: self.cost.range.max(other.cost.range),
@@ -139,5 +152,22 @@ mod tests {
         let remote =
             Limits { max_ranges: 5, max_range_bytes: 9, concurrency: 1, cost, ..Limits::NONE };
         assert_eq!(Limits { concurrency: 4, ..Limits::NONE }.stricter(remote), remote);
+    }
+
+    #[test]
+    fn short_requests_fill_the_line() {
+        let cost = Cost {
+            latency: Duration::from_millis(50),
+            range: Duration::ZERO,
+            bandwidth: 20_000_000,
+        };
+        let limits = Limits { concurrency: 8, short_concurrency: 32, cost, ..Limits::NONE };
+        // 1 MB arrives in 50 ms: 10 requests for 100 kB.
+        assert_eq!(limits.requests_at_once(100, 10_000_000), 10);
+        assert_eq!(limits.requests_at_once(100, 1_000_000), 32);
+        assert_eq!(limits.requests_at_once(100, 100_000_000), 8);
+        assert_eq!(limits.requests_at_once(3, 3000), 3);
+        assert_eq!(limits.requests_at_once(0, 0), 0);
+        assert_eq!(Limits::NONE.requests_at_once(100, 1000), 1);
     }
 }

@@ -121,14 +121,14 @@ impl Ahead {
                 ranges.clear();
             }
         }
-        let concurrency = limits.concurrency.max(1);
         let request_bytes = limits.request_bytes().min(ahead_bytes / fetch::LEAST_REQUESTS).max(1);
         let plan =
             Requests::of(&sound, &limits, request_bytes, (ahead_bytes / fetch::WINDOWS).max(1));
         state.missing = plan.units.iter().map(|unit| unit.requests.len()).collect();
         let all = state.missing.iter().enumerate();
         state.ready = all.filter(|(_, missing)| **missing == 0).map(|(unit, _)| unit).collect();
-        let threads = concurrency.min(plan.requests.len());
+        let bytes = plan.requests.iter().map(|request| request.bytes).sum();
+        let threads = limits.requests_at_once(plan.requests.len(), bytes);
         let credit = Credit::of(source.name());
         let ahead = Arc::new(Self {
             source,

@@ -290,7 +290,7 @@ impl Client {
             .accept_encoding("identity")
             .input_buffer_size(256 << 10)
             .max_idle_connections(4 * options.connections)
-            .max_idle_connections_per_host(options.connections)
+            .max_idle_connections_per_host(options.short_connections)
             .timeout_resolve(Some(options.connect_timeout))
             .timeout_connect(Some(options.connect_timeout))
             .timeout_recv_response(Some(options.timeout))

@@ -25,6 +25,8 @@ pub struct HttpOptions {
     /// The number of requests that are under way at the same time, each on its own connection:
     /// `NYSSA_HTTP_CONNECTIONS`, 8 by default.
     pub connections: usize,
+    /// The largest number of them where each brings few bytes: 32 by default, and `NYSSA_HTTP_CONNECTIONS` if it is set.
+    pub short_connections: usize,
     /// Whether no credentials are sent, neither to servers nor to proxies.
     pub(crate) without_credentials: bool,
 }
@@ -36,6 +38,7 @@ impl Default for HttpOptions {
             timeout: Duration::from_secs(30),
             deadline: Duration::from_secs(120),
             connections: 8,
+            short_connections: 32,
             without_credentials: false,
         }
     }
@@ -65,19 +68,21 @@ impl HttpOptions {
                 _ => Err(refused(name, &value, "a number of seconds above 0, at most 86400")),
             }
         };
-        let connections = |name: &str, default: usize| {
-            let Some(value) = var(name) else { return Ok(default) };
+        let connections = |name: &str| {
+            let Some(value) = var(name) else { return Ok(None) };
             match value.trim().parse::<usize>() {
-                Ok(number) if (1..=MAX_CONNECTIONS).contains(&number) => Ok(number),
+                Ok(number) if (1..=MAX_CONNECTIONS).contains(&number) => Ok(Some(number)),
                 _ => Err(refused(name, &value, "a number from 1 to 128")),
             }
         };
         let default = Self::default();
+        let connections = connections("NYSSA_HTTP_CONNECTIONS")?;
         Ok(Self {
             connect_timeout: seconds("NYSSA_HTTP_CONNECT_TIMEOUT", default.connect_timeout)?,
             timeout: seconds("NYSSA_HTTP_TIMEOUT", default.timeout)?,
             deadline: seconds("NYSSA_HTTP_DEADLINE", default.deadline)?,
-            connections: connections("NYSSA_HTTP_CONNECTIONS", default.connections)?,
+            connections: connections.unwrap_or(default.connections),
+            short_connections: connections.unwrap_or(default.short_connections),
             without_credentials: false,
         })
     }
@@ -97,7 +102,7 @@ mod tests {
         let timeout = Duration::from_millis(1500);
         let expected = HttpOptions { timeout, ..default.clone() };
         assert_eq!(with("NYSSA_HTTP_TIMEOUT", "1.5").unwrap(), expected);
-        let expected = HttpOptions { connections: 3, ..default };
+        let expected = HttpOptions { connections: 3, short_connections: 3, ..default };
         assert_eq!(with("NYSSA_HTTP_CONNECTIONS", " 3").unwrap(), expected);
         for (name, value, message) in [
             (

@@ -248,6 +248,7 @@ impl Source for HttpSource {
             max_ranges,
             max_range_bytes: http::MAX_RANGE_BYTES,
             concurrency: self.0.resource.options.connections,
+            short_concurrency: self.0.resource.options.short_connections,
             cost: Cost { range, ..self.0.meter.cost() },
             gap: None,
             over_read: NETWORK_OVER_READ,

@@ -62,6 +62,8 @@ struct Numbers {
     queue: Option<u64>,
     /// The number of requests under way.
     concurrency: usize,
+    /// The largest number of requests under way where each brings few bytes.
+    short_concurrency: usize,
     max_ranges: usize,
     max_range_bytes: u64,
     /// Whether the ends of a file are received when it is opened.
@@ -78,6 +80,7 @@ impl LinkProtocol {
                 connections: 4,
                 queue: Some(8 << 20),
                 concurrency: 64,
+                short_concurrency: 64,
                 max_ranges: 1024,
                 max_range_bytes: 8 << 20,
                 opens_with_ends: false,
@@ -86,9 +89,10 @@ impl LinkProtocol {
             Self::Http => Numbers { can_prove: true, ..Self::S3.numbers() },
             Self::S3 => Numbers {
                 greeting: 1,
-                connections: 8,
+                connections: 32,
                 queue: None,
                 concurrency: 8,
+                short_concurrency: 32,
                 max_ranges: 1,
                 max_range_bytes: 16 << 20,
                 opens_with_ends: true,
@@ -109,10 +113,8 @@ impl Link {
         Limits {
             max_ranges: numbers.max_ranges,
             max_range_bytes: numbers.max_range_bytes,
-            concurrency: match numbers.queue {
-                Some(_) => numbers.concurrency,
-                None => self.connections(),
-            },
+            concurrency: self.carried(numbers.queue, numbers.concurrency),
+            short_concurrency: self.carried(numbers.queue, numbers.short_concurrency),
             cost: Cost { latency: self.latency, range, bandwidth: self.bandwidth },
             gap: None,
             over_read: NETWORK_OVER_READ,
@@ -122,6 +124,14 @@ impl Link {
     /// Returns whether the ends of a file come when it is opened.
     pub(super) fn opens_with_ends(&self) -> bool {
         self.protocol.numbers().opens_with_ends
+    }
+
+    /// Returns how many of `requests` requests the connections carry at the same time.
+    fn carried(&self, queue: Option<u64>, requests: usize) -> usize {
+        match queue {
+            Some(_) => requests,
+            None => self.connections.unwrap_or(requests).max(1),
+        }
     }
 
     fn connections(&self) -> usize {

@@ -65,7 +65,15 @@ impl Source for XrootdSource {
         let cost = self.file.cost().unwrap_or(Cost::NOTHING);
         let (max_ranges, max_range_bytes) = (self.file.max_ranges(), READ_BYTES);
         let over_read = NETWORK_OVER_READ;
-        Limits { max_ranges, max_range_bytes, concurrency: CONCURRENCY, cost, gap: None, over_read }
+        Limits {
+            max_ranges,
+            max_range_bytes,
+            concurrency: CONCURRENCY,
+            short_concurrency: CONCURRENCY,
+            cost,
+            gap: None,
+            over_read,
+        }
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {

@@ -653,3 +653,26 @@ fn connections_are_used_again() {
     assert!(source.limits().cost.latency < Duration::from_millis(50), "{:?}", source.limits());
     assert!(server.connections() <= 2, "{} connections", server.connections());
 }
+
+#[test]
+fn as_many_requests_are_made_at_the_same_time_as_the_line_carries() {
+    let most_for = |count: u64, bytes: u64| {
+        let (under_way, most) = (AtomicUsize::new(0), Arc::new(AtomicUsize::new(0)));
+        let (largest, content) = (Arc::clone(&most), content());
+        let server = server(move |request, _| {
+            largest.fetch_max(under_way.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            std::thread::sleep(Duration::from_millis(40));
+            under_way.fetch_sub(1, Ordering::SeqCst);
+            // It answers single ranges alone.
+            let several = request.header("range").is_some_and(|range| range.contains(','));
+            if several { WebAnswer::status(400, "") } else { WebAnswer::of(request, &content) }
+        });
+        let source = open(&server.url("/a.root")).unwrap();
+        let ranges: Vec<Range<u64>> =
+            (0..count).map(|at| 100_000 + at * 2 * bytes).map(|at| at..at + bytes).collect();
+        read_all(&source, &ranges).unwrap();
+        most.load(Ordering::SeqCst)
+    };
+    let short = most_for(200, 1000);
+    assert!((12..=33).contains(&short), "{short} requests at the same time");
+}

@@ -38,7 +38,7 @@ pub(super) struct Replay {
     /// Largest number of bytes that TCP has under way on a connection
     #[arg(long, value_name = "SIZE", default_value = "4MB", value_parser = parse_size, requires = "link_latency")]
     link_window: u64,
-    /// Largest number of connections to each server [default: 4 for root, 8 for http and s3]
+    /// Largest number of connections to each server [default: 4 for root, 32 for http and s3]
     #[arg(long, value_name = "N", requires = "link_latency")]
     connections: Option<usize>,
     /// Time that a server needs for each range, such as the 8ms of a disk
