@@ -91,7 +91,7 @@ fn a_slow_web_server_gets_no_more_requests() {
     let source = open(server.url("/a.root")).unwrap();
     let (now, later) = stopped_read(&source, || server.requests().len());
     // Two for opening, and one on each connection, or less where near ranges came together.
-    assert!((3..=10).contains(&now), "{now}");
+    assert!((3..=34).contains(&now), "{now}");
     assert_eq!(later, now);
 }
 
@@ -100,7 +100,7 @@ fn a_busy_web_server_is_not_asked_again() {
     let server = web(|_| WebAnswer::status(503, "").with("Retry-After", "1"));
     let source = open(server.url("/a.root")).unwrap();
     let (now, later) = stopped_read(&source, || server.requests().len());
-    assert!((3..=10).contains(&now), "{now}");
+    assert!((3..=34).contains(&now), "{now}");
     assert_eq!(later, now);
 }
 
