@@ -1,6 +1,6 @@
 //! Takes from a TTree what an RNTuple cannot hold.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use nyssa_rntuple::schema::Leaf as Fundamental;
 use nyssa_root::error::{Error, Result};
@@ -51,6 +51,8 @@ impl Taken {
         }
         let stated =
             beside.branches.into_iter().chain(std::iter::repeat_with(BranchBeside::default));
+        let lists = tree.branches.iter().filter(|branch| branch.leaves.len() > 1);
+        let lists: HashSet<_> = lists.map(|branch| branch.path.as_str()).collect();
         let branches = tree.branches.iter().zip(stated).map(|(branch, mut stated)| {
             let form = stated.form.take().transpose().unwrap_or_else(|error| {
                 let reason = error.message();
@@ -60,7 +62,7 @@ impl Taken {
                 ));
                 None
             });
-            (branch.path.clone(), facts(branch, &stated, form))
+            (branch.path.clone(), facts(branch, &stated, form, &lists))
         });
         let mut kept = KeptTree {
             entries,
@@ -108,12 +110,19 @@ impl Taken {
     }
 }
 
-fn facts(branch: &Branch, stated: &BranchBeside, form: Option<PlainObject>) -> BranchFacts {
+/// Returns the facts about a branch of a tree in which `lists` are the branches with several leaves.
+fn facts(
+    branch: &Branch,
+    stated: &BranchBeside,
+    form: Option<PlainObject>,
+    lists: &HashSet<&str>,
+) -> BranchFacts {
     let is_of_class = branch.class != "TBranch";
     let objects = class_of(branch);
     let split_level = u32::try_from(stated.split_level).ok().filter(|_| objects.is_some());
     BranchFacts {
         field: String::new(),
+        name: (branch.name != branch.path).then(|| branch.name.clone()),
         title: branch.written_title().is_none().then(|| branch.title.clone()),
         class: if is_of_class { branch.type_name() } else { String::new() },
         split_level,
@@ -122,7 +131,7 @@ fn facts(branch: &Branch, stated: &BranchBeside, form: Option<PlainObject>) -> B
         leaves: if is_of_class {
             Vec::new()
         } else {
-            branch.leaves.iter().map(|item| leaf(branch, item)).collect()
+            branch.leaves.iter().map(|item| leaf(branch, item, lists)).collect()
         },
         form: form.map_or_else(Vec::new, |form| form.bytes),
     }
@@ -166,17 +175,16 @@ fn is_packed(leaf: &Leaf) -> bool {
     matches!(leaf.class.as_str(), "TLeafF16" | "TLeafD32")
 }
 
-fn leaf(branch: &Branch, leaf: &Leaf) -> LeafFacts {
-    let inside = leaf.counter.as_ref().filter(|counter| counter.branch == branch.path);
+fn leaf(branch: &Branch, leaf: &Leaf, lists: &HashSet<&str>) -> LeafFacts {
+    let counter = leaf.counter.as_ref();
+    let outside = counter.filter(|counter| counter.branch != branch.path);
+    let in_list = counter.filter(|counter| lists.contains(counter.branch.as_str()));
     LeafFacts {
         name: leaf.name.clone(),
         class: leaf.class.clone(),
         title: if is_packed(leaf) { leaf.title.clone() } else { String::new() },
         unsigned: leaf.unsigned,
-        counter: match inside {
-            Some(_) => None,
-            None => leaf.counter.as_ref().map(|counter| counter.branch.clone()),
-        },
-        counter_leaf: inside.map(|counter| counter.leaf.clone()),
+        counter: outside.map(|counter| counter.branch.clone()),
+        counter_leaf: in_list.map(|counter| counter.leaf.clone()),
     }
 }
