@@ -260,8 +260,12 @@ def test_a_file_of_both_kinds(tmp_path: Path) -> None:
         ({"exclude": ["*"]}, "no branch is left to write"),
         ({"include": ["nothing"]}, 'no branch matches "nothing"'),
         ({"entry_start": 5, "cut": "nothing > 1"}, "nothing"),
+        (
+            {"branch_options": {"y": {"title": "t"}, "x*": {"compression": "zstd:5"}}},
+            'the pattern of branches "x.*" matches nothing in the TTrees',
+        ),
     ],
-    ids=["page_size", "two", "basket_size", "no_branch", "no_match", "cut"],
+    ids=["page_size", "two", "basket_size", "no_branch", "no_match", "cut", "branch_options"],
 )
 def test_what_is_refused(tmp_path: Path, options: dict[str, Any], message: str) -> None:
     """Nothing is written."""
