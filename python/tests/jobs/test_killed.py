@@ -135,7 +135,7 @@ def test_a_killed_conversion_of_many_files_goes_on(nano: Path, tmp_path: Path) -
     assert names(out) == [*files, JOURNAL]
     assert recorded(out) == set(files)
     for name in files:
-        assert nyssa.verify(out / name)["problems"] == []
+        assert nyssa.verify(out / name).problems == []
         assert nyssa.diff(f"{nano}:Events", f"{out / name}:Events").equal
 
 
