@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import uproot
 
 import nyssa
+from support.data import TESTDATA
 from support.root import Root
 
 _WRITE = """
@@ -172,6 +174,47 @@ def test_names_and_counters(layout: Any, odd: Path, tmp_path: Path, root: Root) 
     with uproot.open(source)["Events"] as old, uproot.open(path)["Events"] as new:
         for name in ("by_a", "by_b"):
             assert new[name].array().to_list() == old[name].array().to_list()
+
+
+def test_references_of_several_processes(tmp_path: Path) -> None:
+    """A note names them, and the way back refuses them by name."""
+    source = TESTDATA / "ttree" / "references.root"
+    other, both, ntuple = (tmp_path / f"{name}.root" for name in ("other", "both", "n"))
+    content = source.read_bytes()
+    found = re.search(rb"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", content)
+    assert found
+    other.write_bytes(content.replace(found[0], bytes([found[0][0] ^ 1]) + found[0][1:]))
+    nyssa.merge([source, other], both)
+    assert nyssa.convert(both, ntuple, "split")["notes"] == [
+        "references between objects (TRef) cannot become references of a TTree again, because the "
+        "file has 2 processes (TProcessID), and an RNTuple does not say which one an object "
+        "belongs to"
+    ]
+    with pytest.raises(nyssa.UnsupportedError, match=r"their process \(TProcessID\) is not known"):
+        nyssa.convert(ntuple, tmp_path / "back.root", "split", to="ttree")
+
+
+def test_split_branches_of_the_old_class(tmp_path: Path, root: Root) -> None:
+    """A note names a `TBranchObject` that is split; the values of its members come back."""
+    source, ntuple, path = (tmp_path / f"{name}.root" for name in ("a", "n", "back"))
+    code = """
+void nyssa_old_split(const char *path) {
+  TFile file(path, "RECREATE");
+  auto tree = new TTree("Events", "");
+  auto v = new TLorentzVector(1, 2, 3, 4);
+  tree->BranchOld("v", "TLorentzVector", &v, 32000, 1);
+  for (int i = 0; i < 5; ++i) { v->SetPxPyPzE(i, 2, 3, 4); tree->Fill(); }
+  tree->Write();
+}
+"""
+    root.call("cpp", code, f'nyssa_old_split("{source}")')
+    assert nyssa.convert(source, ntuple, "Events")["notes"] == [
+        "v: this TBranchObject cannot be kept, and the branches below it, such as "
+        "v/fBits, become fields and branches of their own"
+    ]
+    back(ntuple, path)
+    values = root.call("tree_values", str(path), "Events", ["v_fP_fX", "v_fE"])
+    assert values == {"v_fP_fX": [*range(5)], "v_fE": [4] * 5}
 
 
 def test_names_that_cannot_come_back(tmp_path: Path, root: Root) -> None:

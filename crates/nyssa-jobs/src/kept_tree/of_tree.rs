@@ -13,6 +13,9 @@ use nyssa_ttree::{Branch, Leaf, Tree};
 
 use super::{BranchFacts, KeptTree, LeafFacts, ProcessFacts, TreeFacts};
 
+/// The classes of references between objects.
+const REFERENCES: [&str; 2] = ["TRef", "TRefArray"];
+
 /// The facts about a tree, and the streamer infos of its objects.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
@@ -51,6 +54,11 @@ impl Taken {
         }
         let stated =
             beside.branches.into_iter().chain(std::iter::repeat_with(BranchBeside::default));
+        let (process, note) = match own.is_empty() {
+            true => (None, None),
+            false => ProcessFacts::only(file)?,
+        };
+        notes.extend(note.filter(|_| REFERENCES.iter().any(|class| own.contains(*class))));
         let lists = tree.branches.iter().filter(|branch| branch.leaves.len() > 1);
         let lists: HashSet<_> = lists.map(|branch| branch.path.as_str()).collect();
         let branches = tree.branches.iter().zip(stated).map(|(branch, mut stated)| {
@@ -72,10 +80,7 @@ impl Taken {
                 weight: beside.weight,
                 auto_flush: beside.auto_flush,
                 references: None,
-                process: match own.is_empty() {
-                    true => None,
-                    false => ProcessFacts::only(file)?,
-                },
+                process,
             },
             aliases: beside.aliases,
             friends: beside.friends,
@@ -98,15 +103,30 @@ impl Taken {
         Ok(Self { kept, infos, notes })
     }
 
-    /// Keeps the branches that became fields, by the names of their fields. Without fields, a branch is not kept.
+    /// Keeps the branches that became fields, by the names of their fields. A branch without a field is not kept, with a note
+    /// if branches below it became fields.
     pub(crate) fn set_fields(&mut self, fields: &HashMap<&str, &str>) {
+        let mut notes = Vec::new();
         self.kept.branches.retain_mut(|(path, branch)| match fields.get(path.as_str()) {
             Some(field) => {
                 (*field).clone_into(&mut branch.field);
                 true
             }
-            None => false,
+            None => {
+                let inside = |known: &&&str| {
+                    known.strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with('/'))
+                };
+                notes.extend(fields.keys().filter(inside).min().map(|first| {
+                    let class = &branch.class;
+                    format!(
+                        "{path}: this {class} cannot be kept, and the branches below it, such as {first}, \
+                         become fields and branches of their own"
+                    )
+                }));
+                false
+            }
         });
+        self.notes.extend(notes);
     }
 }
 
