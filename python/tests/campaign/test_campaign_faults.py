@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import os
 import resource
 import signal
@@ -15,7 +16,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import uproot
 
 import nyssa
 from nyssa import campaign
@@ -26,6 +29,7 @@ from support.dask import dask_client, worker_processes
 from support.faulty import Proxy
 from support.nginx import Nginx
 from support.ports import free_port
+from support.small_disk import run_on
 
 distributed = pytest.importorskip("distributed", reason="no dask.distributed")
 dask = pytest.importorskip("dask")
@@ -198,6 +202,33 @@ def test_a_full_disk_on_one_worker(tmp_path: Path) -> None:
         mended = campaign.convert(many, str(out), client=client, quiet=True)
     assert (mended.done, mended.found, mended.failed) == (len(report.failed), report.done, [])
     _all_there(out, count)
+
+
+def test_a_campaign_on_a_full_disk(tmp_path: Path) -> None:
+    """Outputs that have no space are named with the reason, and nothing is left of them."""
+    inputs, full, said = tmp_path / "in", tmp_path / "full", tmp_path / "said"
+    inputs.mkdir()
+    full.mkdir()
+    for number, count in enumerate((10, 200_000, 10)):
+        with uproot.recreate(inputs / f"{number}.root") as file:
+            file.mktree("Events", {"x": np.random.default_rng(number).random(count)})
+    call = [sys.executable, "-m", "nyssa", "campaign", "convert", str(inputs), "-o", str(full)]
+    call += ["--workers", "1", "--retries", "0", "--json", "--quiet"]
+    script = (
+        'said=$1; full=$2; shift 2; "$@" > "$said"; echo "$?"; ls -A "$full"; cat "$full"/*.jsonl'
+    )
+    ran = run_on(full, "300k", "sh", "-c", script, "sh", str(said), str(full), *call)
+    code, *rest = ran.stdout.splitlines()
+    assert (code, rest[:3]) == ("1", ["0.root", "2.root", campaign.JOURNAL]), ran.stderr
+    message = (
+        f"InputOutputError: cannot write 1048576 bytes at byte 0 of {full}/1.root: No space left "
+        f"on device (os error 28) (file {full}/1.root, object Events, column 0, cluster 0)"
+    )
+    report = json.loads(said.read_text())
+    assert [one["error"] for one in report["failed"]] == [message]
+    records = [json.loads(line) for line in rest[3:]]
+    states = {one["output"]: one.get("error") for one in records if "run" not in one}
+    assert states == {f"{full}/0.root": None, f"{full}/1.root": message, f"{full}/2.root": None}
 
 
 def test_a_journal_on_a_full_disk(tmp_path: Path) -> None:

@@ -250,3 +250,67 @@ def test_options_of_fields_match_in_one_dataset(tmp_path: Path) -> None:
     assert uproot.open(out)["Runs"]["run"].array().to_list() == [*np.arange(9) / 8] * 2
     with pytest.raises(nyssa.ArgumentError, match='no field matches "Muon_'):
         nyssa.convert(source, out, field_options={"Muon_*": {"column": "split"}}, force=True)
+
+
+def test_options_of_branches_match_in_one_dataset(tmp_path: Path, root: Root) -> None:
+    """So do the globs of branches, counters, vectors and leaf lists."""
+    source, out = tmp_path / "nano.root", tmp_path / "out.root"
+    jets = {"Jet_pt": [[1.5, 2.5], []], "Jet_eta": [[0.5, 1.0], []], "MET": [3.0, 4.0]}
+    points = [{"x": 1.0, "y": 3.0}, {"x": 2.0, "y": 4.0}]
+    runs = {"run": [1, 2], "weights": [[1.0], [2.0, 3.0]], "at": points}
+    with nyssa.recreate(source) as file:
+        file["Events"], file["Runs"], file["Lumi"] = jets, runs, {"lumi": [7]}
+    options: dict[str, Any] = {
+        "to": "ttree",
+        "force": True,
+        "branch_options": {"Jet_*": {"title": "of jets"}, "run": {"title": "of runs"}},
+        "counters": {"Jet_*": "n"},
+        "vectors": ["weights"],
+        "leaf_lists": ["at"],
+    }
+    nyssa.convert(source, out, verify=True, **options)
+    trees = {name: root.call("tree_branches", str(out), name) for name in ("Events", "Runs")}
+    titles = {
+        name: branch["title"] for branches in trees.values() for name, branch in branches.items()
+    }
+    assert titles["Jet_pt"] == "of jets"
+    assert titles["run"] == "of runs"
+    assert titles["at"] == "x/D:y/D"
+    assert trees["Events"]["Jet_eta"]["leaves"][0][-1] == "n"
+    assert trees["Runs"]["weights"]["class"] == "vector<double>"
+    with uproot.open(out) as file:
+        assert file["Events/Jet_eta"].array().to_list() == jets["Jet_eta"]
+        assert file["Runs/weights"].array().to_list() == runs["weights"]
+        assert file["Lumi/lumi"].array().to_list() == [7]
+    # Many files have the rule for each file.
+    reports = nyssa.convert([source], tmp_path / "many", **options)
+    assert [one["state"] for one in reports] == ["done"]
+    for name, wrong in {
+        "branch_options": {"Muon_*": {"title": ""}},
+        "counters": {"Muon_*": "n"},
+        "vectors": ["Muon_*"],
+        "leaf_lists": ["Muon_*"],
+    }.items():
+        with pytest.raises(nyssa.ArgumentError, match=r'"Muon_\*" matches nothing in the tree'):
+            nyssa.convert(source, out, **(options | {name: wrong}))
+    with pytest.raises(nyssa.ArgumentError, match='"run" matches nothing in the tree'):
+        nyssa.convert(source, out, "Events", **options)
+
+
+def test_a_cut_is_for_one_dataset(tmp_path: Path) -> None:
+    """If it does not fit one of several, the error says to name one."""
+    source, out = tmp_path / "nano.root", tmp_path / "out.root"
+    with nyssa.recreate(source) as file:
+        file["Events"], file["Runs"] = {"x": [1.0, 2.0]}, {"run": [1]}
+        file.mktree("Tree", {"n": [1, 2]})
+    for cut, lacking in (("x > 1", "Runs"), ("n > 1", "Events")):
+        with pytest.raises(nyssa.NyssaError) as caught:
+            nyssa.rewrite(source, out, cut=cut)
+        assert lacking in str(caught.value)
+        assert (
+            "; the cut is for each of the 3 datasets of the file: name one of them, FILE:PATH"
+            in str(caught.value)
+        )
+    with pytest.raises(nyssa.NyssaError) as caught:
+        nyssa.rewrite(source, out, "Runs", cut="x > 1")
+    assert "the cut is for each" not in str(caught.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import uproot
 
 import nyssa
+from support.data import TESTDATA
 from support.root import Root
 
 _WRITE = """
@@ -115,6 +117,132 @@ def test_there_and_back(layout: Any, folder: Path, tmp_path: Path, root: Root) -
         for name in set(old.keys()) - {"packed"}:
             assert new[name].typename == old[name].typename
             assert new[name].array().to_list() == old[name].array().to_list(), name
+
+
+_ODD = """
+void nyssa_odd(const char *path) {
+  TFile file(path, "RECREATE");
+  auto tree = new TTree("Events", "");
+  int n; Long_t k; ULong_t u; float x[9]; struct { double w; int a; int b; } list;
+  tree->Branch("q/n", &n, "n/I"); tree->Branch("q/x", x, "x[n]/F");
+  tree->Branch("ends here ", &n, "m/I"); tree->Branch("z[3]", x, "z[3]/F");
+  tree->Branch("a:b;c,\\"d\\"", &n, "d/I");
+  tree->Branch("k", &k, "k/G"); tree->Branch("by_k", x, "by_k[k]/F");
+  tree->Branch("u", &u, "u/g"); tree->Branch("by_u", x, "by_u[u]/F");
+  tree->Branch("list", &list, "w/D:a/I:b/I");
+  tree->Branch("by_a", x, "by_a[a]/F"); tree->Branch("also", x, "also[a]/F");
+  tree->Branch("by_b", x, "by_b[b][2]/F");
+  for (int i = 0; i < 50; ++i) {
+    n = i % 4; k = i % 3; u = i % 7; list = {i / 3., i % 5, i % 4};
+    for (int j = 0; j < 9; ++j) x[j] = i + j / 8.f;
+    tree->Fill();
+  }
+  tree->Write();
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def odd(root: Root, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file with a tree of odd names and counters."""
+    path = tmp_path_factory.mktemp("odd") / "odd.root"
+    root.call("cpp", _ODD, f'nyssa_odd("{path}")')
+    return path
+
+
+@pytest.mark.parametrize("layout", ["importer", "vectors"])
+def test_names_and_counters(layout: Any, odd: Path, tmp_path: Path, root: Root) -> None:
+    """Names that ROOT allows come back, and counters of the type `Long_t` or in leaf lists."""
+    source, ntuple, path = odd, tmp_path / "n.root", tmp_path / "back.root"
+    nyssa.convert(source, ntuple, "Events", layout=layout)
+    assert back(ntuple, path)["notes"] == []
+    expected, found = (root.call("tree_branches", str(one), "Events") for one in (source, path))
+    assert found == expected
+    assert list(found) == list(expected)
+    names = [(leaf[1], leaf[-1]) for one in found.values() for leaf in one["leaves"]]
+    assert ("by_a", "a") in names
+    assert ("by_k", "k") in names
+    of_others = nyssa.open(f"{source}:Events").keys()
+    with uproot.open(source)["Events"] as old, uproot.open(path)["Events"] as new:
+        assert new.keys() == old.keys()
+        for name in of_others:
+            assert new[name].array().to_list() == old[name].array().to_list(), name
+    # Without the counter, a list gets a counter of its own.
+    report = back(ntuple, path, include=["by_a", "by_b"], force=True)
+    assert {"by_a", "by_b"} <= {one["branch"] for one in report["fields"]}
+    assert report["notes"] == []
+    with uproot.open(source)["Events"] as old, uproot.open(path)["Events"] as new:
+        for name in ("by_a", "by_b"):
+            assert new[name].array().to_list() == old[name].array().to_list()
+
+
+def test_references_of_several_processes(tmp_path: Path) -> None:
+    """A note names them, and the way back refuses them by name."""
+    source = TESTDATA / "ttree" / "references.root"
+    other, both, ntuple = (tmp_path / f"{name}.root" for name in ("other", "both", "n"))
+    content = source.read_bytes()
+    found = re.search(rb"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", content)
+    assert found
+    other.write_bytes(content.replace(found[0], bytes([found[0][0] ^ 1]) + found[0][1:]))
+    nyssa.merge([source, other], both)
+    assert nyssa.convert(both, ntuple, "split")["notes"] == [
+        "references between objects (TRef) cannot become references of a TTree again, because the "
+        "file has 2 processes (TProcessID), and an RNTuple does not say which one an object "
+        "belongs to"
+    ]
+    with pytest.raises(nyssa.UnsupportedError, match=r"their process \(TProcessID\) is not known"):
+        nyssa.convert(ntuple, tmp_path / "back.root", "split", to="ttree")
+
+
+def test_split_branches_of_the_old_class(tmp_path: Path, root: Root) -> None:
+    """A note names a `TBranchObject` that is split; the values of its members come back."""
+    source, ntuple, path = (tmp_path / f"{name}.root" for name in ("a", "n", "back"))
+    code = """
+void nyssa_old_split(const char *path) {
+  TFile file(path, "RECREATE");
+  auto tree = new TTree("Events", "");
+  auto v = new TLorentzVector(1, 2, 3, 4);
+  tree->BranchOld("v", "TLorentzVector", &v, 32000, 1);
+  for (int i = 0; i < 5; ++i) { v->SetPxPyPzE(i, 2, 3, 4); tree->Fill(); }
+  tree->Write();
+}
+"""
+    root.call("cpp", code, f'nyssa_old_split("{source}")')
+    assert nyssa.convert(source, ntuple, "Events")["notes"] == [
+        "v: this TBranchObject cannot be kept, and the branches below it, such as "
+        "v/fBits, become fields and branches of their own"
+    ]
+    back(ntuple, path)
+    values = root.call("tree_values", str(path), "Events", ["v_fP_fX", "v_fE"])
+    assert values == {"v_fP_fX": [*range(5)], "v_fE": [4] * 5}
+
+
+def test_names_that_cannot_come_back(tmp_path: Path, root: Root) -> None:
+    """A note says which names change."""
+    source, ntuple, path = (tmp_path / f"{name}.root" for name in ("a", "n", "back"))
+    code = """
+void nyssa_named(const char *path) {
+  TFile file(path, "RECREATE");
+  auto tree = new TTree("Events", "");
+  int a = 1; float x[3] = {1, 2, 3};
+  tree->Branch("a", &a, "a/I"); tree->Branch("b", &a, "b/I")->SetName("a");
+  tree->Branch("c", &a, "c/I")->SetName("c\\td");
+  auto leaf = static_cast<TLeaf *>(tree->Branch("x", x, "x[3]/F")->GetListOfLeaves()->At(0));
+  leaf->SetName("x[3]");
+  tree->Fill();
+  tree->Write();
+}
+"""
+    root.call("cpp", code, f'nyssa_named("{source}")')
+    nyssa.convert(source, ntuple, "Events")
+    report = back(ntuple, path)
+    assert sorted(report["notes"]) == [
+        'a_2: its name was "a", and is "a_2": another branch has this name, too',
+        'c\td: its name was "c\\td", and is "c_d": names have no control characters',
+        'x: the name of its leaf was "x[3]", and is "x_3_": names of leaves have no brackets '
+        "and no control characters",
+    ]
+    assert list(root.call("tree_branches", str(path), "Events")) == ["a", "a_2", "c_d", "x"]
 
 
 def test_read_by_others(ntuples: Path, root: Root) -> None:

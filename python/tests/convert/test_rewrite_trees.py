@@ -116,6 +116,36 @@ def test_a_skim_of_classes(data: Path, reader: Reader, tmp_path: Path) -> None:
     assert ak.to_list(found) == ak.to_list(expected[expected > 5])
 
 
+def test_many_baskets_of_old_branches(
+    data: Path, reader: Reader, root: Root, tmp_path: Path
+) -> None:
+    """ROOT looks for a basket in memory in branches of ROOT before 5, also if there is none."""
+    source, output = data / "ttree" / "roottest" / "tree__friend__long.root", tmp_path / "out.root"
+    nyssa.rewrite(source, output, "Global", compression="zstd:5")
+    assert (
+        root.call("tree_description", str(output), "Global")["branches"]["TrigL3tau"]["baskets"]
+        == 17
+    )
+    assert same(reader, source, output, "Global") == 33
+    merged = tmp_path / "merged.root"
+    nyssa.merge([source] * 20, merged)
+    assert root.call("tree_description", str(merged), "Global")["entries"] == 1000
+    values = root.call("tree_values", str(source), "Global", ["L3Taun"])["L3Taun"]
+    assert root.call("tree_values", str(merged), "Global", ["L3Taun"])["L3Taun"] == values * 20
+
+
+def test_pointers_of_old_files(data: Path, tmp_path: Path) -> None:
+    """The version of a file says how arrays of pointers are stored: they cannot be moved."""
+    folder, output = data / "ttree" / "roottest", tmp_path / "out.root"
+    source = folder / "io__vararyobj__varyingArray_51508.root"
+    says = "A::fPtrTable is an array of pointers, which files of ROOT before 5.15/09"
+    with pytest.raises(errors.UnsupportedError, match=says):
+        nyssa.rewrite(source, output)
+    with pytest.raises(errors.UnsupportedError, match=says):
+        nyssa.merge([source, source], output)
+    assert not output.exists()
+
+
 def test_branches_are_left_out(data: Path, reader: Reader, tmp_path: Path) -> None:
     """A class that was described in a branch that is left out is described again."""
     source, output = data / "ttree" / "uproot-HZZ-objects.root", tmp_path / "out.root"
@@ -260,8 +290,12 @@ def test_a_file_of_both_kinds(tmp_path: Path) -> None:
         ({"exclude": ["*"]}, "no branch is left to write"),
         ({"include": ["nothing"]}, 'no branch matches "nothing"'),
         ({"entry_start": 5, "cut": "nothing > 1"}, "nothing"),
+        (
+            {"branch_options": {"y": {"title": "t"}, "x*": {"compression": "zstd:5"}}},
+            'the pattern of branches "x.*" matches nothing in the TTrees',
+        ),
     ],
-    ids=["page_size", "two", "basket_size", "no_branch", "no_match", "cut"],
+    ids=["page_size", "two", "basket_size", "no_branch", "no_match", "cut", "branch_options"],
 )
 def test_what_is_refused(tmp_path: Path, options: dict[str, Any], message: str) -> None:
     """Nothing is written."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -12,7 +13,10 @@ import pytest
 from test_interrupt import big_file
 
 import nyssa
+from support.campaign import lines
 
+#: The journal of a conversion of many files.
+JOURNAL = "nyssa-campaign.jsonl"
 PART = ".out.root.nyssa-{}.part"
 
 WRITE = """
@@ -51,6 +55,13 @@ def wait_for(path: Path) -> None:
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
+
+
+def recorded(folder: Path) -> set[str]:
+    """Return the names of the outputs in a journal, of which none has failed."""
+    records = lines(folder / JOURNAL)
+    assert {one["state"] for one in records} <= {"done", "found"}
+    return {Path(str(one["output"])).name for one in records}
 
 
 def converting(source: Path, output: Path, *options: str) -> subprocess.Popen[bytes]:
@@ -97,6 +108,35 @@ def test_the_next_conversion_takes_away_what_a_killed_one_left(nano: Path, tmp_p
     nyssa.convert(nano, output)
     assert names(tmp_path) == ["other.root", "out.root"]
     assert nyssa.open(f"{output}:Events").num_entries == 200
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere such files stay for a day")
+def test_a_killed_conversion_of_many_files_goes_on(nano: Path, tmp_path: Path) -> None:
+    """Killed at every file, it ends with whole outputs, and the journal has them."""
+    inputs, out = tmp_path / "in", tmp_path / "out"
+    inputs.mkdir()
+    files = [f"{number}.root" for number in range(4)]
+    for name in files:
+        (inputs / name).symlink_to(nano)
+    options = ["-o", str(out), "--skip-done", "--json"]
+    slow = ["--compression", "lzma:9", "--threads", "1", "--effort", "full"]
+    for number in range(len(files)):
+        process = started("convert", str(inputs), *options, *slow)
+        wait_for(out / f".{number}.root.nyssa-0.part")
+        process.kill()
+        process.communicate()
+        done = files[:number]
+        whole = [name for name in names(out) if not name.startswith(".")]
+        assert whole == [*done, "nyssa-campaign.jsonl"]
+        assert recorded(out) == set(done)
+    done = started("convert", str(inputs), *options, *slow)
+    said, _ = done.communicate(timeout=120)
+    assert [one["state"] for one in json.loads(said)["files"]] == [*["found"] * 3, "done"]
+    assert names(out) == [*files, JOURNAL]
+    assert recorded(out) == set(files)
+    for name in files:
+        assert nyssa.verify(out / name).problems == []
+        assert nyssa.diff(f"{nano}:Events", f"{out / name}:Events").equal
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere such files stay for a day")

@@ -263,3 +263,67 @@ def test_outputs_before_a_failure_stay(paths: list[str], tmp_path: Path) -> None
     # The first output fails: there are no others.
     code, said, _ = command(bad, *paths, "-o", pattern, "--condense", 1, "--force", "--json")
     assert (code, list(json.loads(said))) == (1, ["version", "error"])
+
+
+#: The flags of hadd on the page on other tools, and what nyssa has for them.
+FLAGS = {
+    "": [],
+    "-f": ["--force"],
+    "-f0": ["--compression", "none"],
+    "-f6": ["--compression", "zlib:6"],
+    "-f209": ["--compression", "209"],
+    "-fk": [],
+    "-ff": ["--compression", "404"],
+    "-k": ["-k"],
+    "-a": ["-a"],
+    "-O": ["--basket-size", "32kB"],
+    "-n 1": [],
+    "-j 2": [],
+    "-v 0": ["--quiet"],
+    "-cachesize 1000000": [],
+}
+
+
+def test_the_flags_of_the_page(tmp_path: Path, root: Root) -> None:
+    """The command line of hadd and that of nyssa make the same tree and the same histogram."""
+    package = pytest.importorskip("ROOT", reason="no ROOT").__file__
+    hadd = shutil.which("hadd") or str(Path(package).parent / "bin" / "hadd")
+    if not Path(hadd).exists():
+        pytest.skip("no hadd")
+    inputs = [str(tmp_path / f"{number}.root") for number in range(2)]
+    for number, path in enumerate(inputs):
+        with nyssa.recreate(path, compression="lz4:4") as file:
+            file.mktree("T", {"x": np.arange(9000.0) + number})
+            file["h"] = np.histogram([0.5 + number], bins=4, range=(0, 4))
+    (tmp_path / "list").write_text("\n".join(inputs))
+    (tmp_path / "bad.root").write_bytes(b"no ROOT file")
+    for flag, options in FLAGS.items():
+        outputs = [tmp_path / f"{tool}.root" for tool in ("hadd", "nyssa")]
+        given = [str(tmp_path / "bad.root"), *inputs] if flag == "-k" else inputs
+        for output in outputs:
+            output.unlink(missing_ok=True)
+            if flag in {"-a", "-f"}:
+                shutil.copy(inputs[0], output)
+        line = [hadd, *flag.split(), str(outputs[0]), *given]
+        assert subprocess.run(line, capture_output=True, check=False).returncode == 0, flag
+        code, said, complained = command(*given, "-o", outputs[1], *options)
+        assert code == (flag == "-k"), (flag, complained)
+        assert bool(said) == (flag != "-v 0")
+        trees = [root.call("tree_values", str(output), "T", ["x"]) for output in outputs]
+        assert trees[0] == trees[1], flag
+        assert len(trees[0]["x"]) == (27000 if flag == "-a" else 18000)
+        assert root.call("histogram", str(outputs[0]), "h") == root.call(
+            "histogram", str(outputs[1]), "h"
+        )
+        described = root.call("tree_description", str(outputs[1]), "T")["branches"]["x"]
+        changes = {"-f0": 0, "-f6": 106, "-f209": 209}
+        assert described["compression"] % 1000 == changes.get(flag, 404), flag
+    lists = [tmp_path / f"{tool}-list.root" for tool in ("hadd", "nyssa")]
+    line = [hadd, str(lists[0]), f"@{tmp_path}/list"]
+    subprocess.run(line, capture_output=True, check=True)
+    assert command(f"@{tmp_path}/list", "-o", lists[1])[0] == 0
+    found = [root.call("tree_values", str(one), "T", ["x"]) for one in lists]
+    assert found[0] == found[1]
+    # hadd takes it for 106, with a warning.
+    code, said, _ = command(*inputs, "-o", tmp_path / "none.root", "--compression", "6")
+    assert code == 2

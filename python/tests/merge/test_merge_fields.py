@@ -161,3 +161,29 @@ def test_nanoaod_of_two_versions(data: Path, nano: Path, tmp_path: Path) -> None
     every = nyssa.chain(paths, schema="union", missing="default")
     assert sorted(every.keys()) == sorted(names)
     assert every.unreadable == {}
+
+
+@pytest.mark.parametrize("options", [{}, {"recluster": "1 MB"}], ids=["moved", "recluster"])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_inputs_without_entries_lack_nothing(
+    options: dict[str, Any], swapped: bool, tmp_path: Path, root: Root
+) -> None:
+    """Nothing stands for a missing streamed object. An input without entries needs none."""
+    tree, streamed, empty, full = (tmp_path / f"{name}.root" for name in "tsef")
+    lists = [[1.5], [], [2.5, 3.5]]
+    with nyssa.recreate(tree) as file:
+        file.mktree("Events", {"x": [1, 2, 3], "v": lists}, vectors=["v"])
+    nyssa.convert(tree, streamed, streamer=["v"])
+    for path, count in ((empty, 0), (full, 2)):
+        with nyssa.recreate(path) as file:
+            file.mkrntuple("Events", {"x": "int64"}).extend({"x": np.arange(count)})
+    merged = tmp_path / "merged.root"
+    inputs = [empty, streamed] if swapped else [streamed, empty]
+    report = nyssa.merge(inputs, merged, mode="union", verify=True, **options)
+    assert report["entries"] == 3
+    events = nyssa.open(f"{merged}:Events")
+    assert events["v"].array().to_list() == lists
+    assert events["x"].array().to_list() == [1, 2, 3]
+    assert root.call("numpy", str(merged), "Events", ["x"])["x"].tolist() == [1, 2, 3]
+    with pytest.raises(errors.UnsupportedError, match="has no value that could stand for"):
+        nyssa.merge([streamed, full], merged, mode="union", force=True, **options)

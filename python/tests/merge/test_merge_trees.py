@@ -416,6 +416,8 @@ def test_other_baskets(tmp_path: Path, root: Root) -> None:
     assert tree["branches"]["number"]["first"] == [0, 150, 300, 390]
     assert tree["branches"]["x"]["baskets"] > 5
     assert [one["entries"] for one in report["trees"]] == [390, 3]
+    with pytest.raises(errors.ArgumentError, match='branches "q.*" matches nothing in the TTrees'):
+        nyssa.merge(paths, merged, branch_options={"q*": {"compression": "lz4"}}, **options)
     # An output of ROOT's merger of it has the same values.
     again = str(tmp_path / "again.root")
     assert root.call("hadd", again, [merged, paths[0]], 505)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import random
+import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -317,10 +318,11 @@ def test_a_dict_of_inputs_names_objects(tmp_path: Path) -> None:
 
 
 _FULL = """
+import re
 import os, sys
 import numpy as np
 import nyssa
-tree, full = sys.argv[1:]
+tree, ntuple_file, full = sys.argv[1:]
 numbers = {"x": np.random.default_rng(1).random(200_000)}
 
 
@@ -345,6 +347,22 @@ def convert():
     nyssa.convert(tree, f"{full}/out.root")
 
 
+def back():
+    nyssa.convert(ntuple_file, f"{full}/out.root", to="ttree")
+
+
+def rewrite():
+    nyssa.rewrite(tree, f"{full}/out.root")
+
+
+def rewrite_ntuple():
+    nyssa.rewrite(ntuple_file, f"{full}/out.root")
+
+
+def skim():
+    nyssa.skim([tree], f"{full}/out.root")
+
+
 def merge():
     nyssa.merge([tree, tree], f"{full}/out.root")
 
@@ -354,7 +372,9 @@ def tune():
     nyssa.tune(tree)
 
 
-for job in (ntuple, ttree, convert, merge, update, tune):
+for job in (
+    ntuple, ttree, convert, back, rewrite, rewrite_ntuple, skim, merge, update, tune
+):
     try:
         job()
     except OSError as error:
@@ -369,14 +389,19 @@ def test_a_full_disk(tmp_path: Path) -> None:
     full.mkdir()
     with nyssa.recreate(tree) as file:
         file.mktree("Events", {"x": np.random.default_rng(2).random(200_000)})
-    run = run_on(full, "300k", sys.executable, "-c", _FULL, str(tree), str(full))
+    nyssa.convert(tree, tmp_path / "ntuple.root")
+    given = [str(one) for one in (tree, tmp_path / "ntuple.root", full)]
+    run = run_on(full, "300k", sys.executable, "-c", _FULL, *given)
     assert run.returncode == 0, run.stderr
     found = [line.split("|") for line in run.stdout.splitlines()]
-    jobs = ["ntuple", "ttree", "convert", "merge", "update"]
+    jobs = ["ntuple", "ttree", "convert", "back", "rewrite", "rewrite_ntuple", "skim", "merge"]
     out = [str(errno.ENOSPC), str(full / "out.root"), "[]"]
-    assert [one[:4] for one in found[:5]] == [[job, *out] for job in jobs]
-    assert found[5][:3] == ["tune", str(errno.ENOSPC), str(full)]
-    assert found[5][4].startswith(
+    said = f"cannot write 1048576 bytes at byte 0 of {full}/out.root: No space left on device"
+    message = f"{said} (os error 28) (file {full}/out.root"
+    assert [one[:4] for one in found[:-1]] == [[job, *out] for job in [*jobs, "update"]]
+    assert {re.split(r", object|, field|\)$", one[4])[0] for one in found[:-2]} == {message}
+    assert found[-1][:3] == ["tune", str(errno.ENOSPC), str(full)]
+    assert found[-1][4].startswith(
         f"cannot write to the folder for temporary files (TMPDIR), {full}: No space left"
     )
 

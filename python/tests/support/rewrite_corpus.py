@@ -41,6 +41,9 @@ UPROOT_ENDS = 50
 #: The limits of uproot for one tree.
 SECONDS, MEMORY = 30, 8 * 10**9
 
+#: Why ROOT does not read a branch, if it crashes.
+CRASHES = ("crash", "not shown")
+
 #: Values of a branch, or why ROOT does not read it.
 Read = dict[tuple[str, str], Any]
 
@@ -82,9 +85,11 @@ def trees_of(path: Path) -> dict[str, int]:
 def compared(before: Read, after: Read, entries: slice) -> Outcome:
     """Compare the values of the branches of a tree with some entries of the input."""
     equal, unread, different = 0, 0, []
+    # ROOT crashes on some containers of classes without a library, not always on the same ones.
+    crashes = any(read.get("error") in CRASHES for read in before.values())
     for branch, read in before.items():
         found = after.get(branch, {"error": "it is not there"})
-        if "error" in read:
+        if "error" in read or (crashes and found.get("error") in CRASHES):
             unread += 1
         elif found.get("entries") == read["entries"][entries]:
             equal += 1

@@ -88,6 +88,9 @@ pub struct BranchFacts {
     /// The top-level field with its values.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub field: String,
+    /// The name (`fName`), if it is not the path because another branch has it, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The title, unless it is the description of the field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
@@ -127,7 +130,7 @@ pub struct LeafFacts {
     /// The branch with the number of elements, for an array whose length varies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counter: Option<String>,
-    /// The leaf with the number of elements, if it is in the same branch.
+    /// The leaf with the number of elements, if it is in the same branch or one of several leaves of the other branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counter_leaf: Option<String>,
 }

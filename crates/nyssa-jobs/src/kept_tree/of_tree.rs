@@ -1,6 +1,6 @@
 //! Takes from a TTree what an RNTuple cannot hold.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use nyssa_rntuple::schema::Leaf as Fundamental;
 use nyssa_root::error::{Error, Result};
@@ -12,6 +12,9 @@ use nyssa_ttree::write::{classes_in, form_of};
 use nyssa_ttree::{Branch, Leaf, Tree};
 
 use super::{BranchFacts, KeptTree, LeafFacts, ProcessFacts, TreeFacts};
+
+/// The classes of references between objects.
+const REFERENCES: [&str; 2] = ["TRef", "TRefArray"];
 
 /// The facts about a tree, and the streamer infos of its objects.
 #[derive(Debug, Default)]
@@ -51,6 +54,13 @@ impl Taken {
         }
         let stated =
             beside.branches.into_iter().chain(std::iter::repeat_with(BranchBeside::default));
+        let (process, note) = match own.is_empty() {
+            true => (None, None),
+            false => ProcessFacts::only(file)?,
+        };
+        notes.extend(note.filter(|_| REFERENCES.iter().any(|class| own.contains(*class))));
+        let lists = tree.branches.iter().filter(|branch| branch.leaves.len() > 1);
+        let lists: HashSet<_> = lists.map(|branch| branch.path.as_str()).collect();
         let branches = tree.branches.iter().zip(stated).map(|(branch, mut stated)| {
             let form = stated.form.take().transpose().unwrap_or_else(|error| {
                 let reason = error.message();
@@ -60,7 +70,7 @@ impl Taken {
                 ));
                 None
             });
-            (branch.path.clone(), facts(branch, &stated, form))
+            (branch.path.clone(), facts(branch, &stated, form, &lists))
         });
         let mut kept = KeptTree {
             entries,
@@ -70,10 +80,7 @@ impl Taken {
                 weight: beside.weight,
                 auto_flush: beside.auto_flush,
                 references: None,
-                process: match own.is_empty() {
-                    true => None,
-                    false => ProcessFacts::only(file)?,
-                },
+                process,
             },
             aliases: beside.aliases,
             friends: beside.friends,
@@ -96,24 +103,46 @@ impl Taken {
         Ok(Self { kept, infos, notes })
     }
 
-    /// Keeps the branches that became fields, by the names of their fields. Without fields, a branch is not kept.
+    /// Keeps the branches that became fields, by the names of their fields. A branch without a field is not kept, with a note
+    /// if branches below it became fields.
     pub(crate) fn set_fields(&mut self, fields: &HashMap<&str, &str>) {
+        let mut notes = Vec::new();
         self.kept.branches.retain_mut(|(path, branch)| match fields.get(path.as_str()) {
             Some(field) => {
                 (*field).clone_into(&mut branch.field);
                 true
             }
-            None => false,
+            None => {
+                let inside = |known: &&&str| {
+                    known.strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with('/'))
+                };
+                notes.extend(fields.keys().filter(inside).min().map(|first| {
+                    let class = &branch.class;
+                    format!(
+                        "{path}: this {class} cannot be kept, and the branches below it, such as {first}, \
+                         become fields and branches of their own"
+                    )
+                }));
+                false
+            }
         });
+        self.notes.extend(notes);
     }
 }
 
-fn facts(branch: &Branch, stated: &BranchBeside, form: Option<PlainObject>) -> BranchFacts {
+/// Returns the facts about a branch of a tree in which `lists` are the branches with several leaves.
+fn facts(
+    branch: &Branch,
+    stated: &BranchBeside,
+    form: Option<PlainObject>,
+    lists: &HashSet<&str>,
+) -> BranchFacts {
     let is_of_class = branch.class != "TBranch";
     let objects = class_of(branch);
     let split_level = u32::try_from(stated.split_level).ok().filter(|_| objects.is_some());
     BranchFacts {
         field: String::new(),
+        name: (branch.name != branch.path).then(|| branch.name.clone()),
         title: branch.written_title().is_none().then(|| branch.title.clone()),
         class: if is_of_class { branch.type_name() } else { String::new() },
         split_level,
@@ -122,7 +151,7 @@ fn facts(branch: &Branch, stated: &BranchBeside, form: Option<PlainObject>) -> B
         leaves: if is_of_class {
             Vec::new()
         } else {
-            branch.leaves.iter().map(|item| leaf(branch, item)).collect()
+            branch.leaves.iter().map(|item| leaf(branch, item, lists)).collect()
         },
         form: form.map_or_else(Vec::new, |form| form.bytes),
     }
@@ -166,17 +195,16 @@ fn is_packed(leaf: &Leaf) -> bool {
     matches!(leaf.class.as_str(), "TLeafF16" | "TLeafD32")
 }
 
-fn leaf(branch: &Branch, leaf: &Leaf) -> LeafFacts {
-    let inside = leaf.counter.as_ref().filter(|counter| counter.branch == branch.path);
+fn leaf(branch: &Branch, leaf: &Leaf, lists: &HashSet<&str>) -> LeafFacts {
+    let counter = leaf.counter.as_ref();
+    let outside = counter.filter(|counter| counter.branch != branch.path);
+    let in_list = counter.filter(|counter| lists.contains(counter.branch.as_str()));
     LeafFacts {
         name: leaf.name.clone(),
         class: leaf.class.clone(),
         title: if is_packed(leaf) { leaf.title.clone() } else { String::new() },
         unsigned: leaf.unsigned,
-        counter: match inside {
-            Some(_) => None,
-            None => leaf.counter.as_ref().map(|counter| counter.branch.clone()),
-        },
-        counter_leaf: inside.map(|counter| counter.leaf.clone()),
+        counter: outside.map(|counter| counter.branch.clone()),
+        counter_leaf: in_list.map(|counter| counter.leaf.clone()),
     }
 }

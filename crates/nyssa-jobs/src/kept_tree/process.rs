@@ -10,13 +10,20 @@ use nyssa_root::streamer::process_number;
 use super::{KeptTree, ProcessFacts};
 
 impl ProcessFacts {
-    /// Returns the process of a file if it has one only.
+    /// Returns the process of a file if it has one only, and a note if it has several.
     ///
     /// # Errors
     /// `Io` if the keys of the file cannot be read.
-    pub(super) fn only(file: &RootFile) -> Result<Option<Self>> {
+    pub(super) fn only(file: &RootFile) -> Result<(Option<Self>, Option<String>)> {
         let mut all = processes(file)?;
-        Ok(all.pop_first().filter(|_| all.is_empty()))
+        let count = all.len();
+        let note = (count > 1).then(|| {
+            format!(
+                "references between objects (TRef) cannot become references of a TTree again, because the file has {count} \
+                 processes (TProcessID), and an RNTuple does not say which one an object belongs to"
+            )
+        });
+        Ok((all.pop_first().filter(|_| all.is_empty()), note))
     }
 }
 

@@ -7,10 +7,11 @@ use nyssa_root::rootfile::RootFile;
 use nyssa_ttree::model::number_of_leaf;
 use nyssa_ttree::stored::PlainObject;
 use nyssa_ttree::write::{
-    AutoFlush, ColumnOptions, LeafOptions, PackedLeaf, TreeParts, TreeWriteOptions, is_reserved,
+    AutoFlush, ColumnOptions, LeafOptions, PackedLeaf, TreeParts, TreeWriteOptions, is_old_leaf,
+    is_old_name,
 };
 
-use super::{BranchFacts, KeptTree};
+use super::{BranchFacts, KeptTree, LeafFacts};
 
 /// The class of the trees that are written.
 const CLASS: &str = "TTree";
@@ -71,44 +72,85 @@ impl KeptTree {
             .collect()
     }
 
-    /// Returns whether a branch counts the items of others, and is only that.
-    fn is_counter(&self, path: &str) -> bool {
-        self.branches.iter().any(|(known, item)| known == path && item.leaves.len() == 1)
+    /// Returns the counter of a branch, and its leaf if the counter has several.
+    fn counter(&self, branch: &BranchFacts) -> Option<(String, Option<usize>)> {
+        let leaf = branch.leaves.first()?;
+        let counter = leaf.counter.clone()?;
+        let (_, item) = self.branches.iter().find(|(path, _)| *path == counter)?;
+        let is_plain = |leaf: &LeafFacts| {
+            leaf.counter_leaf.is_none() && number_of_leaf(&leaf.class, leaf.unsigned).is_some()
+        };
+        match item.leaves.len() {
+            1 => Some((counter, None)),
+            _ if item.leaves.iter().all(is_plain) => {
+                let at = position(item, leaf.counter_leaf.as_ref())?;
+                Some((counter, Some(at)))
+            }
+            _ => None,
+        }
     }
 
     /// Returns how the column of a branch is written.
     pub(crate) fn column(&self, branch: &BranchFacts) -> ColumnOptions {
-        let leaf = |leaf: &super::LeafFacts| LeafOptions {
-            name: leaf.name.clone(),
+        let own_counter = |leaf: &LeafFacts| {
+            position(branch, leaf.counter_leaf.as_ref().filter(|_| leaf.counter.is_none()))
+        };
+        let leaf = |leaf: &LeafFacts| LeafOptions {
+            name: name_of_leaf(&leaf.name),
             number: number_of_leaf(&leaf.class, leaf.unsigned),
             packed: PackedLeaf::of(&leaf.class, &leaf.title),
-            counter: position(branch, leaf.counter_leaf.as_ref()),
+            counter: own_counter(leaf),
             is_long: leaf.class == "TLeafG",
         };
-        let is_named = branch.leaves.iter().all(|leaf| is_name(&leaf.name));
-        let counter = branch.leaves.first().and_then(|leaf| leaf.counter.clone());
+        let (counter, counter_leaf) = self.counter(branch).unzip();
         let size = Some(branch.basket_size).filter(|size| BASKET_SIZES.contains(size));
         ColumnOptions {
-            counter: counter.filter(|counter| self.is_counter(counter)),
+            counter,
+            counter_leaf: counter_leaf.flatten(),
             vector: branch.leaves.is_empty(),
             string_class: STRINGS.into_iter().find(|class| *class == branch.class),
             leaf_list: branch.leaves.len() > 1,
-            leaves: if is_named { branch.leaves.iter().map(leaf).collect() } else { Vec::new() },
+            leaves: branch.leaves.iter().map(leaf).collect(),
             basket_size: size.and_then(|size| usize::try_from(size).ok()),
             title: branch.title.clone(),
             class: None,
             split_level: branch.split_level,
             kept: None,
+            has_old_name: true,
         }
+    }
+}
+
+impl BranchFacts {
+    /// Returns notes on the names that the branch at `path`, which is called `name` now, cannot have again.
+    pub(crate) fn renamed(&self, path: &str, name: &str) -> Vec<String> {
+        let changed = |what: &str, was: &str, name: &str, why: &str| {
+            format!("{path}: {what} was {was:?}, and is {name:?}: {why}")
+        };
+        let own = match &self.name {
+            Some(was) => Some((was.as_str(), "another branch has this name, too")),
+            None => (!is_old_name(path)).then_some((path, "names have no control characters")),
+        };
+        let own = own.map(|(was, why)| changed("its name", was, name, why));
+        let leaves = self.leaves.iter().map(|leaf| (&leaf.name, name_of_leaf(&leaf.name)));
+        let leaves = leaves.filter(|(was, name)| *was != name).map(|(was, name)| {
+            let why = "names of leaves have no brackets and no control characters";
+            changed("the name of its leaf", was, &name, why)
+        });
+        own.into_iter().chain(leaves).collect()
+    }
+}
+
+/// Returns the name that a leaf gets.
+fn name_of_leaf(name: &str) -> String {
+    let allowed = |own: char| if is_old_leaf(own.encode_utf8(&mut [0; 4])) { own } else { '_' };
+    match name.is_empty() {
+        true => "_".to_owned(),
+        false => name.chars().map(allowed).collect(),
     }
 }
 
 /// Returns the place of a leaf in its branch.
 fn position(branch: &BranchFacts, leaf: Option<&String>) -> Option<usize> {
     branch.leaves.iter().position(|other| Some(&other.name) == leaf)
-}
-
-/// Returns whether nyssa writes leaves of this name.
-fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.trim() == name && !name.contains(is_reserved)
 }

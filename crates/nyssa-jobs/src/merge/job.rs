@@ -187,6 +187,7 @@ impl<'a> Merge<'a> {
                 flags(&given(&options.baskets)?).join(", ")
             )));
         }
+        options.baskets.require_matches(&objects.trees.branches())?;
         let (joined, basket_bytes) = (objects.trees.joined(), objects.trees.bytes());
         let (trees, numbers) = (Vec::new(), objects.processes.numbers().to_vec());
         let merge = Self {

@@ -83,7 +83,7 @@ impl ColumnMapping {
         Ok(mapping)
     }
 
-    /// Adds the fields of the complete schema that the inputs lack.
+    /// Adds the fields of the complete schema that the inputs lack. Inputs without entries (`is_empty`) need no values.
     ///
     /// # Errors
     /// `Unsupported` for fields that cannot be left without a value, or whose number of values is not known
@@ -93,15 +93,22 @@ impl ColumnMapping {
         source: &Schema,
         ids: &FieldIds,
         target: &Schema,
+        is_empty: bool,
     ) -> Result<()> {
         let present: FieldIds = ids.iter().map(|(&from, &to)| (to, from)).collect();
         for (id, field) in (0u32..).map(FieldId).zip(&target.fields) {
             if field.source.is_some() || present.contains_key(&id) {
                 continue;
             }
-            check_empty(target, id, |id| !present.contains_key(&id))?;
+            if !is_empty {
+                check_empty(target, id, |id| !present.contains_key(&id))?;
+            }
             if let Some(columns) = target.representations(id).next() {
-                let count = count(source, &present, target, id)
+                let count = match is_empty {
+                    true => Ok(Count::Nothing),
+                    false => count(source, &present, target, id),
+                };
+                let count = count
                     .map_err(|error| error.at(|place| place.field = Some(target.shown_path(id))))?;
                 self.missing.push(MissingField { columns: columns.to_vec(), count });
             }

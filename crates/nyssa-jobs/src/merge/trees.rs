@@ -106,6 +106,12 @@ impl MergedTrees {
         self.0.keys().map(String::as_str)
     }
 
+    /// Returns the paths of the branches of all trees.
+    pub(super) fn branches(&self) -> Vec<&str> {
+        let branches = self.0.values().flat_map(|tree| &tree.first.branches);
+        branches.map(|branch| branch.path.as_str()).collect()
+    }
+
     /// Returns the numbers of the inputs that have trees.
     pub(super) fn inputs(&self) -> impl Iterator<Item = usize> {
         self.0.values().flat_map(|tree| tree.parts.iter().map(|(number, _)| *number))

@@ -53,8 +53,11 @@ impl Unified {
         // All representations are known now.
         for (index, shape) in all_inputs.shapes.iter().enumerate() {
             let (ids, schema) = (&unified.ids[index], &unified.schema);
+            let mut inputs = all_inputs.inputs.iter().filter(|input| input.shape == index);
+            let is_empty = inputs.all(|input| input.report.entries == 0);
             let checked = match unified.mappings.get_mut(index) {
-                Some(mapping) => mapping.find_missing(&shape.schema, ids, schema),
+                Some(mapping) => mapping.find_missing(&shape.schema, ids, schema, is_empty),
+                None if is_empty => Ok(()),
                 None => check_missing(ids, schema),
             };
             checked.in_file(all_inputs.name_of(index))?;

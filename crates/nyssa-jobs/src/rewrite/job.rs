@@ -214,12 +214,13 @@ impl Attempt<'_> {
                 Err(error) if !self.strict && is_tree(key) && error.kind() == Kind::Unsupported => {
                     left_out.push((key, error));
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(self.with_hint(error).into()),
             }
         }
         if let Some((_, error)) = left_out.pop_if(|_| datasets.is_empty()) {
             return Err(error.into());
         }
+        require_matches(&datasets, self.options).in_file(input.name())?;
         others.leave_cycles_to_job(&written, "was rewritten");
         left_out.iter().for_each(|(key, error)| others.leave_out(key, &reason(error)));
         unmatched.iter().for_each(|key| others.leave_out(key, globs::NO_MATCH));
@@ -231,6 +232,22 @@ impl Attempt<'_> {
             report::finish((&mut report.written, &mut report.reencoded), input, &finished);
         }
         Ok(done)
+    }
+
+    /// Says that a cut is for all datasets of a file, if it does not fit one of them.
+    fn with_hint(&self, error: Error) -> Error {
+        let has_cut = self.options.iter().flatten().any(|(given, _)| given.cut.is_some());
+        let count = self.keys.len();
+        match error.kind() {
+            Kind::NotFound | Kind::InvalidArgument if has_cut && count > 1 => {
+                error.map_message(|text| {
+                    format!(
+                        "{text}; the cut is for each of the {count} datasets of the file: name one of them, FILE:PATH"
+                    )
+                })
+            }
+            _ => error,
+        }
     }
 
     fn plan<'o>(
@@ -258,6 +275,20 @@ impl Attempt<'_> {
         };
         Ok(Rewritten::Tree(Box::new(tree)))
     }
+}
+
+/// Checks that each glob of options of branches matches a branch of one of the trees.
+fn require_matches(
+    datasets: &[Rewritten<'_>],
+    options: &[Option<(RewriteOptions, RewriteOptions)>],
+) -> Result<()> {
+    let trees = datasets.iter().filter_map(|dataset| match dataset {
+        Rewritten::Tree(tree) => Some(tree),
+        Rewritten::NTuple(_) => None,
+    });
+    let branches: Vec<&str> = trees.flat_map(|tree| tree.branches()).collect();
+    let given = options.iter().flatten().next();
+    given.map_or(Ok(()), |(given, _)| given.baskets.require_matches(&branches))
 }
 
 fn is_tree(key: &KeyEntry) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use nyssa_root::error::{Error, Result, ResultExt};
-use nyssa_root::streamer::values::{Apart, EditedObject, ObjectId};
+use nyssa_root::streamer::values::{Apart, EditedObject, ObjectId, Value};
 use nyssa_root::streamer::{StreamerInfos, Target};
 
 use super::tree::{StoredBranch, StoredLeaf};
@@ -11,9 +11,12 @@ use super::{ClusterRuns, NO_REFERENCES, StoredTree};
 
 /// The smallest size of the table of baskets that ROOT reads.
 const MIN_BASKETS: usize = 10;
-/// The bytes of an array of objects without objects (`TObjArray`): version, `TObject`, name, size, lower bound.
-const NO_OBJECTS: [u8; 25] =
-    [0x40, 0, 0, 21, 0, 3, 0, 1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+/// The bytes of an empty array of objects (`TObjArray`) behind its byte count: version, `TObject`, name, size, lower bound.
+const NO_OBJECTS: [u8; 21] = [0, 3, 0, 1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+/// The place of the size in it.
+const SIZE: std::ops::Range<usize> = 13..17;
+/// The bit of a byte count.
+const BYTE_COUNT: u32 = 0x4000_0000;
 
 /// The properties of a tree with its new baskets.
 #[derive(Debug, Default)]
@@ -180,7 +183,10 @@ impl StoredTree {
             object.set_int(id, "fEntryNumber", entries);
             object.set_int(id, "fTotBytes", growth.bytes.0);
             object.set_int(id, "fZipBytes", growth.bytes.1);
-            object.set_bytes(id, "fBaskets", NO_OBJECTS.to_vec());
+            // ROOT looks for the open basket in the array, and old versions of a branch do not make it large enough.
+            let is_old = matches!(object.object().view(id).get("fEntries"), Some(Value::Float(_)));
+            let places = if is_old { growth.baskets.len() + 1 } else { 0 };
+            object.set_bytes(id, "fBaskets", no_objects(places)?);
             if branch.elsewhere.is_some() {
                 object.set_text(id, "fFileName", "");
             }
@@ -236,6 +242,17 @@ impl StoredTree {
         }
         object.finish(keylen)
     }
+}
+
+/// Returns the bytes of an array of `size` objects, none of which is there.
+fn no_objects(size: usize) -> Result<Vec<u8>> {
+    let too_many = || Error::limit("the number of baskets of a branch");
+    let size = u32::try_from(size).ok().filter(|size| *size < 1 << 26).ok_or_else(too_many)?;
+    let count = BYTE_COUNT | (NO_OBJECTS.len() as u32 + 4 * size);
+    let mut bytes = NO_OBJECTS.to_vec();
+    bytes[SIZE].copy_from_slice(&size.to_be_bytes());
+    bytes.resize(bytes.len() + 4 * size as usize, 0);
+    Ok([&count.to_be_bytes()[..], &bytes].concat())
 }
 
 /// Adds new branches and their leaves.

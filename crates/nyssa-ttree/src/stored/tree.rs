@@ -113,7 +113,7 @@ impl StoredTree {
     /// The reasons that [`Self::read`] lists; `Unsupported` for trees with baskets in other files, and for trees with
     /// references between objects.
     pub fn read_to_append(file: &RootFile, key: &KeyEntry) -> Result<Self> {
-        let tree = Self::read(file, key)?;
+        let tree = Self::read_in_place(file, key)?;
         let far = tree.branches.iter().find(|branch| branch.elsewhere.is_some());
         let refused = match (&tree.references, far) {
             (Some(_), _) => {
@@ -128,12 +128,25 @@ impl StoredTree {
         Ok(tree)
     }
 
-    /// Reads the tree of a key. Other files with its baskets are not opened.
+    /// Reads the tree of a key, whose baskets come into another file. Other files with its baskets are not opened.
     ///
     /// # Errors
-    /// `Unsupported` with the reason for trees to which no baskets can be added; an error if the object is damaged or
-    /// cannot be read.
+    /// `Unsupported` with the reason for trees to which no baskets can be added, and for objects that only files of this
+    /// version have in their form; an error if the object is damaged or cannot be read.
     pub fn read(file: &RootFile, key: &KeyEntry) -> Result<Self> {
+        let tree = Self::read_in_place(file, key)?;
+        match file.streamer_infos()?.untagged_array(tree.classes()) {
+            None => Ok(tree),
+            Some(member) => Err(Error::unsupported(format!(
+                "{member} is an array of pointers, which files of ROOT before 5.15/09 have in a form of their own: the \
+                 objects would not be read from a file of today"
+            )))
+            .in_file(file.name())
+            .in_object(&key.path),
+        }
+    }
+
+    fn read_in_place(file: &RootFile, key: &KeyEntry) -> Result<Self> {
         let infos = file.streamer_infos()?;
         let payload = file.payload(key)?;
         let object = EditedObject::read(infos.complete(), &key.class, payload, key.keylen);

@@ -169,15 +169,19 @@ impl BranchFiller {
     fn put_fixed(&mut self, values: &BranchValues, rows: Range<usize>) {
         let data = &mut self.open.data;
         match (&self.form.content, &values.values, &values.items) {
-            (Content::Counter(number), _, Some(items)) => {
+            (Content::Counter(leaf), _, Some(items)) => {
                 let offsets = &items[rows.start..=rows.end];
                 let largest = offsets.windows(2).map(|pair| pair[1] - pair[0]).max();
                 self.maximum = self.maximum.max(largest.unwrap_or(0));
-                numbers::put_counts(offsets, *number, data);
+                numbers::put_counts(offsets, leaf.number, data);
             }
             (Content::Leaves(forms), Values::Leaves(arrays), _) => {
                 if let ([form], [array]) = (&forms[..], &arrays[..]) {
                     return form.put(array, rows, data);
+                }
+                let counters = forms.iter().zip(arrays).filter(|(form, _)| form.counts);
+                for (_, array) in counters {
+                    self.maximum = self.maximum.max(numbers::largest(array, &rows));
                 }
                 for row in rows {
                     for (form, array) in forms.iter().zip(arrays) {

@@ -1,5 +1,6 @@
 //! Splits the columns of some rows into the values of each branch. Nothing is written before all values are checked.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -100,7 +101,7 @@ pub(super) fn split(plan: &Plan, arrays: &[ArrayRef]) -> Result<Vec<BranchValues
         _ => None,
     };
     let values = plan.branches.iter().map(nothing).collect();
-    let mut splitter = Splitter { plan, values };
+    let mut splitter = Splitter { plan, values, counts: HashMap::new() };
     for ((name, shape), array) in plan.columns.iter().zip(arrays) {
         if array.len() != rows {
             return Err(Error::invalid_argument(format!(
@@ -117,6 +118,7 @@ pub(super) fn split(plan: &Plan, arrays: &[ArrayRef]) -> Result<Vec<BranchValues
             splitter.check_counter(*branch, array).in_field(name)?;
         }
     }
+    splitter.check_leaf_lists()?;
     for (at, branch) in plan.branches.iter().enumerate() {
         let length = branch.element.as_ref().and_then(|element| element.length);
         length.map_or(Ok(()), |length| splitter.check_length(at, length)).in_field(&branch.name)?;
@@ -131,6 +133,8 @@ pub(super) fn split(plan: &Plan, arrays: &[ArrayRef]) -> Result<Vec<BranchValues
 struct Splitter<'a> {
     plan: &'a Plan,
     values: Vec<Option<BranchValues>>,
+    /// The number of the first item of each row, by the branch and the leaf of the counter.
+    counts: HashMap<(usize, usize), Arc<[i64]>>,
 }
 
 impl Splitter<'_> {
@@ -256,7 +260,7 @@ impl Splitter<'_> {
                 let first = offsets.get(0);
                 let items: Arc<[i64]> =
                     (0..offsets.len()).map(|at| offsets.get(at) - first).collect();
-                self.count(*counter, &items)?;
+                self.count((*counter, 0), &items)?;
                 self.objects(item, &values, Some(&items))
             }
         }
@@ -272,8 +276,8 @@ impl Splitter<'_> {
     }
 
     /// Stores the numbers of items, or compares them with the numbers of earlier lists.
-    fn count(&mut self, counter: usize, items: &Arc<[i64]>) -> Result<()> {
-        if let Some(BranchValues { items: Some(known), .. }) = &self.values[counter] {
+    fn count(&mut self, counter: (usize, usize), items: &Arc<[i64]>) -> Result<()> {
+        if let Some(known) = self.counts.get(&counter) {
             let differs =
                 |row: &usize| items[*row + 1] - items[*row] != known[*row + 1] - known[*row];
             return match (0..items.len() - 1).find(differs) {
@@ -283,7 +287,7 @@ impl Splitter<'_> {
                         "{} items, where other lists with the counter {:?} have {}: name another counter, or \
                          make the lists equally long",
                         items[row + 1] - items[row],
-                        self.form(counter).name,
+                        self.form(counter.0).name,
                         known[row + 1] - known[row]
                     )),
                     row,
@@ -297,14 +301,19 @@ impl Splitter<'_> {
             let message = format!("a list is longer than its counter can say ({largest} items)");
             return Err(numbers::at_entry(Error::limit(message), row));
         }
-        let items = Some(Arc::clone(items));
-        self.values[counter] = Some(BranchValues { items, values: Values::Counts });
+        self.counts.insert(counter, Arc::clone(items));
+        // A leaf list has a column of its own, with the counts.
+        if !matches!(self.form(counter.0).content, Content::Leaves(_)) {
+            let items = Some(Arc::clone(items));
+            self.values[counter.0] = Some(BranchValues { items, values: Values::Counts });
+        }
         Ok(())
     }
 
-    fn counter_number(&self, counter: usize) -> Number {
-        match self.form(counter).content {
-            Content::Counter(number) => number,
+    fn counter_number(&self, (branch, leaf): (usize, usize)) -> Number {
+        match &self.form(branch).content {
+            Content::Counter(leaf) => leaf.number,
+            Content::Leaves(leaves) => leaves.get(leaf).map_or(Number::Int32, |leaf| leaf.number),
             _ => Number::Int32,
         }
     }
@@ -348,23 +357,43 @@ impl Splitter<'_> {
 
     /// Compares the numbers of a column with the lengths of the lists that it counts.
     fn check_counter(&self, counter: usize, array: &ArrayRef) -> Result<()> {
-        let given = numbers::convert(&decoded(array)?, Number::Int64)?;
-        let given = given.as_primitive::<arrow_array::types::Int64Type>().values();
-        let Some(BranchValues { items: Some(items), .. }) = &self.values[counter] else {
-            return Err(Error::invalid_argument("it counts no lists"));
-        };
-        let differs = |row: &usize| items[*row + 1] - items[*row] != given[*row];
-        match (0..given.len()).find(differs) {
-            None => Ok(()),
-            Some(row) => Err(numbers::at_entry(
-                Error::invalid_argument(format!(
-                    "the counter says {}, but the lists have {} items",
-                    given[row],
-                    items[row + 1] - items[row]
-                )),
-                row,
-            )),
+        let items = self.counts.get(&(counter, 0));
+        check_counts(items.ok_or_else(|| Error::invalid_argument("it counts no lists"))?, array)
+    }
+
+    /// Compares the leaves that are counters with the lengths of the lists that they count.
+    fn check_leaf_lists(&self) -> Result<()> {
+        let mut counters: Vec<_> = self.counts.iter().collect();
+        counters.sort_unstable_by_key(|(counter, _)| **counter);
+        for (&(branch, leaf), items) in counters {
+            let values = self.values[branch].as_ref().map(|values| &values.values);
+            if let Some(Values::Leaves(leaves)) = values {
+                let array = leaves.get(leaf);
+                let array = array.ok_or_else(|| Error::invalid_argument("a counter is missing"))?;
+                let form = self.form(branch);
+                let checked = check_counts(items, array).in_field(form.leaf_name(leaf));
+                checked.in_field(&form.name)?;
+            }
         }
+        Ok(())
+    }
+}
+
+/// Compares numbers with the lengths of lists.
+fn check_counts(items: &[i64], array: &ArrayRef) -> Result<()> {
+    let given = numbers::convert(&decoded(array)?, Number::Int64)?;
+    let given = given.as_primitive::<arrow_array::types::Int64Type>().values();
+    let differs = |row: &usize| items[*row + 1] - items[*row] != given[*row];
+    match (0..given.len()).find(differs) {
+        None => Ok(()),
+        Some(row) => Err(numbers::at_entry(
+            Error::invalid_argument(format!(
+                "the counter says {}, but the lists have {} items",
+                given[row],
+                items[row + 1] - items[row]
+            )),
+            row,
+        )),
     }
 }
 

@@ -298,14 +298,15 @@ impl<'t> Planner<'t> {
                             "it counts the items of another branch, and is no integer",
                         ));
                     }
-                    (Content::Counter(number), Shape::Counter(at))
+                    let leaf = branch.leaves.first().map_or(&branch.name, |leaf| &leaf.name);
+                    (Content::Counter(leaf_form(leaf, number, &[])), Shape::Counter(at))
                 }
                 (_, Some(number)) => {
                     let leaf = branch.leaves.first().map_or(&branch.name, |leaf| &leaf.name);
                     let leaf = leaf_form(leaf, number, &plain.dimensions);
                     let shape = Shape::Leaf(at);
                     let shape = match counter {
-                        Some(counter) => Shape::List(counter, Box::new(shape)),
+                        Some(counter) => Shape::List((counter, 0), Box::new(shape)),
                         None => shape,
                     };
                     (Content::Leaves(vec![leaf]), shape)
@@ -336,7 +337,7 @@ impl<'t> Planner<'t> {
             Err(reason) => return Err(refused_as(reason)),
         };
         let mut form = form(branch, content, counter, None);
-        if matches!(form.content, Content::Counter(_) | Content::Text) {
+        if matches!(form.content, Content::Text) {
             let leaf = branch.leaves.first().map(|leaf| leaf.name.clone());
             form.leaf = leaf.filter(|leaf| *leaf != branch.name);
         }
@@ -376,6 +377,7 @@ fn form(
         name,
         content,
         counter,
+        counter_leaf: 0,
         string_class: None,
         leaf: None,
         element: None,

@@ -9,7 +9,6 @@ use super::element::ElementForm;
 use super::leaf_form::LeafForm;
 use super::leaf_list::LeafList;
 use super::vector::VectorForm;
-use crate::model::leaf_class;
 
 /// A branch.
 #[derive(Clone, Debug)]
@@ -20,9 +19,11 @@ pub(super) struct BranchForm {
     pub content: Content,
     /// The branch with the number of items of each entry, for a jagged branch.
     pub counter: Option<usize>,
+    /// The leaf of this branch with the number, if the branch has several.
+    pub counter_leaf: usize,
     /// The class of strings that are objects. They are stored like the strings of a leaf.
     pub string_class: Option<&'static str>,
-    /// The name of its only leaf, for a counter or a string, if it differs from the name of the branch.
+    /// The name of its only leaf, for a string, if it differs from the name of the branch.
     pub leaf: Option<String>,
     /// The members of ROOT's `TBranchElement`, for a branch of a class.
     pub element: Option<Box<ElementForm>>,
@@ -40,7 +41,7 @@ pub(super) enum Content {
     /// Leaves of which some are strings or arrays of varying size.
     LeafList(LeafList),
     /// The number of items of the jagged branches of a group.
-    Counter(Number),
+    Counter(LeafForm),
     /// One string.
     Text,
     /// One `std::vector`.
@@ -92,7 +93,7 @@ impl BranchForm {
     /// Returns the type of a branch with one number for each entry, which may count the items of others.
     pub(super) fn counts(&self) -> Option<Number> {
         match &self.content {
-            Content::Counter(number) => Some(*number),
+            Content::Counter(leaf) => Some(leaf.number),
             Content::Leaves(leaves) if self.counter.is_none() && self.offsets.is_none() => {
                 match &leaves[..] {
                     [leaf] if leaf.dimensions.is_empty() && leaf.packed.is_none() => {
@@ -105,9 +106,13 @@ impl BranchForm {
         }
     }
 
-    /// Returns the name of the only leaf of a counter or a string.
-    pub(super) fn leaf_name(&self) -> &str {
-        self.leaf.as_ref().unwrap_or(&self.name)
+    /// Returns the name of a leaf of numbers, or of the only leaf of a string.
+    pub(super) fn leaf_name(&self, at: usize) -> &str {
+        match &self.content {
+            Content::Leaves(leaves) => leaves.get(at).map_or(&self.name, |leaf| &leaf.name),
+            Content::Counter(leaf) => &leaf.name,
+            _ => self.leaf.as_ref().unwrap_or(&self.name),
+        }
     }
 
     /// Returns whether the leaf stores the largest count or the length of the longest string.
@@ -119,7 +124,7 @@ impl BranchForm {
     pub(super) fn item_size(&self) -> usize {
         match &self.content {
             Content::Leaves(leaves) => leaves.iter().map(LeafForm::stored_size).sum(),
-            Content::Counter(number) => number.size(),
+            Content::Counter(leaf) => leaf.stored_size(),
             Content::Items => size_of::<i32>(),
             Content::Objects(layout) => layout.fixed_size().unwrap_or(1),
             Content::Text | Content::Vector(_) | Content::LeafList(_) | Content::Nothing => 1,
@@ -132,16 +137,14 @@ impl BranchForm {
             return element.title.clone();
         }
         match &self.content {
-            Content::Text if self.string_class.is_none() => format!("{}/C", self.leaf_name()),
+            Content::Text if self.string_class.is_none() => format!("{}/C", self.leaf_name(0)),
             Content::Text
             | Content::Vector(_)
             | Content::Objects(_)
             | Content::Items
             | Content::Nothing => self.name.clone(),
             Content::LeafList(list) => list.title(),
-            Content::Counter(number) => {
-                format!("{}/{}", self.leaf_name(), leaf_class::of_number(*number).letter)
-            }
+            Content::Counter(leaf) => format!("{}/{}", leaf.name, leaf.names().letter),
             Content::Leaves(leaves) => {
                 let leaf =
                     |leaf: &LeafForm| format!("{}/{}", leaf.title(counter), leaf.names().letter);

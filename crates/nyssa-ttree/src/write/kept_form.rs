@@ -22,6 +22,7 @@ pub fn form_of(branch: View<'_>) -> Result<PlainObject> {
             name: part.name,
             content: Content::Nothing,
             counter: part.counter,
+            counter_leaf: 0,
             string_class: None,
             leaf: None,
             element: Some(Box::new(part.element)),

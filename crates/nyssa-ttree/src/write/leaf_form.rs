@@ -22,12 +22,21 @@ pub(super) struct LeafForm {
     pub packed: Option<PackedLeaf>,
     /// Whether the leaf is of the type `Long_t` or `ULong_t`, if its numbers have 64 bits.
     pub is_long: bool,
+    /// Whether its numbers say how many items other branches have.
+    pub counts: bool,
 }
 
 impl LeafForm {
     /// Makes a leaf of plain numbers.
     pub(super) fn new(name: &str, number: Number, dimensions: Vec<usize>) -> Self {
-        Self { name: name.to_owned(), number, dimensions, packed: None, is_long: false }
+        Self {
+            name: name.to_owned(),
+            number,
+            dimensions,
+            packed: None,
+            is_long: false,
+            counts: false,
+        }
     }
 
     /// Returns ROOT's names for the type of the numbers.

@@ -14,7 +14,7 @@ use super::references::WrittenTable;
 use super::stored_branch::{Place, StoredBranch};
 use super::target::BranchState;
 use super::vector::CLASS_VERSION;
-use crate::model::leaf_class::{self, LeafClass};
+use crate::model::leaf_class::LeafClass;
 use crate::stored::{ClusterRuns, NO_REFERENCES, NewBranches};
 
 /// The smallest size of the table of baskets that ROOT reads.
@@ -182,7 +182,7 @@ fn draft(
     labels: &Labels,
 ) -> Draft {
     let form = &branch.form;
-    let counter = form.counter.map(|counter| branches[counter].form.leaf_name());
+    let counter = form.counter.map(|at| branches[at].form.leaf_name(form.counter_leaf));
     let title = branch.title.clone().unwrap_or_else(|| form.title(counter));
     let draft = match (&form.content, form.string_class) {
         _ if let Some(element) = &form.element => {
@@ -363,20 +363,22 @@ fn leaves(
                     .label(first + index);
                 offset += leaf.size() as i64;
                 if let Some(counter) = form.counter {
-                    draft = draft.pointer("fLeafCount", Target::Again(labels.first[counter]));
+                    let label = labels.first[counter] + form.counter_leaf;
+                    draft = draft.pointer("fLeafCount", Target::Again(label));
+                }
+                if leaf.counts {
+                    draft = draft.int("fIsRange", 1).int("fMaximum", branch.state.maximum);
                 }
                 Target::New(draft)
             };
             return leaves.iter().enumerate().map(leaf).collect();
         }
         Content::LeafList(list) => return leaves_of_list(list, first, branch.state.maximum),
-        Content::Counter(of) => {
-            number(leaf_class::of_number(*of), form.leaf_name(), form.leaf_name())
-                .int("fLen", 1)
-                .int("fIsRange", 1)
-                .int("fMaximum", branch.state.maximum)
-        }
-        _ if is_leaf => text_leaf(form.leaf_name(), branch.state.maximum),
+        Content::Counter(leaf) => number(leaf.names(), &leaf.name, &leaf.name)
+            .int("fLen", 1)
+            .int("fIsRange", 1)
+            .int("fMaximum", branch.state.maximum),
+        _ if is_leaf => text_leaf(form.leaf_name(0), branch.state.maximum),
         _ => Draft::new("TLeafElement")
             .text("fName", &form.name)
             .text("fTitle", &form.name)

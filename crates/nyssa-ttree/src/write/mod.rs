@@ -77,7 +77,7 @@ pub use declared::column_of;
 pub use described::{Described, classes_in};
 pub use kept::KeptBranch;
 pub use kept_form::form_of;
-pub use names::is_reserved;
+pub use names::{is_old_leaf, is_old_name, is_reserved};
 pub use options::{
     AutoFlush, BranchOptions, ColumnOptions, DEFAULT_AUTO_FLUSH, DEFAULT_BASKET_SIZE,
     DEFAULT_SPLIT_LEVEL, LeafOptions, TreeWriteOptions, check_basket_size,

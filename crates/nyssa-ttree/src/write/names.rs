@@ -10,6 +10,17 @@ pub fn is_reserved(character: char) -> bool {
     RESERVED.contains(character) || character.is_control()
 }
 
+/// Returns whether a tree can have a branch of this name, if another tree had one. ROOT reads more names than it makes.
+pub fn is_old_name(name: &str) -> bool {
+    !name.is_empty() && !name.contains(char::is_control)
+}
+
+/// Returns whether a branch can have a leaf of this name, if another branch had one. The title of the leaf begins with it,
+/// and brackets in the title are the sizes of arrays.
+pub fn is_old_leaf(name: &str) -> bool {
+    is_old_name(name) && !name.contains(['[', ']'])
+}
+
 /// Checks a name that is stored as `what`.
 ///
 /// # Errors

@@ -98,6 +98,14 @@ fn put_bits(bits: &BooleanBuffer, out: &mut Vec<u8>) {
     out.extend_from_slice(&spread(chunks.remainder_bits())[..chunks.remainder_len()]);
 }
 
+/// Returns the largest of some counts, or 0.
+pub(super) fn largest(array: &ArrayRef, rows: &Range<usize>) -> i64 {
+    let counts = convert(&array.slice(rows.start, rows.len()), Number::Int64);
+    let largest =
+        |counts: ArrayRef| counts.as_primitive::<types::Int64Type>().iter().flatten().max();
+    counts.ok().and_then(largest).unwrap_or(0)
+}
+
 /// Appends the numbers of items between offsets as integers of type `number`. The caller has checked that they fit.
 pub(super) fn put_counts(offsets: &[i64], number: Number, out: &mut Vec<u8>) {
     let counts = offsets.windows(2).map(|pair| pair[1] - pair[0]);

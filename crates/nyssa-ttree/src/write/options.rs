@@ -118,6 +118,15 @@ pub struct TreeWriteOptions {
     pub background: bool,
 }
 
+/// What a glob of the options matches.
+#[derive(Clone, Copy)]
+pub(super) enum Globbed {
+    Branches,
+    Counters,
+    Vectors,
+    LeafLists,
+}
+
 /// The options of the branches that a glob matches.
 #[derive(Clone, Debug, Serialize)]
 pub struct BranchOptions {
@@ -144,6 +153,8 @@ fn glob_text<S: Serializer>(matcher: &GlobMatcher, to: S) -> std::result::Result
 pub struct ColumnOptions {
     /// The counter of lists.
     pub counter: Option<String>,
+    /// The leaf of the counter, if its column is a leaf list that comes before this column.
+    pub counter_leaf: Option<usize>,
     /// Whether lists are written as `std::vector`.
     pub vector: bool,
     /// Whether a record is written as one branch with several leaves.
@@ -162,12 +173,15 @@ pub struct ColumnOptions {
     pub split_level: Option<u32>,
     /// The branch that the values had in another tree. It counts more than the class.
     pub kept: Option<Arc<KeptBranch>>,
+    /// Whether the branch has this name in another tree, so that all names are allowed of which [`super::is_old_name`] is
+    /// true.
+    pub has_old_name: bool,
 }
 
 /// The options of one leaf.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeafOptions {
-    /// The name.
+    /// The name, of which [`super::is_old_leaf`] is true.
     pub name: String,
     /// The type of its numbers; `None` for strings, and for the type of the column.
     pub number: Option<Number>,
@@ -272,6 +286,25 @@ impl TreeWriteOptions {
         vectors.iter().try_fold(options?, |all, glob| all.vector(glob))
     }
 
+    /// Returns all globs, with what they match.
+    pub(super) fn globs(&self) -> impl Iterator<Item = (Globbed, &GlobMatcher)> {
+        let branches = self.branches.iter().map(|options| (Globbed::Branches, &options.glob));
+        let counters = self.counters.iter().map(|(glob, _)| (Globbed::Counters, glob));
+        let vectors = self.vectors.iter().map(|glob| (Globbed::Vectors, glob));
+        let leaf_lists = self.leaf_lists.iter().map(|glob| (Globbed::LeafLists, glob));
+        branches.chain(counters).chain(vectors).chain(leaf_lists)
+    }
+
+    /// Keeps the globs of branches, counters, vectors and leaf lists, in this order, for which `keeps` is true.
+    pub fn retain_globs(&mut self, keeps: &[bool]) {
+        let mut keeps = keeps.iter();
+        let mut next = || keeps.next().copied().unwrap_or(true);
+        self.branches.retain(|_| next());
+        self.counters.retain(|_| next());
+        self.vectors.retain(|_| next());
+        self.leaf_lists.retain(|_| next());
+    }
+
     /// Returns how the baskets of a branch are stored.
     pub(super) fn settings_of(&self, branch: &str) -> BranchSettings {
         let compression = self.last(branch, |options| options.compression);
@@ -319,6 +352,13 @@ impl TreeWriteOptions {
         let requested = self.counters.iter().rev().find(|(glob, _)| glob.is_match(list));
         let requested = requested.map(|(_, name)| name.as_str());
         requested.or_else(|| self.columns.get(list)?.counter.as_deref())
+    }
+
+    /// Returns the leaf list and its leaf with the number of items of a column, unless a user requests a counter.
+    pub(super) fn counter_leaf_of(&self, list: &str) -> Option<(&str, usize)> {
+        let own = self.columns.get(list)?;
+        let is_requested = self.counters.iter().any(|(glob, _)| glob.is_match(list));
+        own.counter.as_deref().zip(own.counter_leaf).filter(|_| !is_requested)
     }
 
     /// Returns the C++ type of a column of a class, or of a collection of a class. Returns `None` for other columns.

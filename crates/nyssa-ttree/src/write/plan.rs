@@ -17,6 +17,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema};
+use globset::GlobMatcher;
 use nyssa_root::arrow::lists::{is_bytes, item_type};
 use nyssa_root::arrow::{Number, STREAMER, brief};
 use nyssa_root::error::{Error, Result, ResultExt};
@@ -35,7 +36,7 @@ use super::leaf_types::{
     vector,
 };
 use super::names;
-use super::options::TreeWriteOptions;
+use super::options::{ColumnOptions, Globbed, LeafOptions, TreeWriteOptions};
 use super::shape::{ClassColumn, Plan, Shape};
 use super::unroll::{Unrolled, unroll};
 
@@ -56,11 +57,7 @@ impl Plan {
     /// `InvalidArgument` for names that cannot be written, occur twice or are taken, `Unsupported` for types that a tree
     /// cannot hold.
     pub(super) fn extended(&self, schema: &Schema, options: &TreeWriteOptions) -> Result<Self> {
-        let mut planner = Planner::new(self, schema, options);
-        for field in schema.fields() {
-            let shape = planner.column(field).in_field(field.name())?;
-            planner.plan.columns.push((field.name().clone(), shape));
-        }
+        let planner = Planner::planned(self, schema, options)?;
         planner.check_options()?;
         Ok(planner.plan)
     }
@@ -78,13 +75,14 @@ pub fn branches_of(column: &Field, options: &TreeWriteOptions) -> Result<Vec<Str
     Ok(planner.plan.branches.into_iter().map(|branch| branch.name).collect())
 }
 
-/// Checks that a tree of these columns and options can be made.
+/// Checks that a tree of these columns and options can be made. Returns an error for each glob of the options
+/// ([`TreeWriteOptions::retain_globs`]) that matches nothing in the tree, and `None` for others.
 ///
 /// # Errors
 /// `InvalidArgument` for options and names that cannot be written; `Unsupported` for types that a tree cannot hold.
-pub fn check(schema: &Schema, options: &TreeWriteOptions) -> Result<()> {
+pub fn check(schema: &Schema, options: &TreeWriteOptions) -> Result<Vec<Option<Error>>> {
     options.validate()?;
-    Plan::new(schema, options).map(drop)
+    Ok(Planner::planned(&Plan::default(), schema, options)?.unmatched())
 }
 
 struct Planner<'a> {
@@ -105,6 +103,16 @@ struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
+    /// Plans all columns behind the branches of `tree`.
+    fn planned(tree: &'a Plan, schema: &'a Schema, options: &'a TreeWriteOptions) -> Result<Self> {
+        let mut planner = Self::new(tree, schema, options);
+        for field in schema.fields() {
+            let shape = planner.column(field).in_field(field.name())?;
+            planner.plan.columns.push((field.name().clone(), shape));
+        }
+        Ok(planner)
+    }
+
     /// Starts with the branches of `tree`.
     fn new(tree: &'a Plan, schema: &'a Schema, options: &'a TreeWriteOptions) -> Self {
         let fields = schema.fields().iter();
@@ -250,7 +258,7 @@ impl<'a> Planner<'a> {
         type_name: &str,
         infos: &StreamerInfos,
     ) -> Result<(ClassColumn, Arc<ObjectLayout>)> {
-        names::check("a branch", name)?;
+        self.check_name(name)?;
         let (level, first) = (self.options.split_level_of(name), self.plan.branches.len());
         let Unrolled { branches, shape, layout } = unroll(infos, (name, type_name), level, first)?;
         for branch in branches {
@@ -270,12 +278,30 @@ impl<'a> Planner<'a> {
         Ok((ClassColumn { data_type: streamed.clone(), streamed, shape }, layout))
     }
 
+    /// Checks the name of a branch, which may be the counter of a column.
+    fn check_name(&self, name: &str) -> Result<()> {
+        let has_name = |(column, own): (&String, &ColumnOptions)| {
+            own.has_old_name && (column == name || own.counter.as_deref() == Some(name))
+        };
+        match names::check("a branch", name) {
+            Err(_) if names::is_old_name(name) && self.options.columns.iter().any(has_name) => {
+                Ok(())
+            }
+            checked => checked,
+        }
+    }
+
     /// Returns whether the tree has a branch of this name already.
     fn is_taken(&self, name: &str) -> bool {
         self.plan.branches[..self.first].iter().any(|branch| branch.name == name)
     }
 
-    fn shape(&mut self, name: &str, field: &Field, counter: Option<usize>) -> Result<Shape> {
+    fn shape(
+        &mut self,
+        name: &str,
+        field: &Field,
+        counter: Option<(usize, usize)>,
+    ) -> Result<Shape> {
         if field.metadata().contains_key(STREAMER) {
             return Err(Error::unsupported("a tree cannot hold the bytes of streamed objects"));
         }
@@ -321,7 +347,10 @@ impl<'a> Planner<'a> {
                 self.branch(name, Content::Vector(form), None).map(Shape::Vector)
             }
             DataType::List(item) | DataType::LargeList(item) if counter.is_none() => {
-                let counter = self.counter(&self.counter_name(name))?;
+                let counter = match self.options.counter_leaf_of(name) {
+                    Some((list, leaf)) => self.counter_leaf(list, leaf)?,
+                    None => (self.counter(&self.counter_name(name))?, 0),
+                };
                 let items = self.shape(name, item, Some(counter))?;
                 Ok(Shape::List(counter, Box::new(items)))
             }
@@ -350,7 +379,7 @@ impl<'a> Planner<'a> {
     fn leaf(&self, branch: &str, at: usize, leaf: LeafForm) -> Result<LeafForm> {
         let options = self.options.leaf_of(branch, at);
         let name = options.map_or(leaf.name, |options| options.name.clone());
-        names::check("a leaf", &name)?;
+        check_leaf(options, &name)?;
         let packed = options.and_then(|options| options.packed.clone());
         let packed = packed.filter(|packed| packed.number() == leaf.number);
         let number = options.and_then(|options| options.number).unwrap_or(leaf.number);
@@ -366,8 +395,13 @@ impl<'a> Planner<'a> {
     }
 
     /// Adds a branch.
-    fn branch(&mut self, name: &str, content: Content, counter: Option<usize>) -> Result<usize> {
-        names::check("a branch", name)?;
+    fn branch(
+        &mut self,
+        name: &str,
+        content: Content,
+        counter: Option<(usize, usize)>,
+    ) -> Result<usize> {
+        self.check_name(name)?;
         if self.is_taken(name) {
             return Err(taken(name));
         }
@@ -376,21 +410,19 @@ impl<'a> Planner<'a> {
                 "two branches would have the name {name:?}"
             )));
         }
-        let leaf = match content {
-            Content::Text | Content::Counter(_) => self.options.leaf_of(name, 0),
-            _ => None,
-        };
-        let leaf = leaf.map(|options| options.name.clone());
-        if let Some(leaf) = &leaf {
-            names::check("a leaf", leaf)?;
-        }
         let is_text = matches!(content, Content::Text);
+        let leaf = self.options.leaf_of(name, 0).filter(|_| is_text);
+        if let Some(own) = leaf {
+            check_leaf(leaf, &own.name)?;
+        }
+        let leaf = leaf.map(|options| options.name.clone());
         let string_class = self.options.string_class(name).filter(|_| is_text);
         let name = name.to_owned();
         self.plan.branches.push(BranchForm {
             name,
             content,
-            counter,
+            counter: counter.map(|(branch, _)| branch),
+            counter_leaf: counter.map_or(0, |(_, leaf)| leaf),
             string_class,
             leaf,
             element: None,
@@ -422,20 +454,49 @@ impl<'a> Planner<'a> {
                 )));
             }
         };
-        let stated = self.options.leaf_of(name, 0).and_then(|leaf| leaf.number);
-        let number = stated.filter(|&number| is_counting(number)).unwrap_or(number);
-        let branch = self.branch(name, Content::Counter(number), None)?;
+        let mut leaf = LeafForm::new(name, number, Vec::new());
+        if let Some(own) = self.options.leaf_of(name, 0) {
+            check_leaf(Some(own), &own.name)?;
+            leaf.name.clone_from(&own.name);
+            if let Some(number) = own.number.filter(|&number| is_counting(number)) {
+                (leaf.number, leaf.is_long) = (number, own.is_long);
+            }
+        }
+        let branch = self.branch(name, Content::Counter(leaf), None)?;
         self.counter_branches.insert(name.to_owned(), branch);
         Ok(branch)
+    }
+
+    /// Returns the leaf of a leaf list that is a counter. Without the leaf list, a branch of this name is the counter.
+    fn counter_leaf(&mut self, list: &str, leaf: usize) -> Result<(usize, usize)> {
+        let Some(at) = self.plan.branches.iter().position(|branch| branch.name == list) else {
+            return Ok((self.counter(list)?, 0));
+        };
+        let own = match &mut self.plan.branches[at].content {
+            Content::Leaves(leaves) => leaves.get_mut(leaf).filter(|leaf| {
+                is_counting(leaf.number) && leaf.dimensions.is_empty() && leaf.packed.is_none()
+            }),
+            // Without the leaf list, an earlier column made a branch of this name.
+            Content::Counter(_) => return Ok((at, 0)),
+            _ => None,
+        };
+        let own = own.ok_or_else(|| {
+            Error::unsupported(format!("the leaf {leaf} of {list:?} is no number of items"))
+        })?;
+        own.counts = true;
+        Ok((at, leaf))
     }
 
     /// Makes a branch of integers that the tree has already a counter.
     fn count_with(&mut self, at: usize) {
         let branch = &mut self.plan.branches[at];
-        let Some(number) = branch.counts() else { return };
-        if let Content::Leaves(leaves) = &branch.content {
-            branch.leaf = leaves.first().map(|leaf| leaf.name.clone());
-            branch.content = Content::Counter(number);
+        if branch.counts().is_none() {
+            return;
+        }
+        if let Content::Leaves(leaves) = &branch.content
+            && let Some(leaf) = leaves.first()
+        {
+            branch.content = Content::Counter(leaf.clone());
         }
         for (_, shape) in &mut self.plan.columns {
             if matches!(shape, Shape::Leaf(leaf) if *leaf == at) {
@@ -464,37 +525,40 @@ impl<'a> Planner<'a> {
 
     /// Checks that every glob of the options matches something.
     fn check_options(&self) -> Result<()> {
-        let unused = |what: &str, glob: &globset::GlobMatcher| {
-            let names = self.new_branches().iter().map(|branch| branch.name.as_str());
-            let pattern = glob.glob().glob();
-            Err(Error::invalid_argument(format!("{what} {pattern:?} matches nothing in the tree"))
-                .suggest(pattern, names))
-        };
-        for options in &self.options.branches {
-            if !self.new_branches().iter().any(|branch| options.glob.is_match(&branch.name)) {
-                return unused("the pattern of branches", &options.glob);
-            }
-        }
+        self.unmatched().into_iter().flatten().next().map_or(Ok(()), Err)
+    }
+
+    /// Returns an error for each glob of the options, in their order, or `None` if it matches something.
+    fn unmatched(&self) -> Vec<Option<Error>> {
         let mut lists = Vec::new();
         self.schema.fields().iter().for_each(|field| list_names(field.name(), field, &mut lists));
-        for (glob, _) in &self.options.counters {
-            if !lists.iter().any(|list| glob.is_match(list)) {
-                return unused("the pattern of counters", glob);
-            }
-        }
-        let is_vector = |branch: &BranchForm| matches!(branch.content, Content::Vector(_));
-        for glob in &self.options.vectors {
-            let mut branches = self.new_branches().iter().filter(|branch| is_vector(branch));
-            if !branches.any(|branch| glob.is_match(&branch.name)) {
-                return unused("the pattern of vectors", glob);
-            }
-        }
-        for glob in &self.options.leaf_lists {
-            if !self.leaf_lists.iter().any(|name| glob.is_match(name)) {
-                return unused("the pattern of leaf lists", glob);
-            }
-        }
-        Ok(())
+        let name = |branch: &BranchForm| branch.name.clone();
+        let is_vector = |branch: &&BranchForm| matches!(branch.content, Content::Vector(_));
+        let branches: Vec<String> = self.new_branches().iter().map(name).collect();
+        let vectors: Vec<String> = self.new_branches().iter().filter(is_vector).map(name).collect();
+        let leaf_lists: Vec<String> = self.leaf_lists.iter().cloned().collect();
+        let unmatched = |(what, glob): (Globbed, &GlobMatcher)| {
+            let (what, known): (_, &Vec<String>) = match what {
+                Globbed::Branches => ("branches", &branches),
+                Globbed::Counters => ("counters", &lists),
+                Globbed::Vectors => ("vectors", &vectors),
+                Globbed::LeafLists => ("leaf lists", &leaf_lists),
+            };
+            let is_known = known.iter().any(|name| glob.is_match(name));
+            let pattern = glob.glob().glob();
+            let message = format!("the pattern of {what} {pattern:?} matches nothing in the tree");
+            let names = branches.iter().map(String::as_str);
+            (!is_known).then(|| Error::invalid_argument(message).suggest(pattern, names))
+        };
+        self.options.globs().map(unmatched).collect()
+    }
+}
+
+/// Checks the name of a leaf that has options, or of a new leaf.
+fn check_leaf(options: Option<&LeafOptions>, name: &str) -> Result<()> {
+    match options.is_some_and(|own| names::is_old_leaf(&own.name)) {
+        true => Ok(()),
+        false => names::check("a leaf", name),
     }
 }
 

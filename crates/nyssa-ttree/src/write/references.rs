@@ -86,6 +86,7 @@ pub(super) fn write(
         name: NAME.to_owned(),
         content: Content::Text,
         counter: None,
+        counter_leaf: 0,
         string_class: None,
         leaf: None,
         element: None,

@@ -34,8 +34,8 @@ pub(super) enum Shape {
     Record(Vec<(String, Self)>),
     /// Members of a record fill the leaves of a branch.
     LeafList(usize, Vec<String>),
-    /// Items of lists fill branches with this counter.
-    List(usize, Box<Self>),
+    /// Items of lists fill branches with this counter: a leaf of a branch.
+    List((usize, usize), Box<Self>),
     /// Objects of a class, or collections of them.
     Class(ClassColumn),
 }
@@ -53,7 +53,7 @@ impl Shape {
                 Self::Record(members.into_iter().map(moved).collect())
             }
             Self::LeafList(at, names) => Self::LeafList(at + by, names),
-            Self::List(at, item) => Self::List(at + by, Box::new(item.moved(by))),
+            Self::List((at, leaf), item) => Self::List((at + by, leaf), Box::new(item.moved(by))),
             Self::Class(class) => {
                 Self::Class(ClassColumn { shape: class.shape.moved(by), ..class })
             }

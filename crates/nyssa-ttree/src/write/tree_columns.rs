@@ -138,7 +138,7 @@ impl TreeColumns {
         match shape {
             Shape::Leaf(branch) | Shape::Counter(branch) => match content(branch) {
                 Content::Leaves(leaves) => leaves.first().map_or(DataType::Null, leaf_type),
-                Content::Counter(number) => number.data_type(),
+                Content::Counter(leaf) => leaf.number.data_type(),
                 Content::Text => DataType::LargeUtf8,
                 Content::Vector(form) => vector_type(*form),
                 Content::Objects(_) | Content::LeafList(_) | Content::Items | Content::Nothing => {

@@ -143,6 +143,7 @@ impl<'i> Unroller<'i> {
             name: name.to_owned(),
             content,
             counter,
+            counter_leaf: 0,
             string_class: None,
             leaf: None,
             element,

@@ -188,8 +188,7 @@ impl<'a> Fields<'a> {
     /// again. Other characters that a branch name cannot have become `_`.
     pub(super) fn branch(&self, ids: &[FieldId]) -> String {
         if let Some((_, path, _)) = self.kept(ids)
-            && !path.is_empty()
-            && !path.contains(write::is_reserved)
+            && write::is_old_name(path)
         {
             return path.to_owned();
         }

@@ -142,10 +142,11 @@ fn plan<'a>(
             tree => trees.push(tree?),
         }
     }
-    match first.filter(|_| trees.is_empty()) {
-        Some(error) => Err(error),
-        None => Ok((trees, refused)),
+    if let Some(error) = first.filter(|_| trees.is_empty()) {
+        return Err(error);
     }
+    Tree::drop_unmatched(&mut trees)?;
+    Ok((trees, refused))
 }
 
 fn attempt(

@@ -89,10 +89,11 @@ pub(super) fn map(
     let top = schema.top_level().filter(|(_, field)| shown.contains(field.name.as_str()));
     let chains: Vec<_> = top.flat_map(|(id, _)| fields.below(id)).collect();
     let selected = select(&fields, &chains, options)?;
-    let mut mapper =
-        Mapper { reader, fields, tree, kept, map: TreeMap::default(), taken: HashMap::new() };
+    let (map, taken, order) =
+        (TreeMap { notes, ..TreeMap::default() }, HashMap::new(), HashMap::new());
+    let mut mapper = Mapper { reader, fields, tree, kept, map, taken, order };
     mapper.take(selected, damaged);
-    let map = TreeMap { notes, ..mapper.map };
+    let map = mapper.map;
     let may_leave_out = |element: &Skipped| {
         options.skip_unsupported || element.unreadable && options.skip_unreadable
     };
@@ -162,6 +163,8 @@ struct Mapper<'a> {
     map: TreeMap,
     /// The field of each branch.
     taken: HashMap<String, FieldId>,
+    /// The place of each branch.
+    order: HashMap<String, (usize, usize)>,
 }
 
 impl Mapper<'_> {
@@ -173,11 +176,8 @@ impl Mapper<'_> {
             let branch = chain.ids.get(..1).and_then(|top| self.fields.kept(top));
             branch.map_or(usize::MAX, |(place, ..)| place)
         };
-        let order: HashMap<String, (usize, usize)> = chains
-            .iter()
-            .enumerate()
-            .map(|(at, chain)| (chain.branch.clone(), (place(chain), at)))
-            .collect();
+        let places = chains.iter().enumerate();
+        self.order = places.map(|(at, chain)| (chain.branch.clone(), (place(chain), at))).collect();
         let (own, projected): (Vec<_>, Vec<_>) =
             chains.into_iter().partition(|chain| self.top(chain).source.is_none());
         let branches = own.iter().flat_map(|chain| self.named(chain)).collect();
@@ -188,7 +188,10 @@ impl Mapper<'_> {
                 self.skip(&chain.path, reason);
             }
         }
-        self.map.columns.sort_by_key(|column| order.get(&column.branch));
+        for chain in &projected {
+            self.drop_counted_by_leaf(chain, &own, &projected);
+        }
+        self.map.columns.sort_by_key(|column| self.order.get(&column.branch));
     }
 
     /// Returns the cardinality of each collection with a cardinality.
@@ -250,6 +253,11 @@ impl Mapper<'_> {
             }
         };
         let mut options = self.as_it_was(chain, own);
+        let was = self.fields.kept(&chain.ids);
+        options.has_old_name = was.is_some();
+        if let Some((_, path, facts)) = was {
+            self.map.notes.extend(facts.renamed(path, &chain.branch));
+        }
         if let Some(restored) = self.fields.restored(&chain.ids) {
             options.split_level = restored.split_level;
             if !self.is_requested(chain) {
@@ -292,10 +300,43 @@ impl Mapper<'_> {
         else {
             return own;
         };
-        let options = kept.column(branch);
-        let vector = own.vector && options.counter.is_none();
-        let (counter, title) = (options.counter.or(own.counter), options.title.or(own.title));
+        let mut options = kept.column(branch);
+        // A leaf list can be a counter if it is there, and comes first.
+        let counter = options.counter.take().filter(|counter| {
+            let (counter, own) = (self.order.get(counter), self.order.get(&chain.branch));
+            options.counter_leaf.is_none() || counter.is_some() && counter < own
+        });
+        if counter.is_none() {
+            options.counter_leaf = None;
+        }
+        let vector = own.vector && counter.is_none();
+        let (counter, title) = (counter.or(own.counter), options.title.or(own.title));
         ColumnOptions { counter, vector, title, class: own.class, ..options }
+    }
+
+    /// Drops the column of a cardinality that was no branch of the tree, if a leaf list has the numbers again.
+    fn drop_counted_by_leaf(
+        &mut self,
+        chain: &FieldChain,
+        own: &[FieldChain],
+        projected: &[FieldChain],
+    ) {
+        let field = self.top(chain);
+        let is_new = self.kept.is_some() && self.fields.kept(&chain.ids).is_none();
+        let Some(source) = field.source.filter(|_| is_new && is_cardinality(&field.type_name))
+        else {
+            return;
+        };
+        let counted = own.iter().chain(projected).filter(|other| {
+            let collection = self.fields.collection(other);
+            collection.map(|id| self.fields.schema.field(id).source.unwrap_or(id)) == Some(source)
+        });
+        let mut counted =
+            counted.filter_map(|other| self.map.options.get(&other.branch)).peekable();
+        if counted.peek().is_some() && counted.all(|options| options.counter_leaf.is_some()) {
+            self.map.options.remove(&chain.branch);
+            self.map.columns.retain(|column| column.branch != chain.branch);
+        }
     }
 
     /// Returns the branch of each field of a column, and the name of the values in an expression.

@@ -133,7 +133,11 @@ impl Search<'_> {
         }
         let kept = KeptBranch::of(&branch.form, self.classes.infos());
         let kept = Arc::new(kept.map_err(|error| Some(error.message().to_owned()))?);
-        let options = ColumnOptions { kept: Some(Arc::clone(&kept)), ..ColumnOptions::default() };
+        let options = ColumnOptions {
+            kept: Some(Arc::clone(&kept)),
+            has_old_name: true,
+            ..ColumnOptions::default()
+        };
         let names = self.branches(path, branch, options).map_err(Some)?;
         Ok((kept, names))
     }
@@ -149,6 +153,7 @@ impl Search<'_> {
         let options = ColumnOptions {
             class: Some(class.to_owned()),
             split_level: branch.split_level,
+            has_old_name: true,
             ..ColumnOptions::default()
         };
         let names = self.branches(path, branch, options.clone())?;

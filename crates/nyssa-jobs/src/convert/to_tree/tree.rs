@@ -39,6 +39,8 @@ pub(super) struct Tree<'a> {
     tree_options: TreeWriteOptions,
     entries: Range<u64>,
     notes: Vec<String>,
+    /// The error for each glob of the options that matches nothing in the tree.
+    unmatched: Vec<Option<Error>>,
     /// Whether this is the first attempt.
     is_first: bool,
     options: &'a ToTTree,
@@ -95,7 +97,7 @@ impl<'a> Tree<'a> {
         let known: HashSet<_> = tree_options.aliases.iter().map(|(name, _)| name.clone()).collect();
         map.aliases.retain(|(name, _)| !known.contains(name));
         tree_options.aliases.append(&mut map.aliases);
-        write::check(&map.schema(), &tree_options)?;
+        let unmatched = write::check(&map.schema(), &tree_options)?;
         if let Some((table, parts)) = references.zip(tree_options.parts.clone()) {
             let schema = map.schema();
             match write::check_references(&table, &schema, &tree_options) {
@@ -108,7 +110,39 @@ impl<'a> Tree<'a> {
         }
         let shown = Arc::new(Projected::new(Arc::clone(&reader), &map.columns));
         let is_first = damaged.is_empty();
-        Ok(Self { reader, shown, map, tree_options, entries, notes, is_first, options, context })
+        Ok(Self {
+            reader,
+            shown,
+            map,
+            tree_options,
+            entries,
+            notes,
+            unmatched,
+            is_first,
+            options,
+            context,
+        })
+    }
+
+    /// Drops the globs of options that match nothing in a tree.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a glob that matches nothing in any of the trees.
+    pub(super) fn drop_unmatched(trees: &mut [Self]) -> Result<()> {
+        let count = trees.first().map_or(0, |tree| tree.unmatched.len());
+        for at in 0..count {
+            if trees.iter().all(|tree| tree.unmatched[at].is_some())
+                && let Some(tree) = trees.first_mut()
+                && let Some(error) = tree.unmatched[at].take()
+            {
+                return Err(error).in_file(tree.reader.file()).in_object(tree.name());
+            }
+        }
+        for tree in trees {
+            let matches: Vec<bool> = tree.unmatched.iter().map(Option::is_none).collect();
+            tree.tree_options.retain_globs(&matches);
+        }
+        Ok(())
     }
 
     /// Returns whether it may have references to objects of a process of the input (`TProcessID`).

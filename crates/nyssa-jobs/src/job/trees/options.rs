@@ -1,7 +1,7 @@
 //! Declares the options that say how a TTree is stored.
 
 use nyssa_root::compression::Compression;
-use nyssa_root::error::Result;
+use nyssa_root::error::{Error, Result};
 use nyssa_ttree::stored::StoredBranch;
 use nyssa_ttree::write::{AutoFlush, BranchOptions, TreeWriteOptions, check_basket_size};
 use serde::Serialize;
@@ -55,6 +55,20 @@ impl BasketOptions {
         let own = self.basket_size();
         let sizes = self.branch_options.iter().filter_map(|options| options.basket_size);
         sizes.chain(own).try_for_each(check_basket_size)
+    }
+
+    /// Checks that each glob matches one of the branches of all trees, given by their paths.
+    ///
+    /// # Errors
+    /// `InvalidArgument` with suggestions.
+    pub(crate) fn require_matches(&self, branches: &[&str]) -> Result<()> {
+        let globs = self.branch_options.iter().map(|options| &options.glob);
+        let mut unmatched =
+            globs.filter(|glob| !branches.iter().any(|branch| glob.is_match(branch)));
+        let Some(glob) = unmatched.next() else { return Ok(()) };
+        let pattern = glob.glob().glob();
+        let message = format!("the pattern of branches {pattern:?} matches nothing in the TTrees");
+        Err(Error::invalid_argument(message).suggest(pattern, branches.iter().copied()))
     }
 
     /// Returns the options of a new tree. What is not given has ROOT's default.

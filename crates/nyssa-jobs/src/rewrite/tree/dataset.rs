@@ -114,6 +114,13 @@ impl<'a> Tree<'a> {
         })
     }
 
+    /// Returns the paths of the branches that are written.
+    pub(in crate::rewrite) fn branches(&self) -> impl Iterator<Item = &str> {
+        let branches = self.stored.iter().flat_map(|tree| &tree.branches).zip(&self.fates);
+        let written = branches.filter(|(_, fate)| !matches!(fate, Fate::LeftOut));
+        written.map(|(branch, _)| branch.path.as_str())
+    }
+
     /// Returns the path and cycle in the input.
     pub(in crate::rewrite) fn source(&self) -> &str {
         &self.source

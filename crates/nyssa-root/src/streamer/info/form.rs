@@ -23,7 +23,8 @@ pub(super) const TEXT: i32 = 65;
 pub(in crate::streamer) const CONTAINER: i32 = 500;
 /// The code of objects behind a pointer with a counter (`kStreamLoop`).
 pub(super) const LOOP: i32 = 501;
-const LOOP_ARRAY: i32 = LOOP + ARRAY;
+/// The code of a fixed array of such pointers.
+pub(super) const LOOP_ARRAY: i32 = LOOP + ARRAY;
 /// The code of the items of a container whose type has no dictionary. ROOT takes such a type for an enum.
 const NO_TYPE: i32 = 0;
 

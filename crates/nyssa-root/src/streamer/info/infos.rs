@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use super::bootstrap::bootstrap;
 use super::class::{ClassInfo, Element};
+use super::form::{LOOP, LOOP_ARRAY};
 use crate::error::{Error, Result};
 use crate::streamer::values::{ClassTable, Object, View};
 
@@ -90,6 +91,22 @@ impl StreamerInfos {
             }
         }
         all
+    }
+
+    /// Returns a member whose objects only files of this version have in this form, if one of the classes has such a member,
+    /// possibly in a base class or in the class of a member.
+    pub fn untagged_array<'c>(&self, classes: impl Iterator<Item = &'c str>) -> Option<String> {
+        if self.tagged_arrays {
+            return None;
+        }
+        let all = self.with_members_of(&classes.map(str::to_owned).collect());
+        let untagged = |element: &&Element| {
+            matches!(element.code, LOOP | LOOP_ARRAY) && element.type_name.ends_with("**")
+        };
+        all.iter().find_map(|class| {
+            let member = self.class(class, None)?.elements.iter().find(untagged)?;
+            Some(format!("{class}::{}", member.name))
+        })
     }
 
     /// Reads the object of class `class` in `payload`, whose key takes `keylen` bytes.
