@@ -186,15 +186,16 @@ impl Writer {
     }
 
     /// Returns columns in the order of the RNTuple `name`. Columns of projected fields become the columns of the
-    /// fields that they show.
+    /// fields that they show. Fields after the first `needed` ones may be left out.
     fn rows(
         &self,
         py: Python<'_>,
         name: String,
         columns: Vec<PyRef<'_, Array>>,
+        needed: usize,
     ) -> PyResult<Vec<Array>> {
         let given = given(&columns);
-        self.run(py, move |state| table::in_order(state.table(&name)?, &given))
+        self.run(py, move |state| table::in_order(state.table(&name)?, &given, needed))
     }
 
     /// Appends entries to the RNTuple `name`, given by its columns in their order.

@@ -1,5 +1,6 @@
 //! Fill contexts: each thread fills a part of the entries of a table.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
@@ -21,6 +22,8 @@ pub struct nyssa_fill_context {
 struct Filling {
     slot: Slot,
     table: Arc<OpenTable>,
+    /// The number of fields that its rows need. Later fields may be left out until rows have them.
+    needed: AtomicUsize,
 }
 
 impl Handled for Filling {
@@ -49,8 +52,9 @@ pub unsafe extern "C" fn nyssa_table_fill_context(
 ) -> nyssa_status {
     let make = || {
         let table = Arc::clone(&*handle::get::<Arc<OpenTable>>(table)?);
+        let needed = AtomicUsize::new(table.rows().count);
         let slot = table.fill_context()?;
-        Ok(handle::open(Filling { slot, table }))
+        Ok(handle::open(Filling { slot, table, needed }))
     };
     // SAFETY: the caller promises it.
     unsafe { call::give(error, context, make) }
@@ -88,10 +92,12 @@ pub unsafe extern "C" fn nyssa_fill_context_fill(
     let fill = || {
         // SAFETY: the caller promises it.
         let array = unsafe { take(array) }?;
-        let table = &handle::get::<Filling>(context)?.table;
+        let Filling { table, needed, .. } = &*handle::get::<Filling>(context)?;
         // SAFETY: as above.
-        let rows = unsafe { table.rows_in(array, schema) }?;
-        filling(context, |slot| slot.as_mut().map_or(Ok(()), |fill| fill.extend(&rows)))
+        let rows = unsafe { table.rows_in(array, schema, needed.load(Ordering::Relaxed)) }?;
+        filling(context, |slot| slot.as_mut().map_or(Ok(()), |fill| fill.extend(&rows)))?;
+        needed.fetch_max(rows.len(), Ordering::Relaxed);
+        Ok(())
     };
     // SAFETY: the caller promises it.
     unsafe { call::run(error, fill) }

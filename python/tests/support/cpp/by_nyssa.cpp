@@ -340,6 +340,32 @@ void use(const std::string &folder) {
   EXPECT(nyssa::version() == nyssa_version());
 }
 
+// A field comes while fill contexts write. Contexts of before have entries without it.
+void come_late(const std::string &path) {
+  nyssa::Writer file(path, "fill_contexts=2; fill_order=round-robin");
+  auto table = file.table("Events", nyssa::field<int>("n"));
+  auto early = table.context();
+  early.fill(0);
+  early.flush();
+  early.fill(1);
+  auto wider = table.with(nyssa::field<std::vector<float>>("jets"), nyssa::field<event::Hit>("hit"));
+  refused([&] { table.context(); }, NYSSA_INVALID_ARGUMENT, "moved away");
+  refused([&] { wider.with(nyssa::field<int>("n")); }, NYSSA_INVALID_ARGUMENT, "already");
+  auto late = wider.context();
+  late.fill(2, {2.5f}, event::hit(2));
+  std::thread other([&] {
+    for (int i = 3; i < 6; ++i)
+      early.fill(i);
+    early.commit();
+  });
+  for (int i = 6; i < 9; ++i)
+    late.fill(i, {}, event::hit(i));
+  other.join();
+  late.commit();
+  wider.commit();
+  file.commit();
+}
+
 // Entries are written, or there is an error: none is lost or in another row.
 void lose(const std::string &folder) {
   const std::string path = folder + "/kept.root";
@@ -537,6 +563,8 @@ int main(int, char **arguments) {
       evolve_versions(arguments[2], arguments[3]);
     else if (command == "stream")
       stream(arguments[2], arguments[3], arguments[4], arguments[5]);
+    else if (command == "late")
+      come_late(arguments[2]);
     else if (command == "collect")
       collect(arguments[2], arguments[3]);
     else
