@@ -157,9 +157,11 @@ impl Sink for LocalUpdate {
 impl Drop for LocalUpdate {
     fn drop(&mut self) {
         // The added bytes are unused. If they cannot be removed, they do no harm. Bytes that another program
-        // has added are not removed.
-        if !self.changed && self.file.check_unchanged().is_ok() {
-            let _ = self.file.file.set_len(self.file.size);
+        // has added are not removed. Without added bytes, the file keeps its time.
+        let Changed { file, size, end, .. } = &*self.file;
+        let has_added = end.load(Ordering::SeqCst) > *size;
+        if !self.changed && has_added && self.file.check_unchanged().is_ok() {
+            let _ = file.set_len(*size);
         }
     }
 }

@@ -207,6 +207,11 @@ fn other_threads_write_beside_a_sink() {
     assert_eq!(fs::read(&path).unwrap(), b"abcdef");
     add().commit().unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"abcdefghij");
+    // A file to which nothing was added keeps its time, so that those who read it may go on.
+    let time = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1);
+    fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    drop(nyssa_io::update(&path).unwrap());
+    assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), time);
     // Another program has changed it meanwhile.
     let sink = add();
     fs::write(&path, b"ABCDEFGHIJ").unwrap();
