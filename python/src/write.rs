@@ -432,7 +432,13 @@ impl Writer {
         if !self.process.is_this() {
             return;
         }
-        py.detach(|| drop(self.state.lock().unwrap_or_else(PoisonError::into_inner).take()));
+        py.detach(|| {
+            let state = self.state.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let Some(OpenFile { tables, trees, .. }) = &state else { return };
+            // Fill contexts that stay must not keep the file.
+            tables.iter().for_each(|table| table.rows.give_up());
+            trees.iter().for_each(|tree| tree.rows.give_up());
+        });
     }
 }
 

@@ -13,7 +13,8 @@ use crate::error::{nyssa_error, nyssa_status};
 use crate::handle::{self, Handled};
 use crate::table::{OpenTable, nyssa_table};
 
-/// A part of the entries of a table, which one thread fills. Each thread has its own.
+/// A part of the entries of a table, which one thread fills. Each thread has its own. It is of no use after its table is
+/// committed, or its writer is committed or closed.
 pub struct nyssa_fill_context {
     _opaque: [u8; 0],
 }
@@ -70,7 +71,8 @@ fn filling<T>(
     match *slot {
         Some(_) => work(&mut slot),
         None => Err(Error::invalid_argument(
-            "the fill context is committed, or its table is: make another by nyssa_table_fill_context",
+            "the fill context is committed, or its table is, or its writer is closed: make another by \
+             nyssa_table_fill_context",
         )),
     }
 }

@@ -107,6 +107,14 @@ impl Filled {
         Ok((entries, stalled.as_secs_f64()))
     }
 
+    /// Ends all fill contexts without their entries.
+    pub fn give_up(&self) {
+        match self {
+            Self::NTuple(table) => table.rows.give_up(),
+            Self::Tree(filled) => filled.tree.rows.give_up(),
+        }
+    }
+
     /// Writes what is left, and returns the report.
     ///
     /// # Errors

@@ -82,7 +82,15 @@ impl OpenTable {
         let rows = self.rows();
         if schema.is_null() {
             // SAFETY: the caller promises it.
-            return Ok(arrays(unsafe { columns_in(array, schema, rows.fields()?) }?));
+            let columns = unsafe { columns_in(array, schema, rows.fields()?) }?;
+            if columns.len() < needed.min(rows.count) {
+                return Err(Error::invalid_argument(format!(
+                    "the array has {} columns, but the rows have {}",
+                    columns.len(),
+                    rows.count
+                )));
+            }
+            return Ok(arrays(columns));
         }
         // SAFETY: as above.
         rows.in_order(&unsafe { columns_in(array, schema, &[]) }?, needed)
@@ -205,7 +213,8 @@ pub unsafe extern "C" fn nyssa_table_add_fields(
         let array = (!array.is_null()).then(|| unsafe { take(array) }).transpose()?;
         let open = handle::get::<Arc<OpenTable>>(table)?;
         // SAFETY: as above.
-        let defined = Defined::parse(unsafe { text_or_none(definitions, "the definitions") }?)?;
+        let defined =
+            Defined::parse(unsafe { text_or_none(definitions, "the text of the definitions") }?)?;
         open.with(|filled| {
             let values = match array {
                 Some(array) => {
@@ -312,9 +321,9 @@ pub unsafe extern "C" fn nyssa_table_fill_attributes(
         // SAFETY: as above.
         let set = unsafe { text(set, "the name of the set") }?;
         // SAFETY: as above.
-        let starts = unsafe { items(starts, count, "the first entries") }?;
+        let starts = unsafe { items(starts, count, "the list of first entries") }?;
         // SAFETY: as above.
-        let lengths = unsafe { items(lengths, count, "the numbers of entries") }?;
+        let lengths = unsafe { items(lengths, count, "the list of numbers of entries") }?;
         open.with(|filled| {
             let table = filled.ntuple("attribute sets")?;
             table.set(set)?.extend(starts.to_vec().into(), lengths.to_vec().into(), &rows)

@@ -166,6 +166,7 @@ public:
   template <class T> Objects<T> objects(const std::string &name) const {
     detail::View column = find(name);
     Field<T>::bind(column);
+    column.check_present();
     return {held_, std::move(column), size()};
   }
 

@@ -119,6 +119,13 @@ public:
     detail::call(nyssa_context_new, threads, function, static_cast<void *>(callback_.get()), handle_.place());
   }
 
+  Context(Context &&other) = default;
+  Context &operator=(Context &&other) noexcept {
+    std::swap(callback_, other.callback_);
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+
   // Cancels the work; with false, later calls work again.
   void cancel(bool cancelled = true) const { detail::call(nyssa_context_cancel, handle_.get(), cancelled); }
   const nyssa_context *get() const { return handle_.get(); }

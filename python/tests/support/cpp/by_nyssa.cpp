@@ -299,6 +299,7 @@ void use(const std::string &folder) {
   }
   const auto maybe = all.objects<std::optional<std::optional<int>>>("maybe");
   EXPECT(!maybe[0] && maybe[1] && !*maybe[1] && **maybe[2] == 2);
+  refused([&] { all.objects<event::Hit>("hit"); }, NYSSA_INVALID_ARGUMENT, "column hit has missing values");
   const auto tracks = all.objects<Tracks>("tracks");
   EXPECT(tracks[2].size() == 2 && tracks[2].back().z == 1 && tracks[3].empty());
   EXPECT(all.values<double>("late")[5] == 0);
@@ -332,6 +333,20 @@ void use(const std::string &folder) {
   }
   EXPECT(thrown == "no more");
   {
+    int calls = 0;
+    std::optional<nyssa::Batches> batches;
+    {
+      const nyssa::Context watched(2, [&calls](uint64_t, uint64_t) { return ++calls > 0; });
+      batches.emplace(nyssa::Dataset(merged).batches({"n"}, "entries=5", &watched));
+      batches->next();
+    }
+    // A stream that outlives its context calls nobody.
+    const int before = calls;
+    while (batches->next()) {
+    }
+    EXPECT(calls == before);
+  }
+  {
     nyssa::Writer lost(folder + "/lost.root");
     auto rows = lost.table("Events", nyssa::field<int>("n"));
     rows.fill(1);
@@ -342,7 +357,7 @@ void use(const std::string &folder) {
 
 // A field comes while fill contexts write. Contexts of before have entries without it.
 void come_late(const std::string &path) {
-  nyssa::Writer file(path, "fill_contexts=2; fill_order=round-robin");
+  nyssa::Writer file(path, "fill_contexts=2");
   auto table = file.table("Events", nyssa::field<int>("n"));
   auto early = table.context();
   early.fill(0);
@@ -406,6 +421,17 @@ void lose(const std::string &folder) {
     auto table = file.table("Events", nyssa::field<int>("n"));
     table.context().fill(1);
     refused([&] { table.commit(); }, NYSSA_INVALID_ARGUMENT, "dropped with 1 entries");
+  }
+  {
+    auto context = [&folder] {
+      nyssa::Writer file(folder + "/closed.root");
+      return file.table("Events", nyssa::field<int>("n")).context();
+    }();
+    context.fill(1);
+    refused([&] { context.commit(); }, NYSSA_INVALID_ARGUMENT, "its writer is closed");
+    nyssa::Writer file(folder + "/moved.root");
+    const nyssa::Writer other = std::move(file);
+    refused([&] { file.commit(); }, NYSSA_INVALID_ARGUMENT, "moved away");
   }
   const auto more = [&path] { return nyssa::Writer::update(path); };
   refused([&] { more().append<int>("Events"); }, NYSSA_INVALID_ARGUMENT, "3 fields, but 1 types");
