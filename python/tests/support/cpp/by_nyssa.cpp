@@ -332,6 +332,13 @@ void use(const std::string &folder) {
     thrown = error.what();
   }
   EXPECT(thrown == "no more");
+  const nyssa::Context streaming(1, [](uint64_t, uint64_t) -> bool { throw std::domain_error("no more of a stream"); });
+  try {
+    nyssa::Dataset(merged).batches({"n"}, "entries=5", &streaming).next();
+  } catch (const std::domain_error &error) {
+    thrown = error.what();
+  }
+  EXPECT(thrown == "no more of a stream");
   {
     int calls = 0;
     std::optional<nyssa::Batches> batches;
