@@ -186,15 +186,16 @@ impl Writer {
     }
 
     /// Returns columns in the order of the RNTuple `name`. Columns of projected fields become the columns of the
-    /// fields that they show.
+    /// fields that they show. Fields after the first `needed` ones may be left out.
     fn rows(
         &self,
         py: Python<'_>,
         name: String,
         columns: Vec<PyRef<'_, Array>>,
+        needed: usize,
     ) -> PyResult<Vec<Array>> {
         let given = given(&columns);
-        self.run(py, move |state| table::in_order(state.table(&name)?, &given))
+        self.run(py, move |state| table::in_order(state.table(&name)?, &given, needed))
     }
 
     /// Appends entries to the RNTuple `name`, given by its columns in their order.
@@ -431,7 +432,13 @@ impl Writer {
         if !self.process.is_this() {
             return;
         }
-        py.detach(|| drop(self.state.lock().unwrap_or_else(PoisonError::into_inner).take()));
+        py.detach(|| {
+            let state = self.state.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let Some(OpenFile { tables, trees, .. }) = &state else { return };
+            // Fill contexts that stay must not keep the file.
+            tables.iter().for_each(|table| table.rows.give_up());
+            trees.iter().for_each(|tree| tree.rows.give_up());
+        });
     }
 }
 

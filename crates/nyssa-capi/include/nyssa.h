@@ -125,7 +125,8 @@ typedef struct nyssa_dataset nyssa_dataset;
 // An error: whose fault it is, where, and what to do. It belongs to the caller: `nyssa_error_free`.
 typedef struct nyssa_error nyssa_error;
 
-// A part of the entries of a table, which one thread fills. Each thread has its own.
+// A part of the entries of a table, which one thread fills. Each thread has its own. It is of no use after its table is
+// committed, or its writer is committed or closed.
 typedef struct nyssa_fill_context nyssa_fill_context;
 
 // An RNTuple or a TTree of a writer, which is filled from one thread at a time, or by fill contexts. It is of no use after
@@ -193,8 +194,8 @@ void nyssa_close(const void *handle);
 // Errors: `NYSSA_INVALID_ARGUMENT` for more than 1024 threads.
 //
 // # Safety
-// `progress` is null, or a function that any thread may call with `user` until the context is closed and all calls that
-// use it have returned. `context` and `error` are null, or places for pointers.
+// `progress` is null, or a function that any thread may call with `user` until `nyssa_close` of the context has returned,
+// which waits for a callback that runs. `context` and `error` are null, or places for pointers.
 nyssa_status nyssa_context_new(uint32_t threads,
                                nyssa_progress progress,
                                void *user,
@@ -519,7 +520,7 @@ nyssa_status nyssa_table_flush(const nyssa_table *table, nyssa_error **error);
 // Adds fields, as `nyssa_writer_table` takes them. Earlier entries have zeros and empty collections there, or, for a table
 // of `nyssa_writer_append` without new entries, the values of `array` (one for each entry), if it is not null. It is as the
 // schema says, or, without a schema, as the definitions say, and is released by nyssa. Fill contexts see the fields from
-// their first rows on that have them. A TTree that has entries needs their values, and takes no fields once it has fill
+// their first rows on that have them; rows before may leave them out. A TTree that has entries needs their values, and takes no fields once it has fill
 // contexts.
 //
 // Errors: the errors of `nyssa_writer_table` and of filling; `NYSSA_INVALID_ARGUMENT` for another number of values than

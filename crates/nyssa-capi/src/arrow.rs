@@ -122,6 +122,12 @@ pub(crate) unsafe fn columns_in(
         let message = format!("the array has {children} columns, but {owner} {}", fields.len());
         return Err(Error::invalid_argument(message));
     }
+    if fields.is_empty() && parts.length > 0 {
+        return Err(Error::invalid_argument(format!(
+            "the array has {} rows without columns, which are not written: a table needs a field for its entries",
+            parts.length
+        )));
+    }
     let data_type = DataType::Struct(fields);
     shape::check(parts, &data_type, "the rows")?;
     // SAFETY: the array has these parts, and the caller promises that the buffers are as the schema says.

@@ -21,6 +21,11 @@ pub(crate) fn callback<T>(callback: impl FnOnce() -> T) -> T {
     value
 }
 
+/// Returns whether a callback of the caller runs in this thread.
+pub(crate) fn in_callback() -> bool {
+    IN_CALLBACK.get()
+}
+
 /// Runs `work`, as [`run_always`] does, if the thread is in no callback, which would wait for itself.
 ///
 /// # Safety
@@ -29,7 +34,7 @@ pub(crate) unsafe fn run(
     error: *mut *mut nyssa_error,
     work: impl FnOnce() -> Result<()>,
 ) -> nyssa_status {
-    let outside = || match IN_CALLBACK.get() {
+    let outside = || match in_callback() {
         true => Err(Error::invalid_argument(
             "a callback of progress may only call nyssa_context_cancel: call other functions after the call that reports \
              its progress",

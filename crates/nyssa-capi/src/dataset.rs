@@ -55,7 +55,7 @@ pub unsafe extern "C" fn nyssa_list(
     let list = || {
         // SAFETY: the caller promises it.
         let (url, options) =
-            unsafe { (text(url, "the URL")?, text_or_none(options, "the options")?) };
+            unsafe { (text(url, "the URL")?, text_or_none(options, "the text of the options")?) };
         let context = context_of(context)?;
         let (options, _) = Given::parse(options)?.of::<OpenArguments>()?.options(&context)?;
         let file = RootFile::open(nyssa_io::open_with(&*split_path(url).0, &options)?)?;
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn nyssa_open(
     let open = || {
         // SAFETY: the caller promises it.
         let (url, options) =
-            unsafe { (text(url, "the URL")?, text_or_none(options, "the options")?) };
+            unsafe { (text(url, "the URL")?, text_or_none(options, "the text of the options")?) };
         let context = context_of(context)?;
         let (options, raw) = Given::parse(options)?.of::<OpenArguments>()?.options(&context)?;
         Ok(handle::open(Open { dataset: open_path_with(url, &options)?, raw }))
@@ -131,9 +131,9 @@ pub unsafe extern "C" fn nyssa_chain(
 ) -> nyssa_status {
     let chain = || {
         // SAFETY: the caller promises it.
-        let urls = unsafe { texts(urls, count, "the URLs") }?;
+        let urls = unsafe { texts(urls, count, "the list of URLs") }?;
         // SAFETY: as above.
-        let options = unsafe { text_or_none(options, "the options") }?;
+        let options = unsafe { text_or_none(options, "the text of the options") }?;
         let context = context_of(context)?;
         let given = Given::parse(options)?.of::<ChainArguments>()?;
         let (options, raw, evolution) = given.options(&context)?;

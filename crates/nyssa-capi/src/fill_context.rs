@@ -1,5 +1,6 @@
 //! Fill contexts: each thread fills a part of the entries of a table.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
@@ -12,7 +13,8 @@ use crate::error::{nyssa_error, nyssa_status};
 use crate::handle::{self, Handled};
 use crate::table::{OpenTable, nyssa_table};
 
-/// A part of the entries of a table, which one thread fills. Each thread has its own.
+/// A part of the entries of a table, which one thread fills. Each thread has its own. It is of no use after its table is
+/// committed, or its writer is committed or closed.
 pub struct nyssa_fill_context {
     _opaque: [u8; 0],
 }
@@ -21,6 +23,8 @@ pub struct nyssa_fill_context {
 struct Filling {
     slot: Slot,
     table: Arc<OpenTable>,
+    /// The number of fields that its rows need. Later fields may be left out until rows have them.
+    needed: AtomicUsize,
 }
 
 impl Handled for Filling {
@@ -49,8 +53,9 @@ pub unsafe extern "C" fn nyssa_table_fill_context(
 ) -> nyssa_status {
     let make = || {
         let table = Arc::clone(&*handle::get::<Arc<OpenTable>>(table)?);
+        let needed = AtomicUsize::new(table.rows().count);
         let slot = table.fill_context()?;
-        Ok(handle::open(Filling { slot, table }))
+        Ok(handle::open(Filling { slot, table, needed }))
     };
     // SAFETY: the caller promises it.
     unsafe { call::give(error, context, make) }
@@ -66,7 +71,8 @@ fn filling<T>(
     match *slot {
         Some(_) => work(&mut slot),
         None => Err(Error::invalid_argument(
-            "the fill context is committed, or its table is: make another by nyssa_table_fill_context",
+            "the fill context is committed, or its table is, or its writer is closed: make another by \
+             nyssa_table_fill_context",
         )),
     }
 }
@@ -88,10 +94,12 @@ pub unsafe extern "C" fn nyssa_fill_context_fill(
     let fill = || {
         // SAFETY: the caller promises it.
         let array = unsafe { take(array) }?;
-        let table = &handle::get::<Filling>(context)?.table;
+        let Filling { table, needed, .. } = &*handle::get::<Filling>(context)?;
         // SAFETY: as above.
-        let rows = unsafe { table.rows_in(array, schema) }?;
-        filling(context, |slot| slot.as_mut().map_or(Ok(()), |fill| fill.extend(&rows)))
+        let rows = unsafe { table.rows_in(array, schema, needed.load(Ordering::Relaxed)) }?;
+        filling(context, |slot| slot.as_mut().map_or(Ok(()), |fill| fill.extend(&rows)))?;
+        needed.fetch_max(rows.len(), Ordering::Relaxed);
+        Ok(())
     };
     // SAFETY: the caller promises it.
     unsafe { call::run(error, fill) }

@@ -107,6 +107,14 @@ impl Filled {
         Ok((entries, stalled.as_secs_f64()))
     }
 
+    /// Ends all fill contexts without their entries.
+    pub fn give_up(&self) {
+        match self {
+            Self::NTuple(table) => table.rows.give_up(),
+            Self::Tree(filled) => filled.tree.rows.give_up(),
+        }
+    }
+
     /// Writes what is left, and returns the report.
     ///
     /// # Errors
@@ -133,6 +141,8 @@ impl Filled {
 /// The schema of rows.
 pub(crate) struct Rows {
     order: InOrder,
+    /// The number of fields.
+    pub count: usize,
     /// The fields as Arrow, unless a field of an existing RNTuple has no Arrow type.
     fields: Result<Vec<FieldRef>>,
 }
@@ -148,16 +158,17 @@ impl Rows {
         match filled {
             Filled::NTuple(table) => {
                 let (name, schema) = (table.name().to_owned(), table.schema().clone());
-                let own = schema.top_level().filter(|(_, field)| field.source.is_none());
+                let own: Vec<_> =
+                    schema.top_level().filter(|(_, field)| field.source.is_none()).collect();
                 let field =
                     |id| item(&schema, &[id], None).field.map(Arc::new).map_err(Error::unsupported);
-                let fields = own.map(|(id, _)| field(id)).collect();
-                Self { order: InOrder::NTuple { name, schema }, fields }
+                let (count, fields) = (own.len(), own.iter().map(|(id, _)| field(*id)).collect());
+                Self { order: InOrder::NTuple { name, schema }, count, fields }
             }
             Filled::Tree(filled) => {
                 let columns = filled.tree.columns().clone();
-                let fields = Ok(columns.fields().into_iter().map(Arc::new).collect());
-                Self { order: InOrder::Tree(columns), fields }
+                let fields: Vec<FieldRef> = columns.fields().into_iter().map(Arc::new).collect();
+                Self { order: InOrder::Tree(columns), count: fields.len(), fields: Ok(fields) }
             }
         }
     }
@@ -170,13 +181,13 @@ impl Rows {
         self.fields.as_deref().map_err(Clone::clone)
     }
 
-    /// Returns columns in the order of the rows.
+    /// Returns columns in the order of the rows. Fields of an RNTuple after the first `needed` ones may be left out.
     ///
     /// # Errors
     /// `InvalidArgument` for columns that are missing or unknown.
-    pub fn in_order(&self, columns: &[Given]) -> Result<Vec<ArrayRef>> {
+    pub fn in_order(&self, columns: &[Given], needed: usize) -> Result<Vec<ArrayRef>> {
         match &self.order {
-            InOrder::NTuple { name, schema } => write::rows(schema, name, columns),
+            InOrder::NTuple { name, schema } => write::rows(schema, name, columns, needed),
             InOrder::Tree(tree) => tree.rows(columns),
         }
     }

@@ -24,8 +24,9 @@ unsafe fn run(
 ) -> nyssa_status {
     let run = || {
         // SAFETY: the caller promises it.
-        let (output, options) =
-            unsafe { (text(output, "the output")?, text_or_none(options, "the options")?) };
+        let (output, options) = unsafe {
+            (text(output, "the output")?, text_or_none(options, "the text of the options")?)
+        };
         job(output, Given::parse(options)?, &context_of(context)?)
     };
     // SAFETY: the caller promises it.
@@ -127,7 +128,7 @@ pub unsafe extern "C" fn nyssa_merge(
 ) -> nyssa_status {
     let merge = |output: &str, given: Given, context: &Context| {
         // SAFETY: the caller promises it.
-        let inputs = unsafe { texts(inputs, count, "the inputs") }?;
+        let inputs = unsafe { texts(inputs, count, "the list of inputs") }?;
         let inputs: Vec<String> = inputs.into_iter().map(str::to_owned).collect();
         let mut options: nyssa::MergeOptions = given.of()?;
         options.open = options.open.with_stop(context.stop());

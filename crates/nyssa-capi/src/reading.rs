@@ -153,7 +153,7 @@ pub unsafe extern "C" fn nyssa_dataset_schema(
         let open = handle::get::<Open>(dataset)?;
         // SAFETY: the caller promises it.
         let Chosen { dataset, names } =
-            open.choose(&unsafe { texts(columns, count, "the columns") }?)?;
+            open.choose(&unsafe { texts(columns, count, "the list of columns") }?)?;
         let (show, _) = open.form();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let shown = show(&Schema::new(fields(dataset.as_ref(), &names)?));
@@ -190,7 +190,7 @@ pub unsafe extern "C" fn nyssa_dataset_read(
         let open = handle::get::<Open>(dataset)?;
         call::not_null(array, "the place of the array")?;
         // SAFETY: the caller promises it.
-        let names = unsafe { texts(columns, count, "the columns") }?;
+        let names = unsafe { texts(columns, count, "the list of columns") }?;
         let context = context_of(context)?;
         let rows = stop.saturating_sub(start);
         let batch =
@@ -226,9 +226,9 @@ pub unsafe extern "C" fn nyssa_dataset_take(
         let open = handle::get::<Open>(dataset)?;
         call::not_null(array, "the place of the array")?;
         // SAFETY: the caller promises it.
-        let names = unsafe { texts(columns, count, "the columns") }?;
+        let names = unsafe { texts(columns, count, "the list of columns") }?;
         // SAFETY: as above.
-        let indices = unsafe { items(indices, indices_count, "the indices") }?;
+        let indices = unsafe { items(indices, indices_count, "the list of indices") }?;
         let context = context_of(context)?;
         let rows = indices.len() as u64;
         let batch =
@@ -267,9 +267,9 @@ pub unsafe extern "C" fn nyssa_dataset_stream(
         let open = handle::get::<Open>(dataset)?;
         // SAFETY: the caller promises it.
         let Chosen { dataset, names } =
-            open.choose(&unsafe { texts(columns, count, "the columns") }?)?;
+            open.choose(&unsafe { texts(columns, count, "the list of columns") }?)?;
         // SAFETY: as above.
-        let options = unsafe { text_or_none(options, "the options") }?;
+        let options = unsafe { text_or_none(options, "the text of the options") }?;
         let size = step_size(Given::parse(options)?.of()?)?;
         let context: Context = context_of(context)?;
         let classes = Classes::of(&*dataset, &names.iter().map(String::as_str).collect::<Vec<_>>());

@@ -65,11 +65,11 @@ impl OpenTable {
         self.with(|filled| filled.context(self.order, &self.context))
     }
 
-    fn rows(&self) -> Arc<Rows> {
+    pub(crate) fn rows(&self) -> Arc<Rows> {
         Arc::clone(&self.rows.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns rows of the caller in the order of the table.
+    /// Returns rows of the caller in the order of the table. Fields after the first `needed` ones may be left out.
     ///
     /// # Safety
     /// `array` has the buffers that `schema` says, or, if this is null, the buffers of an array of the rows.
@@ -77,14 +77,23 @@ impl OpenTable {
         &self,
         array: FFI_ArrowArray,
         schema: *const FFI_ArrowSchema,
+        needed: usize,
     ) -> Result<Vec<ArrayRef>> {
         let rows = self.rows();
         if schema.is_null() {
             // SAFETY: the caller promises it.
-            return Ok(arrays(unsafe { columns_in(array, schema, rows.fields()?) }?));
+            let columns = unsafe { columns_in(array, schema, rows.fields()?) }?;
+            if columns.len() < needed.min(rows.count) {
+                return Err(Error::invalid_argument(format!(
+                    "the array has {} columns, but the rows have {}",
+                    columns.len(),
+                    rows.count
+                )));
+            }
+            return Ok(arrays(columns));
         }
         // SAFETY: as above.
-        rows.in_order(&unsafe { columns_in(array, schema, &[]) }?)
+        rows.in_order(&unsafe { columns_in(array, schema, &[]) }?, needed)
     }
 }
 
@@ -155,7 +164,7 @@ pub unsafe extern "C" fn nyssa_table_fill(
         let array = unsafe { take(array) }?;
         let table = handle::get::<Arc<OpenTable>>(table)?;
         // SAFETY: as above.
-        let rows = unsafe { table.rows_in(array, schema) }?;
+        let rows = unsafe { table.rows_in(array, schema, usize::MAX) }?;
         table.with(|filled| filled.extend(&rows))
     };
     // SAFETY: the caller promises it.
@@ -181,7 +190,7 @@ pub unsafe extern "C" fn nyssa_table_flush(
 /// Adds fields, as `nyssa_writer_table` takes them. Earlier entries have zeros and empty collections there, or, for a table
 /// of `nyssa_writer_append` without new entries, the values of `array` (one for each entry), if it is not null. It is as the
 /// schema says, or, without a schema, as the definitions say, and is released by nyssa. Fill contexts see the fields from
-/// their first rows on that have them. A TTree that has entries needs their values, and takes no fields once it has fill
+/// their first rows on that have them; rows before may leave them out. A TTree that has entries needs their values, and takes no fields once it has fill
 /// contexts.
 ///
 /// Errors: the errors of `nyssa_writer_table` and of filling; `NYSSA_INVALID_ARGUMENT` for another number of values than
@@ -204,7 +213,8 @@ pub unsafe extern "C" fn nyssa_table_add_fields(
         let array = (!array.is_null()).then(|| unsafe { take(array) }).transpose()?;
         let open = handle::get::<Arc<OpenTable>>(table)?;
         // SAFETY: as above.
-        let defined = Defined::parse(unsafe { text_or_none(definitions, "the definitions") }?)?;
+        let defined =
+            Defined::parse(unsafe { text_or_none(definitions, "the text of the definitions") }?)?;
         open.with(|filled| {
             let values = match array {
                 Some(array) => {
@@ -311,9 +321,9 @@ pub unsafe extern "C" fn nyssa_table_fill_attributes(
         // SAFETY: as above.
         let set = unsafe { text(set, "the name of the set") }?;
         // SAFETY: as above.
-        let starts = unsafe { items(starts, count, "the first entries") }?;
+        let starts = unsafe { items(starts, count, "the list of first entries") }?;
         // SAFETY: as above.
-        let lengths = unsafe { items(lengths, count, "the numbers of entries") }?;
+        let lengths = unsafe { items(lengths, count, "the list of numbers of entries") }?;
         open.with(|filled| {
             let table = filled.ntuple("attribute sets")?;
             table.set(set)?.extend(starts.to_vec().into(), lengths.to_vec().into(), &rows)

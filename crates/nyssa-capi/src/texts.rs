@@ -126,7 +126,7 @@ pub(crate) unsafe fn texts<'a>(
 /// Returns the items of an array of the caller.
 ///
 /// # Errors
-/// `InvalidArgument` for null with a count that is not 0.
+/// `InvalidArgument` for null with a count that is not 0, and for more items than memory can hold, such as a negative count.
 ///
 /// # Safety
 /// `array` is null, or has `count` items that live for `'a`.
@@ -135,6 +135,10 @@ pub(crate) unsafe fn items<'a, T>(array: *const T, count: usize, what: &str) -> 
         return Ok(&[]);
     }
     not_null(array, what)?;
+    if count > isize::MAX as usize / size_of::<T>().max(1) {
+        let message = format!("{what} cannot have {count} items: was the count negative?");
+        return Err(Error::invalid_argument(message));
+    }
     // SAFETY: it is not null, so the caller promises that it has so many items.
     Ok(unsafe { std::slice::from_raw_parts(array, count) })
 }

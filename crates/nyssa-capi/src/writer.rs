@@ -45,9 +45,10 @@ struct OpenWriter {
 
 impl Drop for OpenWriter {
     fn drop(&mut self) {
-        // The handles of tables may stay, and must not keep the file.
+        // The handles of tables and fill contexts may stay, and must not keep the file.
         for table in &self.tables {
-            drop(table.lock().take());
+            let filled = table.lock().take();
+            filled.inspect(Filled::give_up);
         }
     }
 }
@@ -184,7 +185,7 @@ impl OpenWriter {
 /// `options` is null, or a text.
 unsafe fn given_options(options: *const c_char) -> Result<Given> {
     // SAFETY: the caller promises it.
-    Given::parse(unsafe { text_or_none(options, "the options") }?)
+    Given::parse(unsafe { text_or_none(options, "the text of the options") }?)
 }
 
 /// Opens a file for writing by `open`, which gets the options of the file and whether a file is replaced.
@@ -228,7 +229,7 @@ pub unsafe extern "C" fn nyssa_create(
     let create = || {
         // SAFETY: the caller promises it.
         let (url, options) =
-            unsafe { (text(url, "the URL")?, text_or_none(options, "the options")?) };
+            unsafe { (text(url, "the URL")?, text_or_none(options, "the text of the options")?) };
         writer(options, context, |file, force| {
             check_root_name(url.as_ref())?;
             let sink = nyssa_io::create(url, force)?;
@@ -258,7 +259,7 @@ pub unsafe extern "C" fn nyssa_update(
     let update = || {
         // SAFETY: the caller promises it.
         let (path, options) =
-            unsafe { (text(path, "the path")?, text_or_none(options, "the options")?) };
+            unsafe { (text(path, "the path")?, text_or_none(options, "the text of the options")?) };
         writer(options, context, |file, _| {
             let update = Update::open(path.as_ref(), file)?;
             Ok((update.file().clone(), Some(Arc::new(update))))
@@ -301,7 +302,8 @@ pub unsafe extern "C" fn nyssa_writer_table(
         // SAFETY: the caller promises it.
         let path = unsafe { text(path, "the path") }?;
         // SAFETY: as above.
-        let defined = Defined::parse(unsafe { text_or_none(definitions, "the definitions") }?)?;
+        let defined =
+            Defined::parse(unsafe { text_or_none(definitions, "the text of the definitions") }?)?;
         // SAFETY: as above.
         let mut given = unsafe { given_options(options) }?;
         let format = given.take("format")?.map_or(Ok(To::RNTuple), |format| format.parse())?;

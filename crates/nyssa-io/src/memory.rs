@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
+use crate::earlier::EarlierError;
 use crate::source::check_range;
 use crate::{Error, Limits, Result, Sink, Source, WriteAt};
 
@@ -57,6 +58,7 @@ pub struct MemorySink {
 struct Data {
     name: String,
     bytes: Mutex<Vec<u8>>,
+    failed: EarlierError,
 }
 
 /// A handle to the bytes of a [`MemorySink`] after the commit.
@@ -67,7 +69,8 @@ impl MemorySink {
     /// Makes an empty sink, and the handle to its bytes. Messages call it `name`.
     pub fn new(name: impl Into<String>) -> (Self, MemoryHandle) {
         let committed = MemoryHandle::default();
-        let data = Data { name: name.into(), bytes: Mutex::default() };
+        let data =
+            Data { name: name.into(), bytes: Mutex::default(), failed: EarlierError::default() };
         (Self { data: Arc::new(data), committed: committed.clone() }, committed)
     }
 }
@@ -97,7 +100,9 @@ impl WriteAt for Data {
         }
         let failed = || {
             let action = format!("write {} bytes at byte {offset} of", data.len());
-            Error::new(&self.name, action, io::ErrorKind::OutOfMemory.into())
+            let error = io::ErrorKind::OutOfMemory.into();
+            self.failed.keep(&error);
+            Error::new(&self.name, action, error)
         };
         let start = usize::try_from(offset).map_err(|_| failed())?;
         let end = start.checked_add(data.len()).ok_or_else(failed)?;
@@ -125,6 +130,8 @@ impl Sink for MemorySink {
     }
 
     fn commit(self: Box<Self>) -> Result<()> {
+        let failed = |error| Error::new(self.name(), "finish writing", error);
+        self.data.failed.check().map_err(failed)?;
         let bytes = std::mem::take(&mut *self.data.bytes());
         *self.committed.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(bytes);
         Ok(())

@@ -158,7 +158,7 @@ class NTupleWriter(DatasetWriter):
         # Late fields are the last ones.
         names = self._stored[: max(known, len(given))]
         if set(given) != set(names):
-            return self._open().rows(self.name, list(given.values()))
+            return self._open().rows(self.name, list(given.values()), known)
         return [given[name] for name in names]
 
     def _has(self, fields: list[_core.RowField]) -> None:

@@ -12,8 +12,8 @@ use crate::array::Array;
 use crate::field_form::row_fields;
 
 /// Returns columns in the order of the RNTuple.
-pub(super) fn in_order(table: &Table, given: &[Given]) -> Result<Vec<Array>> {
-    let arrays = table.in_order(given)?;
+pub(super) fn in_order(table: &Table, given: &[Given], needed: usize) -> Result<Vec<Array>> {
+    let arrays = table.in_order(given, needed)?;
     let fields = table.schema().top_level().filter(|(_, field)| field.source.is_none());
     let columns = arrays.into_iter().zip(fields);
     Ok(columns.map(|(array, (_, field))| given_column(&field.name, array)).collect())

@@ -133,6 +133,52 @@ def test_a_tree_of_lists_records_texts_and_objects(tmp_path: Path, root: Root) -
     assert root.call("drawn", str(path), "dir/Events", "twice") == [2, 4, 6, 6]
 
 
+def test_fields_come_while_fill_contexts_write(tmp_path: Path, root: Root) -> None:
+    path, door = tmp_path / "late.root", Door()
+    file, table, first, second = (ctypes.c_void_p() for _ in range(4))
+    door.create(str(path), "fill_contexts=2; fill_order=round-robin", None, ctypes.byref(file))
+    early = json.dumps({"fields": {"n": "std::int32_t"}})
+    door.writer_table(file, "Events", None, early, None, ctypes.byref(table))
+    for context in (first, second):
+        door.table_fill_context(table, ctypes.byref(context))
+    floats = pa.list_(pa.float32())
+
+    def fill(context: Any, number: int, *, late: bool, known: bool = False) -> None:
+        columns = {"n": pa.array([number], pa.int32())}
+        if late:
+            columns["jets"] = pa.array([[number / 2] * 2], floats)
+            columns["name"] = pa.array([f"entry {number}"])
+        batch = pa.RecordBatch.from_pydict(columns)
+        array, schema = door.exported(batch)
+        door.fill_context_fill(context, array, None if known else schema)
+        door.fill_context_flush(context)
+
+    fill(first, 0, late=False)
+    fill(second, 1, late=False, known=True)
+    fields = {"jets": "std::vector<float>", "name": "std::string"}
+    door.table_add_fields(table, None, json.dumps({"fields": fields}), None)
+    with pytest.raises(RuntimeError, match="already"):
+        door.table_add_fields(table, None, json.dumps({"fields": fields}), None)
+    fill(first, 2, late=True)
+    fill(second, 3, late=False)
+    with pytest.raises(RuntimeError, match=r"missing \['jets', 'name'\]"):
+        fill(first, 4, late=False)
+    fill(first, 4, late=True)
+    fill(second, 5, late=False, known=True)
+    fill(first, 6, late=True)
+    fill(second, 7, late=True)
+    for context in (first, second):
+        door.fill_context_commit(context)
+    door.writer_commit(file, None)
+
+    expected = [
+        {"n": n, "jets": [n / 2] * 2 if late else [], "name": f"entry {n}" if late else ""}
+        for n, late in enumerate((False, False, True, False, True, False, True, True))
+    ]
+    assert root.call("entries", str(path), "Events") == expected
+    assert uproot.open(path)["Events"].arrays().to_list() == expected
+
+
 @pytest.mark.parametrize(
     ("compiler", "standard"),
     [("gcc", "c11"), ("g++", "c++17"), ("clang", "c11"), ("clang++", "c++17")],

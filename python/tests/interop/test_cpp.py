@@ -72,6 +72,17 @@ def test_all_classes_of_the_interface_work(program: Path, tmp_path: Path) -> Non
     assert [len(lists) for lists in tree["hits.x"].array()] == [2] * 4
 
 
+def test_fields_come_while_fill_contexts_write(
+    of_root: tuple[str, Path], program: Path, tmp_path: Path, root: Root
+) -> None:
+    path = tmp_path / "late.root"
+    _run(program, "late", path)
+    assert root.call("in_library", of_root[0], "wrong_late_in_root", str(path)) == ""
+    events = uproot.open(path)["Events"].arrays(["n", "jets"]).to_list()
+    events.sort(key=lambda event: event["n"])
+    assert events == [{"n": n, "jets": [2.5] if n == 2 else []} for n in range(9)]
+
+
 def test_entries_are_written_or_there_is_an_error(program: Path, tmp_path: Path) -> None:
     _run(program, "lose", tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["kept.root"]

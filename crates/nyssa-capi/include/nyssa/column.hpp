@@ -247,6 +247,8 @@ struct View {
   const ArrowSchema *schema = nullptr;
   std::string path;
   std::vector<View> children;
+  // Whether objects read from it may be missing.
+  bool maybe = false;
   // Which rule makes the value, of a view without a schema: the first version of a rule of versions and 1, or 0.
   uint32_t rule = 0;
 
@@ -321,6 +323,16 @@ struct View {
       if (schema->children[index]->name == wanted)
         return child(index);
     return View();
+  }
+
+  // Refuses a bound view with missing values, of which objects would be made as if they were there. Members and array items
+  // of what is `missing` are missing with it.
+  void check_present(bool missing = false) const {
+    const bool has_missing = array && array->null_count != 0;
+    if (has_missing && !maybe && !missing)
+      throw Error(NYSSA_INVALID_ARGUMENT, "column " + path + " has missing values: std::optional takes them");
+    for (const View &child : children)
+      child.check_present(has_missing && format() != "+L");
   }
 
   // Refuses a bound view that has not all members in the order of the schema, as rows must have. Variants have one more

@@ -166,6 +166,7 @@ public:
   template <class T> Objects<T> objects(const std::string &name) const {
     detail::View column = find(name);
     Field<T>::bind(column);
+    column.check_present();
     return {held_, std::move(column), size()};
   }
 
@@ -198,7 +199,8 @@ private:
 // Batches of a dataset, one after the other. The next one is read while the caller works on the one before.
 class Batches {
 public:
-  explicit Batches(detail::Arrow<ArrowArrayStream> &&stream) : stream_(std::move(stream)) {}
+  explicit Batches(detail::Arrow<ArrowArrayStream> &&stream, std::shared_ptr<detail::Callback> callback = nullptr)
+      : stream_(std::move(stream)), callback_(std::move(callback)) {}
 
   // Returns the next batch; nothing after the last one.
   std::optional<Batch> next() {
@@ -233,11 +235,15 @@ public:
 
 private:
   void check(int code) {
+    if (callback_)
+      callback_->rethrow();
     if (code != 0)
       detail::call(nyssa_stream_error, stream_.get());
   }
 
   detail::Arrow<ArrowArrayStream> stream_;
+  // The callback of the context of the stream, which may end before it.
+  std::shared_ptr<detail::Callback> callback_;
 };
 
 // An open RNTuple or TTree.
@@ -312,7 +318,7 @@ public:
     detail::Arrow<ArrowArrayStream> stream;
     detail::call(nyssa_dataset_stream, handle_.get(), names.data(), names.size(), uint64_t{0}, entries(), options.c_str(),
                  context, stream.get());
-    return Batches(std::move(stream));
+    return Batches(std::move(stream), context ? context->callback_ : nullptr);
   }
 
   const nyssa_dataset *get() const { return handle_.get(); }

@@ -45,24 +45,44 @@ inline const nyssa_context *given(const Context *context);
 template <class Argument> void rethrow(const Argument &) {}
 inline void rethrow(const Context *context);
 
-// Calls a function of `nyssa.h` with a place for its error, which is thrown.
+// Calls a function of `nyssa.h` with a place for its error, which is thrown. What a callback has thrown comes first, also if the
+// work was done; so the caller owns what it gets before this returns.
 template <class Function, class... Arguments> void call(Function function, Arguments &&...arguments) {
   nyssa_error *error = nullptr;
-  if (function(given(std::forward<Arguments>(arguments))..., &error) == NYSSA_OK)
-    return;
+  const nyssa_status status = function(given(std::forward<Arguments>(arguments))..., &error);
   std::unique_ptr<nyssa_error, decltype(&nyssa_error_free)> held(error, &nyssa_error_free);
-  if (nyssa_error_status(error) == NYSSA_CANCELLED)
+  if (status == NYSSA_OK || status == NYSSA_CANCELLED)
     (rethrow(arguments), ...);
-  throw Error(nyssa_error_status(error), nyssa_error_message(error), nyssa_error_details(error));
+  if (status != NYSSA_OK)
+    throw Error(status, nyssa_error_message(error), nyssa_error_details(error));
 }
 
 // Returns the text of a function that gives one.
 template <class Function, class... Arguments> std::string text(Function function, Arguments &&...arguments) {
-  char *given = nullptr;
-  call(function, std::forward<Arguments>(arguments)..., &given);
-  std::unique_ptr<char, decltype(&nyssa_text_free)> held(given, &nyssa_text_free);
-  return given;
+  struct Text {
+    char *given = nullptr;
+    ~Text() { nyssa_text_free(given); }
+  } text;
+  call(function, std::forward<Arguments>(arguments)..., &text.given);
+  return text.given;
 }
+
+// What a context calls, and what this has thrown.
+struct Callback {
+  std::function<bool(uint64_t done, uint64_t total)> progress;
+  std::mutex lock;
+  std::exception_ptr thrown;
+
+  void rethrow() {
+    std::exception_ptr taken;
+    {
+      std::lock_guard<std::mutex> held(lock);
+      std::swap(taken, thrown);
+    }
+    if (taken)
+      std::rethrow_exception(taken);
+  }
+};
 
 // Holds a handle and closes it.
 template <class Opaque> class Handle {
@@ -113,10 +133,17 @@ public:
   using Progress = std::function<bool(uint64_t done, uint64_t total)>;
 
   // 0 threads means all cores.
-  explicit Context(uint32_t threads = 0, Progress progress = nullptr) : callback_(std::make_unique<Callback>()) {
+  explicit Context(uint32_t threads = 0, Progress progress = nullptr) : callback_(std::make_shared<detail::Callback>()) {
     callback_->progress = std::move(progress);
     auto *function = callback_->progress ? &Context::report : nullptr;
     detail::call(nyssa_context_new, threads, function, static_cast<void *>(callback_.get()), handle_.place());
+  }
+
+  Context(Context &&other) = default;
+  Context &operator=(Context &&other) noexcept {
+    std::swap(callback_, other.callback_);
+    std::swap(handle_, other.handle_);
+    return *this;
   }
 
   // Cancels the work; with false, later calls work again.
@@ -125,15 +152,10 @@ public:
 
 private:
   friend void detail::rethrow(const Context *context);
-
-  struct Callback {
-    Progress progress;
-    std::mutex lock;
-    std::exception_ptr thrown;
-  };
+  friend class Dataset;
 
   static int32_t report(void *user, uint64_t done, uint64_t total) {
-    auto *callback = static_cast<Callback *>(user);
+    auto *callback = static_cast<detail::Callback *>(user);
     try {
       return callback->progress(done, total) ? 0 : 1;
     } catch (...) {
@@ -143,7 +165,7 @@ private:
     }
   }
 
-  std::unique_ptr<Callback> callback_;
+  std::shared_ptr<detail::Callback> callback_;
   detail::Handle<nyssa_context> handle_;
 };
 
@@ -152,15 +174,8 @@ namespace detail {
 inline const nyssa_context *given(const Context *context) { return context ? context->get() : nullptr; }
 
 inline void rethrow(const Context *context) {
-  if (!context || !context->callback_)
-    return;
-  std::exception_ptr thrown;
-  {
-    std::lock_guard<std::mutex> held(context->callback_->lock);
-    std::swap(thrown, context->callback_->thrown);
-  }
-  if (thrown)
-    std::rethrow_exception(thrown);
+  if (context && context->callback_)
+    context->callback_->rethrow();
 }
 
 } // namespace detail

@@ -91,6 +91,7 @@ template <class T> struct MaybeOf {
       ListOf<T>::bind(view, type);
     } else {
       Field<T>::bind(view);
+      view.maybe = true;
     }
   }
   // Returns the place of the value, or -1.

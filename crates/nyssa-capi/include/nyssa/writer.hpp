@@ -283,6 +283,8 @@ public:
 
   // Completes the file, and returns its size in bytes. Tables with entries are committed before.
   uint64_t commit() {
+    if (!waiting_)
+      detail::refuse("the writer was moved away");
     waiting_->check();
     uint64_t bytes = 0;
     detail::call(nyssa_writer_commit, handle_.get(), &bytes);

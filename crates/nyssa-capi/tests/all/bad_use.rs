@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
+use arrow_array::ffi::FFI_ArrowArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use nyssa_capi::*;
 
@@ -204,4 +205,129 @@ fn wrong_options_of_tables_are_errors() {
         }
         nyssa_close(writer.cast());
     }
+}
+
+#[test]
+fn negative_counts_are_errors() {
+    let dataset = open(&data("plain.root"));
+    let (name, index) = (c("x"), 0u64);
+    let (names, negative) = ([name.as_ptr()], -1isize as usize);
+    let (mut array, mut other) = (FFI_ArrowArray::empty(), null_mut());
+    // SAFETY: the texts live, and the places are places. Nothing is read where a count is wrong.
+    unsafe {
+        let why = format!("cannot have {negative} items: was the count negative?");
+        let is = |said: (nyssa_status, String)| {
+            assert_eq!(said.0, NYSSA_INVALID_ARGUMENT);
+            assert!(said.1.ends_with(&why), "{}", said.1);
+        };
+        is(said(|error| {
+            let names = names.as_ptr();
+            nyssa_dataset_read(
+                dataset,
+                names,
+                negative,
+                0,
+                1,
+                null(),
+                null_mut(),
+                &mut array,
+                error,
+            )
+        }));
+        is(said(|error| {
+            let (names, array) = (names.as_ptr(), &raw mut array);
+            nyssa_dataset_take(
+                dataset,
+                names,
+                1,
+                &index,
+                negative,
+                null(),
+                null_mut(),
+                array,
+                error,
+            )
+        }));
+        is(said(|error| nyssa_chain(names.as_ptr(), negative, null(), null(), &mut other, error)));
+        nyssa_close(dataset.cast());
+    }
+}
+
+#[test]
+fn rows_without_columns_are_not_lost_silently() {
+    use arrow_array::{Array, StructArray};
+    let folder = tempfile::tempdir().unwrap();
+    let (writer, _) = begun(folder.path());
+    let (name, mut table) = (c("None"), null_mut());
+    // SAFETY: the writer, the table and the array live.
+    unsafe {
+        works(|error| {
+            nyssa_writer_table(writer, name.as_ptr(), null(), null(), null(), &mut table, error)
+        });
+        let record = StructArray::new_empty_fields(2, None);
+        let (mut array, schema) = arrow_array::ffi::to_ffi(&record.to_data()).unwrap();
+        let filled = said(|error| nyssa_table_fill(table, &mut array, &schema, error));
+        assert_eq!(filled.0, NYSSA_INVALID_ARGUMENT);
+        assert!(filled.1.starts_with("the array has 2 rows without columns"), "{}", filled.1);
+        nyssa_close(writer.cast());
+    }
+}
+
+#[test]
+fn arrays_that_no_row_can_have_are_no_fields() {
+    let folder = tempfile::tempdir().unwrap();
+    let (writer, table) = begun(folder.path());
+    for field in ["std::array<float,3000000000>", "std::bitset<18446744073709551615>"] {
+        let fields = c(&format!(r#"{{"fields": {{"a": "{field}"}}}}"#));
+        // SAFETY: the table and the text live.
+        let added = said(|error| unsafe {
+            nyssa_table_add_fields(table, null(), fields.as_ptr(), null_mut(), error)
+        });
+        assert_eq!(added.0, NYSSA_UNSUPPORTED);
+        assert!(added.1.contains("elements are too large for Arrow"), "{}", added.1);
+    }
+    nyssa_close(writer.cast());
+}
+
+#[test]
+fn fill_contexts_end_with_their_writer() {
+    let folder = tempfile::tempdir().unwrap();
+    let (writer, table) = begun(folder.path());
+    let mut context = null_mut();
+    // SAFETY: the handles may be closed.
+    unsafe {
+        works(|error| nyssa_table_fill_context(table, &mut context, error));
+        nyssa_close(writer.cast());
+        let ended = said(|error| nyssa_fill_context_commit(context, error));
+        assert_eq!(ended.0, NYSSA_INVALID_ARGUMENT);
+        assert!(ended.1.contains("its writer is closed"), "{}", ended.1);
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "no file is left");
+}
+
+#[test]
+fn a_closed_context_calls_nobody() {
+    unsafe extern "C" fn fail(user: *mut c_void, _: u64, _: u64) -> i32 {
+        // SAFETY: the user is the counter below.
+        unsafe { &*user.cast::<std::sync::atomic::AtomicU64>() }
+            .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        0
+    }
+    let calls = std::sync::atomic::AtomicU64::new(0);
+    let user = std::ptr::from_ref(&calls).cast_mut().cast();
+    let dataset = open(&data("plain.root"));
+    let mut stream = FFI_ArrowArrayStream::empty();
+    // SAFETY: the counter lives, and the places are places.
+    unsafe {
+        let mut context = null_mut();
+        works(|error| nyssa_context_new(2, Some(fail), user, &mut context, error));
+        works(|error| {
+            nyssa_dataset_stream(dataset, null(), 0, 0, 1, null(), context, &mut stream, error)
+        });
+        nyssa_close(context.cast());
+        let batches = arrow_array::ffi_stream::RecordBatchStreamReader::from_raw(&mut stream);
+        assert!(batches.unwrap().all(|batch| batch.is_ok()));
+    }
+    assert_eq!(calls.into_inner(), 0);
+    nyssa_close(dataset.cast());
 }

@@ -3,11 +3,14 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::lock::{Lock, lock};
 use super::position::{read_exact_at, write_all_at};
 use super::source::{LocalSource, check_file};
-use crate::{Error, Result, Sink};
+use crate::earlier::EarlierError;
+use crate::{Error, Result, Sink, WriteAt};
 
 /// The number of first bytes that are compared to find changes by another program.
 const HEAD: u64 = 1 << 10;
@@ -20,18 +23,26 @@ const HEAD: u64 = 1 << 10;
 /// If the system supports it, the file is locked until this is dropped.
 #[derive(Debug)]
 pub(crate) struct LocalUpdate {
+    file: Arc<Changed>,
+    /// The end of the old content.
+    keep: u64,
+    /// Whether the old content was written to.
+    changed: bool,
+}
+
+/// The file that is changed, to which other threads may add bytes.
+#[derive(Debug)]
+struct Changed {
     name: String,
     file: File,
     /// The number of bytes of the file when it was opened.
     size: u64,
-    /// The end of the old content.
-    keep: u64,
     /// The end of the file with the added bytes.
-    end: u64,
+    end: AtomicU64,
     /// The first bytes of the file when it was opened.
     head: Vec<u8>,
-    /// Whether the old content was written to.
-    changed: bool,
+    /// The error of a write. The changes must not be committed then.
+    failed: EarlierError,
 }
 
 impl LocalUpdate {
@@ -52,7 +63,9 @@ impl LocalUpdate {
         }
         let size = file.metadata().map_err(failed)?.len();
         let head = head(&file, size).map_err(failed)?;
-        Ok(Self { name, file, size, keep: size, end: size, head, changed: false })
+        let (end, failed) = (AtomicU64::new(size), EarlierError::default());
+        let file = Arc::new(Changed { name, file, size, end, head, failed });
+        Ok(Self { file, keep: size, changed: false })
     }
 
     /// Opens the current file for reading.
@@ -60,66 +73,95 @@ impl LocalUpdate {
     /// # Errors
     /// The file cannot be opened.
     pub(crate) fn source(&self) -> Result<LocalSource> {
-        let file = self.file.try_clone();
-        file.and_then(|file| LocalSource::of(self.name.clone(), file))
-            .map_err(|error| Error::new(&self.name, "open", error))
+        let Changed { name, file, .. } = &*self.file;
+        let file = file.try_clone();
+        file.and_then(|file| LocalSource::of(name.clone(), file))
+            .map_err(|error| Error::new(name, "open", error))
     }
 
     /// Sets the end of the old content, if it is before the end of the file. Bytes after it can be
     /// overwritten.
     #[must_use]
     pub(crate) fn keep(mut self, end: u64) -> Self {
-        self.keep = end.min(self.size);
+        self.keep = end.min(self.file.size);
         self
     }
+}
 
+impl Changed {
     /// Returns an error if another program has changed the first bytes or the end of the file.
     fn check_unchanged(&self) -> io::Result<()> {
-        let is_ours = self.file.metadata()?.len() <= self.end;
+        // The end is read after the size: each write sets it first.
+        let is_ours = self.file.metadata()?.len() <= self.end.load(Ordering::SeqCst);
         if is_ours && head(&self.file, self.size)? == self.head {
             return Ok(());
         }
         Err(io::Error::other("another program has changed it since it was opened"))
     }
+
+    /// Writes bytes. With `check`, the old content must be as it was.
+    fn write(&self, offset: u64, data: &[u8], check: bool) -> Result<()> {
+        let write = || {
+            if check {
+                // This is also checked before bytes are added, because another program could have written there.
+                self.check_unchanged()?;
+            }
+            let end = offset.saturating_add(data.len() as u64);
+            self.end.fetch_max(end, Ordering::SeqCst);
+            write_all_at(&self.file, data, offset)
+        };
+        write().map_err(|error| {
+            self.failed.keep(&error);
+            let action = format!("write {} bytes at byte {offset} of", data.len());
+            Error::new(&self.name, action, error)
+        })
+    }
+}
+
+impl WriteAt for Changed {
+    fn write_at(&self, offset: u64, data: &[u8]) -> Result<()> {
+        self.write(offset, data, true)
+    }
 }
 
 impl Sink for LocalUpdate {
     fn name(&self) -> &str {
-        &self.name
+        &self.file.name
     }
 
     fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<()> {
-        let failed = |error| {
-            let action = format!("write {} bytes at byte {offset} of", data.len());
-            Error::new(&self.name, action, error)
-        };
-        if !self.changed {
-            // This is also checked before bytes are added, because another program could have written there.
-            self.check_unchanged().map_err(failed)?;
-        }
+        let check = !self.changed;
         self.changed |= offset < self.keep;
-        self.end = self.end.max(offset.saturating_add(data.len() as u64));
-        write_all_at(&self.file, data, offset).map_err(failed)
+        self.file.write(offset, data, check)
     }
 
     fn sync(&mut self) -> Result<()> {
-        self.file.sync_data().map_err(|error| Error::new(&self.name, "sync", error))
+        let Changed { name, file, failed, .. } = &*self.file;
+        failed.check().and_then(|()| file.sync_data()).map_err(|e| Error::new(name, "sync", e))
+    }
+
+    fn beside(&self) -> Option<Arc<dyn WriteAt>> {
+        Some(Arc::<Changed>::clone(&self.file))
     }
 
     fn commit(mut self: Box<Self>) -> Result<()> {
-        let done = self.file.sync_all();
+        let Changed { name, file, failed, .. } = &*self.file;
+        let done = failed.check().and_then(|()| file.sync_all());
+        let done = done.map_err(|error| Error::new(name, "finish writing", error));
         // From now on, added bytes must not be removed.
         self.changed = true;
-        done.map_err(|error| Error::new(&self.name, "finish writing", error))
+        done
     }
 }
 
 impl Drop for LocalUpdate {
     fn drop(&mut self) {
         // The added bytes are unused. If they cannot be removed, they do no harm. Bytes that another program
-        // has added are not removed.
-        if !self.changed && self.check_unchanged().is_ok() {
-            let _ = self.file.set_len(self.size);
+        // has added are not removed. Without added bytes, the file keeps its time.
+        let Changed { file, size, end, .. } = &*self.file;
+        let has_added = end.load(Ordering::SeqCst) > *size;
+        if !self.changed && has_added && self.file.check_unchanged().is_ok() {
+            let _ = file.set_len(*size);
         }
     }
 }

@@ -195,13 +195,42 @@ fn other_threads_write_beside_a_sink() {
     Box::new(memory).commit().unwrap();
     assert_eq!((fs::read(&path).unwrap(), handle.take()), (b"abcdef".to_vec(), b"abcdef".to_vec()));
 
-    let local = LocalSink::create(&path, true).unwrap();
-    let error = local.beside().unwrap().write_at(i64::MAX as u64 - 1, b"abc").unwrap_err();
-    let reason = error.to_string().rsplit_once(": ").unwrap().1.to_owned();
-    let error = Box::new(local).commit().unwrap_err();
-    let expected = format!("an earlier write to it failed: {reason}");
-    assert!(error.to_string().ends_with(&expected), "{error}");
+    // Bytes behind the old content of a file that is changed are removed without a commit.
+    let add = || {
+        let mut sink = nyssa_io::update(&path).unwrap().into_sink(6);
+        sink.write_at(6, b"gh").unwrap();
+        let beside = sink.beside().unwrap();
+        std::thread::spawn(move || beside.write_at(8, b"ij").unwrap()).join().unwrap();
+        sink
+    };
+    drop(add());
     assert_eq!(fs::read(&path).unwrap(), b"abcdef");
+    add().commit().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"abcdefghij");
+    // A file to which nothing was added keeps its time, so that those who read it may go on.
+    let time = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1);
+    fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    drop(nyssa_io::update(&path).unwrap());
+    assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), time);
+    // Another program has changed it meanwhile.
+    let sink = add();
+    fs::write(&path, b"ABCDEFGHIJ").unwrap();
+    let error = sink.beside().unwrap().write_at(8, b"ij").unwrap_err();
+    assert!(error.to_string().ends_with("another program has changed it since it was opened"));
+    drop(sink);
+    assert_eq!(fs::read(&path).unwrap(), b"ABCDEFGHIJ");
+
+    let local = Box::new(LocalSink::create(&path, true).unwrap());
+    let changed = nyssa_io::update(&path).unwrap().into_sink(10);
+    let memory = Box::new(MemorySink::new("memory").0);
+    for sink in [local as Box<dyn Sink>, changed, memory] {
+        let error = sink.beside().unwrap().write_at(i64::MAX as u64 - 1, b"abc").unwrap_err();
+        let reason = error.to_string().rsplit_once(": ").unwrap().1.to_owned();
+        let error = sink.commit().unwrap_err();
+        let expected = format!("an earlier write to it failed: {reason}");
+        assert!(error.to_string().ends_with(&expected), "{error}");
+    }
+    assert_eq!(fs::read(&path).unwrap(), b"ABCDEFGHIJ");
 }
 
 proptest! {

@@ -250,6 +250,16 @@ impl<W: Writer> Rows<W> {
         Ok(slot)
     }
 
+    /// Ends all contexts without their entries, because the file is given up: later calls of them are errors. Waits for calls
+    /// in other threads.
+    pub fn give_up(&self) {
+        if let Self::Parallel(_, slots) = self {
+            for slot in slots {
+                drop(slot.lock().unwrap_or_else(PoisonError::into_inner).take());
+            }
+        }
+    }
+
     /// Writes the remaining entries of all contexts.
     ///
     /// # Errors

@@ -57,12 +57,12 @@ impl Table {
     }
 
     /// Returns columns in the order of the RNTuple. Columns of projected fields become the columns of the fields that
-    /// they show.
+    /// they show. Fields after the first `needed` ones came late: they may be left out, with all fields after them.
     ///
     /// # Errors
     /// `InvalidArgument` with missing and unknown fields.
-    pub fn in_order(&self, given: &[(String, ArrayRef)]) -> Result<Vec<ArrayRef>> {
-        write::rows(&self.schema, &self.name, given)
+    pub fn in_order(&self, given: &[(String, ArrayRef)], needed: usize) -> Result<Vec<ArrayRef>> {
+        write::rows(&self.schema, &self.name, given, needed)
     }
 
     /// Adds fields. Earlier entries have zeros there, or, if there are `arrays`, their values.

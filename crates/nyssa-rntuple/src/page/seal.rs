@@ -35,5 +35,6 @@ pub fn seal(
 
 /// Makes a sealed page of compressed bytes. They were `uncompressed` bytes before.
 pub fn sealed(elements: u32, bytes: Vec<u8>, uncompressed: usize) -> SealedPage {
-    SealedPage { elements, checksum: checksum_of(&bytes), bytes, uncompressed }
+    let (checksum, identity) = (checksum_of(&bytes), None);
+    SealedPage { elements, bytes, checksum, uncompressed, identity }
 }

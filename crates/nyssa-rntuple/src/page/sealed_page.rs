@@ -1,5 +1,7 @@
 //! Defines sealed pages, and sealed columns of a cluster.
 
+use xxhash_rust::xxh3::xxh3_128;
+
 /// The bytes of an encoded and compressed page, ready to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedPage {
@@ -11,6 +13,16 @@ pub struct SealedPage {
     pub checksum: u64,
     /// The size of the encoded, uncompressed page in bytes.
     pub uncompressed: usize,
+    /// The XXH3-128 of `bytes`, if it was computed already.
+    pub(crate) identity: Option<u128>,
+}
+
+impl SealedPage {
+    /// Computes what equal pages are found by. Otherwise the writer does this when it stores the page, while other fill
+    /// contexts wait.
+    pub(crate) fn identify(&mut self) {
+        self.identity = Some(xxh3_128(&self.bytes));
+    }
 }
 
 /// All pages of one column in one cluster.

@@ -130,8 +130,8 @@ impl FieldType {
     /// Returns the normalised type name. It is empty for untyped records and collections.
     ///
     /// # Errors
-    /// `Unsupported` for untyped records where the specification does not allow them; `InvalidArgument` for an array
-    /// or bitset of size zero and for a variant without alternatives.
+    /// `Unsupported` for untyped records where the specification does not allow them, and for arrays that are too large for
+    /// Arrow; `InvalidArgument` for an array or bitset of size zero and for a variant without alternatives.
     pub fn type_name(&self) -> Result<String> {
         self.name(Leaf::type_name)
     }
@@ -140,8 +140,8 @@ impl FieldType {
     /// name.
     ///
     /// # Errors
-    /// `Unsupported` for untyped records where the specification does not allow them; `InvalidArgument` for an array
-    /// or bitset of size zero and for a variant without alternatives.
+    /// `Unsupported` for untyped records where the specification does not allow them, and for arrays that are too large for
+    /// Arrow; `InvalidArgument` for an array or bitset of size zero and for a variant without alternatives.
     pub fn type_alias(&self) -> Result<String> {
         let alias = self.name(|leaf| match leaf.type_alias() {
             "" => leaf.type_name(),
@@ -179,6 +179,11 @@ impl FieldType {
             Self::UniquePtr(item) => format!("std::unique_ptr<{}>", typed(item, "a unique_ptr")?),
             Self::Array(_, 0) | Self::Bitset(0) => {
                 return Err(Error::invalid_argument("an array type needs at least one element"));
+            }
+            Self::Array(_, size) | Self::Bitset(size) if i32::try_from(*size).is_err() => {
+                return Err(Error::unsupported(format!(
+                    "arrays of {size} elements are too large for Arrow"
+                )));
             }
             Self::Array(item, size) => {
                 format!("std::array<{},{size}>", typed(item, "a fixed-size array")?)

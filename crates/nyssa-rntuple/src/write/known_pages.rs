@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::MAX_REMEMBERED_PAGES;
+use crate::page::SealedPage;
 
 /// The identity of the bytes of a sealed page: two independent hashes (XXH3-64 and XXH3-128) and the length. Two
 /// different pages would be taken as equal only if all of them collide, which is much less likely than an unnoticed
@@ -18,8 +19,9 @@ pub(super) struct PageKey {
 }
 
 impl PageKey {
-    pub(super) fn new(bytes: &[u8], checksum: u64) -> Self {
-        Self { hash: xxh3_128(bytes), checksum, len: bytes.len() as u64 }
+    pub(super) fn of(page: &SealedPage) -> Self {
+        let hash = page.identity.unwrap_or_else(|| xxh3_128(&page.bytes));
+        Self { hash, checksum: page.checksum, len: page.bytes.len() as u64 }
     }
 }
 

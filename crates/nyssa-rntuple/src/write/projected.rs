@@ -22,12 +22,18 @@ use crate::schema::{BACKING_PREFIX, FieldId, Schema, Structure};
 
 /// Finds the arrays of the top-level fields that are not projected, in order, in arrays by name. A field that is not
 /// given is made from projected fields that show all of it. If several arrays contain the same data, such as the size
-/// of a collection and the lengths of the lists of its members, they must agree.
+/// of a collection and the lengths of the lists of its members, they must agree. Fields after the first `needed` ones came
+/// late: they may be left out, with all fields after them.
 ///
 /// # Errors
 /// `InvalidArgument` with missing and unknown fields, or with the fields that do not agree and the first such
 /// entry.
-pub fn rows(schema: &Schema, name: &str, given: &[(String, ArrayRef)]) -> Result<Vec<ArrayRef>> {
+pub fn rows(
+    schema: &Schema,
+    name: &str,
+    given: &[(String, ArrayRef)],
+    needed: usize,
+) -> Result<Vec<ArrayRef>> {
     let own: HashMap<&str, &ArrayRef> =
         given.iter().map(|(name, array)| (name.as_str(), array)).collect();
     let top: Vec<FieldId> = schema.top_level().map(|(id, _)| id).collect();
@@ -44,7 +50,11 @@ pub fn rows(schema: &Schema, name: &str, given: &[(String, ArrayRef)]) -> Result
     let unknown: Vec<&str> = unknown.filter(|name| schema.find(name).is_none()).collect();
     let mut missing = Vec::new();
     let mut rows = Vec::new();
-    for id in top.into_iter().filter(|&id| schema.field(id).source.is_none()) {
+    let stored: Vec<FieldId> =
+        top.into_iter().filter(|&id| schema.field(id).source.is_none()).collect();
+    let is_given = |id: &FieldId| own.contains_key(&*schema.field(*id).name) || from.contains(id);
+    let end = stored.iter().rposition(is_given).map_or(0, |last| last + 1).max(needed);
+    for id in stored.into_iter().take(end) {
         let field = schema.field(id);
         match (own.get(field.name.as_str()), from.contains(&id)) {
             (Some(&array), false) => rows.push(Arc::clone(array)),

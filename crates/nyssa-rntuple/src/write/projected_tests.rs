@@ -36,9 +36,17 @@ fn integers(lists: &[&[i32]]) -> ArrayRef {
 }
 
 fn made(given: &[(&str, ArrayRef)]) -> Result<Vec<ArrayRef>, String> {
+    made_of(&schema(), given, usize::MAX)
+}
+
+fn made_of(
+    schema: &Schema,
+    given: &[(&str, ArrayRef)],
+    needed: usize,
+) -> Result<Vec<ArrayRef>, String> {
     let given: Vec<_> =
         given.iter().map(|(name, array)| ((*name).to_owned(), Arc::clone(array))).collect();
-    rows(&schema(), "Events", &given).map_err(|error| error.to_string())
+    rows(schema, "Events", &given, needed).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -63,6 +71,31 @@ fn lists_become_records() {
     assert_eq!(made(&[given[2].clone(), stored.clone()]).unwrap(), rows);
     let both = [given[2].clone(), stored, given[3].clone()];
     assert_eq!(made(&both).unwrap()[1].len(), 2);
+}
+
+/// Fields after the needed ones may be left out, but not those before a field that is given.
+#[test]
+fn late_fields_may_be_left_out() {
+    let mut builder = SchemaBuilder::extending(schema(), Compression::DEFAULT);
+    for name in ["late", "later"] {
+        builder.field(None, name, &FieldType::Leaf(Leaf::Int32)).unwrap();
+    }
+    let schema = builder.finish();
+    let (run, late) = (("run", numbers(&[5])), ("late", numbers(&[7])));
+    let (pt, hits) = (("Jet_pt", floats(&[&[1.5]])), ("Jet_hits", integers(&[&[9]])));
+    let early = [pt, run.clone(), hits];
+    let made = |given: &[(&str, ArrayRef)], needed| made_of(&schema, given, needed);
+    assert_eq!(made(&early, 2).unwrap().len(), 2);
+    let with_late = made(&[&early[..], std::slice::from_ref(&late)].concat(), 2).unwrap();
+    assert_eq!((with_late.len(), &with_late[2]), (3, &late.1));
+    let missing = |given: &[(&str, ArrayRef)], needed, names: &str| {
+        let error = made(given, needed).unwrap_err();
+        assert!(error.contains(&format!("missing [{names}]")), "{error}");
+    };
+    missing(&early, 3, "'late'");
+    missing(&early, usize::MAX, "'late', 'later'");
+    missing(&[&early[..], &[("later", late.1.clone())]].concat(), 2, "'late'");
+    missing(&[run], 2, "'Jet_pt', 'Jet_hits'");
 }
 
 #[test]

@@ -58,7 +58,10 @@ struct SharedWriter<W: TurnsWriter> {
 
 /// The state of one context, as the writer knows it.
 struct ContextState<C> {
+    /// Whether it gives no more clusters.
     finished: bool,
+    /// Whether its last call has ended, so that it writes nothing more.
+    gone: bool,
     waiting: VecDeque<Queued<C>>,
 }
 
@@ -101,7 +104,11 @@ impl<W: TurnsWriter> Turns<W> {
                 "in a fixed order all fill contexts have to be made before rows are added",
             ));
         }
-        state.contexts.push(ContextState { finished: false, waiting: VecDeque::new() });
+        state.contexts.push(ContextState {
+            finished: false,
+            gone: false,
+            waiting: VecDeque::new(),
+        });
         let slot = state.contexts.len() - 1;
         drop(state);
         Ok(Place { turns: Arc::clone(self), slot, left: false })
@@ -151,7 +158,7 @@ impl<W: TurnsWriter> Turns<W> {
     pub fn take_writer(&self) -> Result<W> {
         let mut state = self.state();
         state.check()?;
-        let open = state.contexts.iter().filter(|slot| !slot.finished).count();
+        let open = state.contexts.iter().filter(|slot| !slot.gone).count();
         if open > 0 {
             let why = format!("{open} of {} fill contexts were not finished", state.contexts.len());
             state.fail(&Error::invalid_argument(why));
@@ -229,7 +236,14 @@ impl<W: TurnsWriter> Place<W> {
         }
         let goes_on = self.turns.order == Order::RoundRobin && state.failed.is_none();
         drop(state);
-        if goes_on { self.turns.take_turns() } else { Ok(()) }
+        // It may write clusters of other contexts now, which are finished.
+        if goes_on {
+            self.turns.take_turns()?;
+        }
+        if let Some(slot) = self.turns.state().contexts.get_mut(self.slot) {
+            slot.gone = true;
+        }
+        Ok(())
     }
 
     /// Ends a context that is dropped with `lost` entries, if it did not end before. If entries are lost, or it is

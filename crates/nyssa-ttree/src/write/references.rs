@@ -132,10 +132,10 @@ fn store(
         tree,
         number: branch.places.len() as u64,
         header: &header,
-        payload: &compressed.unwrap_or(basket.data),
         objlen: objlen as u64,
     };
-    let (seek, bytes) = file.with(|file| file.write_basket(&stored)).in_field(NAME)?;
+    let payload = compressed.unwrap_or(basket.data);
+    let (seek, bytes) = file.with(|file| file.write_basket(&stored, &payload)).in_field(NAME)?;
     branch.places.push(Place { seek, bytes, first });
     branch.tot_bytes += (branch.keylen + objlen) as u64;
     branch.zip_bytes += bytes;

@@ -139,8 +139,14 @@ impl StoredTree {
         }
     }
 
-    /// Writes baskets whose entries follow `before` other entries.
-    fn write(&mut self, baskets: &[CompressedBasket], before: u64) -> Result<()> {
+    /// Writes baskets whose entries follow `before` other entries. With a place for unwritten bytes, they only get their
+    /// places, and their payloads move there.
+    fn write(
+        &mut self,
+        baskets: &mut [CompressedBasket],
+        before: u64,
+        mut unwritten: Option<&mut Unwritten>,
+    ) -> Result<()> {
         let (dir, tree) = (split(&self.path).0, &*self.name);
         let (branches, before_now) = (&mut self.branches, &self.before);
         self.file.with(|file| {
@@ -156,12 +162,17 @@ impl StoredTree {
                     tree,
                     number: (old + branch.places.len()) as u64,
                     header,
-                    payload,
                     objlen: *objlen as u64,
                 };
-                let (seek, bytes) = file.write_basket(&stored).in_field(name)?;
-                branch.places.push(Place { seek, bytes, first: before + first });
-                branch.tot_bytes += (branch.keylen + objlen) as u64;
+                let place = match &mut unwritten {
+                    Some(unwritten) => {
+                        file.place_basket(&stored, std::mem::take(payload), unwritten)
+                    }
+                    None => file.write_basket(&stored, payload),
+                };
+                let (seek, bytes) = place.in_field(name)?;
+                branch.places.push(Place { seek, bytes, first: before + *first });
+                branch.tot_bytes += (branch.keylen + *objlen) as u64;
                 branch.zip_bytes += bytes;
             }
             Ok(())
@@ -225,8 +236,8 @@ impl StoredTree {
 
 /// The baskets of one filler come in order, and their entry numbers are entry numbers of the tree.
 impl BasketTarget for StoredTree {
-    fn store(&mut self, basket: CompressedBasket) -> Result<Option<Vec<u8>>> {
-        self.write(std::slice::from_ref(&basket), 0)?;
+    fn store(&mut self, mut basket: CompressedBasket) -> Result<Option<Vec<u8>>> {
+        self.write(std::slice::from_mut(&mut basket), 0, None)?;
         Ok(Some(basket.payload))
     }
 
@@ -246,8 +257,9 @@ impl TurnsWriter for StoredTree {
     fn commit(&mut self, cluster: CompressedCluster) -> Result<Unwritten> {
         let CompressedCluster { first, entries, mut baskets, branches } = cluster;
         baskets.iter_mut().for_each(|basket| basket.first -= first);
-        self.write(&baskets, self.entries)?;
+        let mut unwritten = self.file.with(|file| Ok(file.unwritten()))?;
+        self.write(&mut baskets, self.entries, unwritten.as_mut())?;
         self.end_cluster(self.entries + entries, branches)?;
-        Ok(Unwritten::default())
+        Ok(unwritten.unwrap_or_default())
     }
 }

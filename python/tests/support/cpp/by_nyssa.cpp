@@ -299,6 +299,7 @@ void use(const std::string &folder) {
   }
   const auto maybe = all.objects<std::optional<std::optional<int>>>("maybe");
   EXPECT(!maybe[0] && maybe[1] && !*maybe[1] && **maybe[2] == 2);
+  refused([&] { all.objects<event::Hit>("hit"); }, NYSSA_INVALID_ARGUMENT, "column hit has missing values");
   const auto tracks = all.objects<Tracks>("tracks");
   EXPECT(tracks[2].size() == 2 && tracks[2].back().z == 1 && tracks[3].empty());
   EXPECT(all.values<double>("late")[5] == 0);
@@ -331,6 +332,27 @@ void use(const std::string &folder) {
     thrown = error.what();
   }
   EXPECT(thrown == "no more");
+  const nyssa::Context streaming(1, [](uint64_t, uint64_t) -> bool { throw std::domain_error("no more of a stream"); });
+  try {
+    nyssa::Dataset(merged).batches({"n"}, "entries=5", &streaming).next();
+  } catch (const std::domain_error &error) {
+    thrown = error.what();
+  }
+  EXPECT(thrown == "no more of a stream");
+  {
+    int calls = 0;
+    std::optional<nyssa::Batches> batches;
+    {
+      const nyssa::Context watched(2, [&calls](uint64_t, uint64_t) { return ++calls > 0; });
+      batches.emplace(nyssa::Dataset(merged).batches({"n"}, "entries=5", &watched));
+      batches->next();
+    }
+    // A stream that outlives its context calls nobody.
+    const int before = calls;
+    while (batches->next()) {
+    }
+    EXPECT(calls == before);
+  }
   {
     nyssa::Writer lost(folder + "/lost.root");
     auto rows = lost.table("Events", nyssa::field<int>("n"));
@@ -338,6 +360,32 @@ void use(const std::string &folder) {
   }
   refused([&] { nyssa::Dataset(folder + "/lost.root"); }, NYSSA_NOT_FOUND, "lost.root");
   EXPECT(nyssa::version() == nyssa_version());
+}
+
+// A field comes while fill contexts write. Contexts of before have entries without it.
+void come_late(const std::string &path) {
+  nyssa::Writer file(path, "fill_contexts=2");
+  auto table = file.table("Events", nyssa::field<int>("n"));
+  auto early = table.context();
+  early.fill(0);
+  early.flush();
+  early.fill(1);
+  auto wider = table.with(nyssa::field<std::vector<float>>("jets"), nyssa::field<event::Hit>("hit"));
+  refused([&] { table.context(); }, NYSSA_INVALID_ARGUMENT, "moved away");
+  refused([&] { wider.with(nyssa::field<int>("n")); }, NYSSA_INVALID_ARGUMENT, "already");
+  auto late = wider.context();
+  late.fill(2, {2.5f}, event::hit(2));
+  std::thread other([&] {
+    for (int i = 3; i < 6; ++i)
+      early.fill(i);
+    early.commit();
+  });
+  for (int i = 6; i < 9; ++i)
+    late.fill(i, {}, event::hit(i));
+  other.join();
+  late.commit();
+  wider.commit();
+  file.commit();
 }
 
 // Entries are written, or there is an error: none is lost or in another row.
@@ -380,6 +428,17 @@ void lose(const std::string &folder) {
     auto table = file.table("Events", nyssa::field<int>("n"));
     table.context().fill(1);
     refused([&] { table.commit(); }, NYSSA_INVALID_ARGUMENT, "dropped with 1 entries");
+  }
+  {
+    auto context = [&folder] {
+      nyssa::Writer file(folder + "/closed.root");
+      return file.table("Events", nyssa::field<int>("n")).context();
+    }();
+    context.fill(1);
+    refused([&] { context.commit(); }, NYSSA_INVALID_ARGUMENT, "its writer is closed");
+    nyssa::Writer file(folder + "/moved.root");
+    const nyssa::Writer other = std::move(file);
+    refused([&] { file.commit(); }, NYSSA_INVALID_ARGUMENT, "moved away");
   }
   const auto more = [&path] { return nyssa::Writer::update(path); };
   refused([&] { more().append<int>("Events"); }, NYSSA_INVALID_ARGUMENT, "3 fields, but 1 types");
@@ -537,6 +596,8 @@ int main(int, char **arguments) {
       evolve_versions(arguments[2], arguments[3]);
     else if (command == "stream")
       stream(arguments[2], arguments[3], arguments[4], arguments[5]);
+    else if (command == "late")
+      come_late(arguments[2]);
     else if (command == "collect")
       collect(arguments[2], arguments[3]);
     else

@@ -109,6 +109,22 @@ std::string wrong_in_root(const char *path) {
   return reader->GetNEntries() == event::entries ? wrong_field(path) : "number of entries";
 }
 
+std::string wrong_late_in_root(const char *path) {
+  auto reader = ROOT::RNTupleReader::Open("Events", path);
+  auto n = reader->GetView<int>("n");
+  auto jets = reader->GetView<std::vector<float>>("jets");
+  auto hit = reader->GetView<event::Hit>("hit");
+  int sum = 0;
+  for (auto i : reader->GetEntryRange()) {
+    const bool is_late = n(i) == 2 || n(i) >= 6;
+    const std::vector<float> expected(n(i) == 2, 2.5f);
+    if (jets(i) != expected || !(hit(i) == (is_late ? event::hit(n(i)) : event::Hit())))
+      return "entry " + std::to_string(n(i));
+    sum += n(i);
+  }
+  return reader->GetNEntries() == 9 && sum == 36 ? "" : "number of entries";
+}
+
 void write_old_by_root(const char *path) {
   auto model = ROOT::RNTupleModel::Create();
   auto jets = model->MakeField<std::vector<evolved::Jet>>("jets");

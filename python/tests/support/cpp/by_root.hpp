@@ -36,6 +36,8 @@ struct Cluster : Energy, Point {
 void write_by_root(const char *path);
 // Reads the entries, and returns the first one that has a wrong value, and the member; an empty text if all are right.
 std::string wrong_in_root(const char *path);
+// Reads entries of which some have late fields, as `wrong_in_root` reads entries.
+std::string wrong_late_in_root(const char *path);
 // Writes jets in the older form.
 void write_old_by_root(const char *path);
 // Writes clusters of version 2.

@@ -20,6 +20,7 @@
 #pragma link C++ class std::unordered_multimap<int,std::string>+;
 #pragma link C++ function write_by_root;
 #pragma link C++ function wrong_in_root;
+#pragma link C++ function wrong_late_in_root;
 #pragma link C++ function write_old_by_root;
 #pragma link C++ function write_old_clusters_by_root;
 #pragma link C++ function stream_by_root;

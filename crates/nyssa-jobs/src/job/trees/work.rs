@@ -350,16 +350,9 @@ impl Work<'_> {
             (Made::Packed(basket), Fate::Packed(form)) => {
                 let PackedBasket { first, header, payload, objlen } = basket;
                 let (name, tree) = (form.name.as_str(), form.tree.as_str());
-                let stored = StoredBasket {
-                    dir,
-                    branch: name,
-                    tree,
-                    number,
-                    header,
-                    payload,
-                    objlen: *objlen,
-                };
-                let place = output.file.with(|file| file.write_basket(&stored))?;
+                let stored =
+                    StoredBasket { dir, branch: name, tree, number, header, objlen: *objlen };
+                let place = output.file.with(|file| file.write_basket(&stored, payload))?;
                 (*first, form.keylen(), *objlen, place)
             }
             (Made::Moved(first, MovedBasket { head, payload, objlen }), _) => {

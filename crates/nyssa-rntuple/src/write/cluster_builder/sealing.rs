@@ -93,11 +93,14 @@ impl ClusterBuilder {
         cluster_target: &mut dyn ClusterTarget,
     ) -> Result<()> {
         let plans = plans(&self.schema, &self.settings)?;
-        let columns = &self.columns;
+        let (columns, merges) = (&self.columns, self.options.same_page_merging);
         let pages = self.workers.map(wave, |task, scratch| {
             let column = &columns[task.column];
             let (plan, range) = (&plans[task.column], column.range(task));
-            let page = plan.seal(&column.data, range.clone(), scratch)?;
+            let mut page = plan.seal(&column.data, range.clone(), scratch)?;
+            if merges {
+                page.identify();
+            }
             Ok((page, plan.seal_other(&column.data, range, scratch)?))
         })?;
         drop(plans);

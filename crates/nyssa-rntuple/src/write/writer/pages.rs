@@ -70,10 +70,7 @@ impl Writer {
         let bytes_in = pages.iter().map(|page| page.bytes.len() as u64).sum::<u64>();
         let _stage = nyssa_observe::stage!("commit", bytes_in = bytes_in);
         let merging = self.options.same_page_merging;
-        let keys = pages
-            .iter()
-            .map(|page| merging.then(|| PageKey::new(&page.bytes, page.checksum)))
-            .collect::<Vec<_>>();
+        let keys = pages.iter().map(|page| merging.then(|| PageKey::of(page))).collect::<Vec<_>>();
         let mut offsets = vec![0; pages.len()];
         let mut first_of = HashMap::new();
         let mut blob = KeyPages::default();

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::RootFileWriter;
 use super::key::Key;
+use super::{RootFileWriter, Unwritten};
 use crate::error::{Error, Result};
 
 /// The class of baskets.
 const CLASS: &str = "TBasket";
 
-/// A basket in its stored form.
+/// The description of a basket in its stored form.
 pub struct StoredBasket<'a> {
     /// The directory of the tree.
     pub dir: &'a str,
@@ -21,8 +21,6 @@ pub struct StoredBasket<'a> {
     pub number: u64,
     /// The header of the basket, behind the header of the key.
     pub header: &'a [u8],
-    /// The payload, as stored.
-    pub payload: &'a [u8],
     /// The size of the payload when it is uncompressed, in bytes.
     pub objlen: u64,
 }
@@ -33,23 +31,44 @@ impl RootFileWriter {
         Key::size_for(CLASS, branch.as_bytes(), tree.as_bytes()) + header
     }
 
-    /// Writes a basket, which no directory lists. Returns the position and the size of its key with the payload.
+    /// Writes a basket with its stored payload. No directory lists it. Returns the position and the size of its key with
+    /// the payload.
     ///
     /// # Errors
     /// `LimitExceeded` beyond what a key can hold; an error if the sink cannot be written.
-    pub fn write_basket(&mut self, basket: &StoredBasket<'_>) -> Result<(u64, u64)> {
+    pub fn write_basket(
+        &mut self,
+        basket: &StoredBasket<'_>,
+        payload: &[u8],
+    ) -> Result<(u64, u64)> {
+        let key = self.basket_key(basket, payload.len())?;
+        self.append(&key, &[basket.header, payload]).map_err(|error| self.blame(error))?;
+        Ok((key.seek, key.size() as u64 + key.stored))
+    }
+
+    /// Gives a basket its place, as [`RootFileWriter::write_basket`] does, and leaves its bytes to `unwritten`.
+    ///
+    /// # Errors
+    /// `LimitExceeded` beyond what a key can hold; an error if the sink cannot be written.
+    pub fn place_basket(
+        &mut self,
+        basket: &StoredBasket<'_>,
+        payload: Vec<u8>,
+        unwritten: &mut Unwritten,
+    ) -> Result<(u64, u64)> {
+        let key = self.basket_key(basket, payload.len())?;
+        self.place(&key, [basket.header.to_vec(), payload], unwritten)?;
+        Ok((key.seek, key.size() as u64 + key.stored))
+    }
+
+    fn basket_key(&mut self, basket: &StoredBasket<'_>, stored: usize) -> Result<Key> {
         let dir = self.make_directory(basket.dir)?;
         let parent = self.directories[dir].seek;
         // ROOT writes the lowest bits of the number, too.
         let cycle = (basket.number & 0x7FFF) as u16;
-        let stored = basket.payload.len() as u64;
         let (branch, tree) = (basket.branch.into(), basket.tree.into());
-        let mut key = self.key(CLASS, branch, tree, parent, cycle, stored);
-        key.small = false;
-        key.objlen = basket.objlen;
-        key.tail = basket.header.len();
-        self.append(&key, &[basket.header, basket.payload]).map_err(|error| self.blame(error))?;
-        Ok((key.seek, key.size() as u64 + stored))
+        let key = self.key(CLASS, branch, tree, parent, cycle, stored as u64);
+        Ok(Key { small: false, objlen: basket.objlen, tail: basket.header.len(), ..key })
     }
 
     /// Writes a basket of another file with the key and the header of that file: `head`. Only the fields that depend on its

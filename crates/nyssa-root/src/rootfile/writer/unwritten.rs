@@ -75,19 +75,26 @@ impl RootFileWriter {
         unwritten: &mut Unwritten,
     ) -> Result<u64> {
         let key = self.unlisted_key(class, stored, objlen);
+        self.place(&key, parts, unwritten)?;
+        Ok(key.payload())
+    }
+
+    /// Gives a key its place behind all others, and leaves it and the parts behind its header to `unwritten`.
+    pub(super) fn place(
+        &mut self,
+        key: &Key,
+        parts: impl IntoIterator<Item = Vec<u8>>,
+        unwritten: &mut Unwritten,
+    ) -> Result<()> {
+        let mut header = Vec::with_capacity(key.size());
+        key.serialize(&mut header).map_err(|error| self.blame(error))?;
         let mut at = key.seek;
-        let place = || {
-            let mut header = Vec::with_capacity(key.size());
-            key.serialize(&mut header)?;
-            self.out.skip(header.len() as u64 + stored)?;
-            for part in std::iter::once(header).chain(parts) {
-                let len = part.len() as u64;
-                unwritten.parts.push((at, part));
-                at += len;
-            }
-            Ok(key.payload())
-        };
-        place().map_err(|error| self.blame(error))
+        for part in std::iter::once(header).chain(parts) {
+            let len = part.len() as u64;
+            unwritten.parts.push((at, part));
+            at += len;
+        }
+        self.out.skip(at - key.seek).map_err(|error| self.blame(error))
     }
 
     /// Makes a key that has no name, and that no directory lists.

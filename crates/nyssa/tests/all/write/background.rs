@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
@@ -304,21 +304,24 @@ fn an_error_of_another_thread_comes_with_the_next_call() {
     }
 }
 
-/// A sink of which other threads write parts. Each part waits for another one, or fails.
-struct InPairs {
-    parts: Arc<Pairs>,
+/// A sink of which other threads write parts.
+struct InParts {
+    parts: Arc<Parts>,
 }
 
-#[derive(Default)]
-struct Pairs {
-    now: Mutex<usize>,
-    comes: Condvar,
-    fails: bool,
+/// What happens to each part.
+enum Parts {
+    /// It waits until another one comes.
+    InPairs { now: Mutex<usize>, comes: Condvar },
+    /// It fails.
+    Full,
+    /// It says that it comes, and waits until it may end.
+    Slow { comes: Sender<()>, may_end: Mutex<Receiver<()>> },
 }
 
-impl Sink for InPairs {
+impl Sink for InParts {
     fn name(&self) -> &str {
-        "pairs.root"
+        "parts.root"
     }
 
     fn write_at(&mut self, _: u64, _: &[u8]) -> nyssa_io::Result<()> {
@@ -326,7 +329,7 @@ impl Sink for InPairs {
     }
 
     fn beside(&self) -> Option<Arc<dyn WriteAt>> {
-        Some(Arc::<Pairs>::clone(&self.parts))
+        Some(Arc::<Parts>::clone(&self.parts))
     }
 
     fn commit(self: Box<Self>) -> nyssa_io::Result<()> {
@@ -334,67 +337,123 @@ impl Sink for InPairs {
     }
 }
 
-impl WriteAt for Pairs {
+impl WriteAt for Parts {
     fn write_at(&self, _: u64, _: &[u8]) -> nyssa_io::Result<()> {
-        if self.fails {
-            let full = io::Error::new(io::ErrorKind::StorageFull, "no space left");
-            return Err(nyssa_io::Error::new("pairs.root", "write", full));
+        // What waits ends in time, so that no test waits for ever.
+        let time = Duration::from_secs(10);
+        match self {
+            Self::InPairs { now, comes } => {
+                let mut now = now.lock().unwrap();
+                *now += 1;
+                comes.notify_all();
+                let waited = comes.wait_timeout_while(now, time, |now| *now < 2).unwrap();
+                assert!(!waited.1.timed_out(), "a cluster waits until another one is written");
+            }
+            Self::Full => {
+                let full = io::Error::new(io::ErrorKind::StorageFull, "no space left");
+                return Err(nyssa_io::Error::new("parts.root", "write", full));
+            }
+            Self::Slow { comes, may_end } => {
+                comes.send(()).unwrap();
+                may_end.lock().unwrap().recv_timeout(time).unwrap();
+            }
         }
-        let mut now = self.now.lock().unwrap();
-        *now += 1;
-        self.comes.notify_all();
-        let alone = |now: &mut usize| *now < 2;
-        // It ends in time, so that no test waits for ever.
-        let waited = self.comes.wait_timeout_while(now, Duration::from_secs(10), alone).unwrap();
-        assert!(!waited.1.timed_out(), "a cluster waits until another one is written");
         Ok(())
     }
 }
 
-fn in_pairs(fails: bool, order: Order) -> (SharedFile, ParallelWriter) {
-    let sink = InPairs { parts: Arc::new(Pairs { fails, ..Pairs::default() }) };
-    let file = SharedFile::new(RootFileWriter::create(Box::new(sink), file_options()).unwrap());
-    // The threads of the callers work.
-    let writer =
-        ParallelWriter::create(&file, "Events", &schema(), small_clusters(), order, &context(1));
-    (file, writer.unwrap())
+fn in_parts(parts: Parts) -> SharedFile {
+    let sink = Box::new(InParts { parts: Arc::new(parts) });
+    SharedFile::new(RootFileWriter::create(sink, file_options()).unwrap())
+}
+
+/// Begins an RNTuple that the threads of the callers compress.
+fn many(file: &SharedFile, order: Order) -> ParallelWriter {
+    let options = small_clusters();
+    ParallelWriter::create(file, "Events", &schema(), options, order, &context(1)).unwrap()
+}
+
+/// Begins a tree that the threads of the callers compress.
+fn many_in_tree(file: &SharedFile, order: Order) -> ttree::ParallelWriter {
+    let (schema, context) = (schema(), context(1));
+    ttree::ParallelWriter::create(file, "tree", &schema, small_tree(), order, &context).unwrap()
 }
 
 /// Two contexts write their clusters at the same time.
 #[test]
 fn clusters_are_written_beside_one_another() {
-    let (file, writer) = in_pairs(false, Order::Completion);
-    let contexts = [writer.context().unwrap(), writer.context().unwrap()];
-    std::thread::scope(|scope| {
-        // Equal pages would be written once.
-        for (start, mut context) in [0, 1000].into_iter().zip(contexts) {
-            scope.spawn(move || {
-                context.extend(&rows(start)).unwrap();
-                context.finish().unwrap();
+    let pairs = || in_parts(Parts::InPairs { now: Mutex::default(), comes: Condvar::new() });
+    macro_rules! in_two_threads {
+        ($writer:expr) => {{
+            let contexts = [$writer.context().unwrap(), $writer.context().unwrap()];
+            std::thread::scope(|scope| {
+                // Equal pages would be written once.
+                for (start, mut context) in [0, 1000].into_iter().zip(contexts) {
+                    scope.spawn(move || {
+                        context.extend(&rows(start)).unwrap();
+                        context.finish().unwrap();
+                    });
+                }
             });
-        }
-    });
-    assert_eq!(writer.finish().unwrap().clusters, 2);
+            assert_eq!($writer.finish().unwrap().clusters, 2);
+        }};
+    }
+    let file = pairs();
+    let writer = many(&file, Order::Completion);
+    in_two_threads!(writer);
+    file.finish().unwrap();
+    let file = pairs();
+    let tree = many_in_tree(&file, Order::Completion);
+    in_two_threads!(tree);
     file.finish().unwrap();
 }
 
-/// A cluster that has its place and cannot be written ends the RNTuple.
+/// A cluster that has its place and cannot be written ends the object.
 #[test]
 fn a_cluster_that_is_not_written_is_an_error() {
-    const FULL: &str = "cannot write pairs.root: no space left (file pairs.root)";
-    for order in [Order::Completion, Order::RoundRobin] {
-        let (file, writer) = in_pairs(true, order);
-        let (mut first, mut second) = (writer.context().unwrap(), writer.context().unwrap());
-        first.extend(&rows(0)).unwrap();
-        let error = first.flush().unwrap_err();
-        assert_eq!((error.kind(), error.to_string().as_str()), (Kind::Io, FULL));
-        let others = format!("the RNTuple cannot be completed: {FULL}");
-        assert_eq!(second.extend(&rows(0)).unwrap_err().to_string(), others);
-        drop((first, second));
-        assert_eq!(writer.finish().unwrap_err().to_string(), others);
-        let error = file.finish().unwrap_err().to_string();
-        assert!(error.contains("Events is still being written"), "{error}");
+    const FULL: &str = "cannot write parts.root: no space left (file parts.root)";
+    macro_rules! fails {
+        ($begin:ident, $object:literal, $path:literal) => {
+            for order in [Order::Completion, Order::RoundRobin] {
+                let file = in_parts(Parts::Full);
+                let writer = $begin(&file, order);
+                let (mut first, mut second) =
+                    (writer.context().unwrap(), writer.context().unwrap());
+                first.extend(&rows(0)).unwrap();
+                let error = first.flush().unwrap_err();
+                assert_eq!((error.kind(), error.to_string().as_str()), (Kind::Io, FULL));
+                let others = format!("the {} cannot be completed: {FULL}", $object);
+                assert_eq!(second.extend(&rows(0)).unwrap_err().to_string(), others);
+                drop((first, second));
+                assert_eq!(writer.finish().unwrap_err().to_string(), others);
+                let error = file.finish().unwrap_err().to_string();
+                assert!(error.contains(concat!($path, " is still being written")), "{error}");
+            }
+        };
     }
+    fails!(many, "RNTuple", "Events");
+    fails!(many_in_tree, "TTree", "tree");
+}
+
+/// A context that ends may write clusters of others. Until then it is not finished.
+#[test]
+fn a_context_is_finished_when_it_has_written() {
+    let (comes, written) = channel();
+    let (end, may_end) = channel();
+    let file = in_parts(Parts::Slow { comes, may_end: Mutex::new(may_end) });
+    let writer = many(&file, Order::RoundRobin);
+    let (first, mut second) = (writer.context().unwrap(), writer.context().unwrap());
+    second.extend(&rows(0)).unwrap();
+    second.finish().unwrap();
+    std::thread::scope(|scope| {
+        let finish = scope.spawn(move || first.finish());
+        written.recv().unwrap();
+        let error = writer.finish().unwrap_err().to_string();
+        assert!(error.ends_with("1 of 2 fill contexts were not finished"), "{error}");
+        end.send(()).unwrap();
+        finish.join().unwrap().unwrap();
+    });
+    assert!(file.finish().is_err());
 }
 
 /// A writer that is dropped writes nothing more, and leaves no work behind.

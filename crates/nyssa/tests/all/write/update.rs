@@ -6,9 +6,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, Int32Array, StringArray};
 use nyssa_data::Dataset;
-use nyssa_io::{Result, Sink};
+use nyssa_io::{Result, Sink, WriteAt};
 use nyssa_jobs::update::Update;
-use nyssa_rntuple::write::{RNTupleWriteOptions, TableWriter};
+use nyssa_rntuple::write::{Order, RNTupleWriteOptions, TableWriter};
 use nyssa_root::Kind;
 use nyssa_root::rootfile::RootFile;
 use nyssa_root::rootfile::writer::FileOptions;
@@ -34,8 +34,11 @@ impl Sink for Steps {
     }
 
     fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<()> {
-        self.0.lock().unwrap().push(Step::Write(offset, data.to_vec()));
-        Ok(())
+        WriteAt::write_at(self, offset, data)
+    }
+
+    fn beside(&self) -> Option<Arc<dyn WriteAt>> {
+        Some(Arc::new(self.clone()))
     }
 
     fn sync(&mut self) -> Result<()> {
@@ -45,6 +48,13 @@ impl Sink for Steps {
 
     fn commit(mut self: Box<Self>) -> Result<()> {
         self.sync()
+    }
+}
+
+impl WriteAt for Steps {
+    fn write_at(&self, offset: u64, data: &[u8]) -> Result<()> {
+        self.0.lock().unwrap().push(Step::Write(offset, data.to_vec()));
+        Ok(())
     }
 }
 
@@ -145,6 +155,19 @@ fn append(update: &Update, path: &str, first: i32) {
     table.finish().unwrap();
 }
 
+/// Appends as [`append`] does, by two fill contexts.
+fn append_by_contexts(update: &Update, path: &str, first: i32) {
+    let options = RNTupleWriteOptions { contexts: Some(1), ..RNTupleWriteOptions::default() };
+    let table = update.append(path, options, &context(1)).unwrap();
+    let writer = table.into_parallel(Order::Completion, &context(1)).unwrap();
+    for start in [first, first + 25] {
+        let mut rows = writer.context().unwrap();
+        rows.extend(&arrays(&columns(start, 25))).unwrap();
+        rows.finish().unwrap();
+    }
+    writer.finish().unwrap();
+}
+
 /// Counts the writes into the old content.
 fn inside(old: &[u8], steps: &[Step]) -> usize {
     let is_inside =
@@ -155,7 +178,10 @@ fn inside(old: &[u8], steps: &[Step]) -> usize {
 #[test]
 fn a_crash_leaves_the_old_entries_or_all() {
     let old = base();
-    for path in ["dir/Events", "Other"] {
+    type Append = fn(&Update, &str, i32);
+    for (path, append) in
+        [("dir/Events", append as Append), ("Other", append), ("dir/Events", append_by_contexts)]
+    {
         let first = if path == "Other" { 1000 } else { 0 };
         let steps = steps(&old, |update| append(update, path, first + 100));
         let states = crashes(&old, &steps);
@@ -428,6 +454,7 @@ fn local_files() {
     // Given up: the file is as before.
     let update = Update::open(&path, FileOptions::default()).unwrap();
     append(&update, "Other", 1100);
+    append_by_contexts(&update, "dir/Events", 100);
     let locked = Update::open(&path, FileOptions::default()).err().unwrap();
     assert!(locked.to_string().contains("another program is writing to it"), "{locked}");
     drop(update);
@@ -455,9 +482,11 @@ fn local_files() {
     std::fs::write(&path, &old).unwrap();
     let update = Update::open(&path, FileOptions::default()).unwrap();
     append(&update, "Other", 1100);
+    append_by_contexts(&update, "dir/Events", 100);
     let size = update.finish().unwrap();
     assert_eq!(size, std::fs::metadata(&path).unwrap().len());
     assert_eq!(numbers(std::fs::read(&path).unwrap(), "Other").len(), 150);
+    assert_eq!(numbers(std::fs::read(&path).unwrap(), "dir/Events"), (0..150).collect::<Vec<_>>());
     // Junk behind the end, as a crash leaves it, is overwritten.
     let mut junk = old.clone();
     junk.extend(vec![0xAB; 100_000]);
