@@ -238,6 +238,8 @@ def _plain(value: Any, made: dict[int, Any]) -> Any:
         return made[id(value)]
     if isinstance(value, np.ndarray):
         return _plain(value.tolist(), made) if value.dtype.kind == "M" else value.tolist()
+    if isinstance(value, Mapping):
+        value = list(value.items())
     if isinstance(value, (list, tuple)):
         return type(value)(_plain(item, made) for item in value)
     if isinstance(value, datetime):
@@ -264,6 +266,8 @@ class _Json:
                 value.dtype.kind == "f" and bool(np.isfinite(value).all())
             )
             return value.tolist() if plain else self.value(value.tolist())
+        if isinstance(value, Mapping):
+            value = list(value.items())
         if isinstance(value, (list, tuple)):
             return [self.value(item) for item in value]
         if isinstance(value, float) and not math.isfinite(value):

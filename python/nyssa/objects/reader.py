@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -26,6 +27,7 @@ from nyssa.objects.sparse import DenseHistogram, SparseHistogram
 __all__ = ["Reader"]
 
 _CONTAINER = re.compile(r"(?:std::|ROOT::VecOps::)?[a-zA-Z_]+<(.*)>")
+_MAP = re.compile(r"(?:const )?(?:std::)?(?:unordered_)?map<")
 _TEMPLATES = {
     "TParameter": Parameter,
     "TVectorT": Matrix,
@@ -70,6 +72,9 @@ _Member = tuple[str, str, bool]
 
 class Reader:
     """Reads the objects of a file. It reads nothing before the first object is needed."""
+
+    maps: Callable[[list[Any]], Any] = list
+    """What is made of the pairs of a map."""
 
     def __init__(self, core: _core.File) -> None:
         self._core = core
@@ -116,6 +121,7 @@ class _Graph:
         places: list[tuple[int, int] | tuple[str, str] | None],
     ) -> None:
         self._elements = reader.elements
+        self._maps = reader.maps
         self._tables = [
             (class_name, (forms.parse(column.form(typed=True)), column.buffers()))
             for class_name, column in tables
@@ -165,7 +171,8 @@ class _Graph:
             content = (form["content"], buffers)
             text = forms.parameter(form, "__array__")
             if text is None:
-                return self._items(content, start, stop, _item_type(type_name))
+                items = self._items(content, start, stop, _item_type(type_name))
+                return self._maps(items) if _MAP.match(type_name) else items
             data = forms.numbers(*content)[start:stop].tobytes()
             return data.decode("utf-8", "surrogateescape") if text == "string" else data
         if kind == "RegularArray":

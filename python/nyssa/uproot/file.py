@@ -18,6 +18,7 @@ from nyssa.arguments.names import not_found
 from nyssa.arguments.options import KeyFilters
 from nyssa.objects import Object
 from nyssa.read.file import DATASETS
+from nyssa.uproot import values
 from nyssa.uproot.any_directory import AnyDirectory
 from nyssa.uproot.classes import class_named
 from nyssa.uproot.compression import Compression, of_code
@@ -62,6 +63,7 @@ class ReadOnlyFile:
 
     def __init__(self, file: nyssa.File) -> None:
         self.directory = file
+        file._reader().maps = values.mapping
         self._made: dict[str, Any] = {}
 
     def __reduce__(self) -> Any:

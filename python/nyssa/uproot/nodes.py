@@ -57,6 +57,8 @@ class Access(NamedTuple):
 
     branch: str
     """The name of the branch."""
+    buffer_key: str
+    """The key of the buffer of its array."""
 
 
 N = TypeVar("N", bound="Node[Any]")
@@ -194,14 +196,7 @@ class Nodes(NodeMapping[N]):
         cut = None if cut is None else self._translated(cut)
         names = list(dict.fromkeys(column for _, column in requested))
         if log is not None:
-            table = lazy_arrays.record(
-                self._root.dataset._core,
-                names,
-                start,
-                stop,
-                None,
-                lambda name: log.append(Access(self._root._names.names[name])),
-            )
+            table = self._unread(names, start, stop, log)
             return self._finished(table, requested, library, how, ak_add_doc)
         lazily: dict[str, Any] = {"lazy": True} if virtual and library == "ak" else {}
         table = self._root.dataset.arrays(
@@ -216,6 +211,17 @@ class Nodes(NodeMapping[N]):
         if cut is not None and libraries.is_pandas(library):
             table.index = start + np.flatnonzero(self._passing(cut, aliases, start, stop))
         return self._finished(table, requested, library, how, ak_add_doc)
+
+    def _unread(self, names: list[str], start: int, stop: int, log: Any) -> ak.Array:
+        """Return columns that are read when they are first used, which the log then gets."""
+
+        def before(name: str, key: str) -> None:
+            if log is not None:
+                # uproot asks of a log that it can be added to in place.
+                log.__iadd__([Access(self._root._names.names[name], key)])
+
+        core = self._root.dataset._core
+        return lazy_arrays.record(core, names, start, stop, None, before)
 
     def _reinterpreted(
         self,

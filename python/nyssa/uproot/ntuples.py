@@ -61,7 +61,7 @@ class HasFields(Nodes["RField"]):
     def to_akform(self, **filters: Any) -> tuple[Form, list[str] | None]:
         """Return the form of the arrays, and the names on the path of a field; see `arrays`."""
         form = self.arrays(entry_stop=0, **filters).layout.form
-        return form, self._path.split(".") if self._path else None
+        return form, self._index.shown[self._path].split(".") if self._path else None
 
     def _find(self, where: str) -> str | None:
         # Names of fields have no slash. The items of tuples are `0`, `1` and so on in uproot.
@@ -132,7 +132,19 @@ class RField(Node["RField"], HasFields):
     @property
     def path(self) -> str:
         """Return the path in the RNTuple, such as ``jets.pt``."""
-        return self._path
+        return self._index.shown[self._path]
+
+    # uproot has other first arguments than for branches, and the library is a name: `Any`.
+    def array(  # type: ignore[override]
+        self,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        *,
+        interpretation: None = None,
+        **options: Any,
+    ) -> Any:
+        """Read the values, as `nyssa.Column.array` does; see `TBranch.array`."""
+        return super().array(interpretation, entry_start, entry_stop, **options)
 
     @property
     def description(self) -> str:
