@@ -88,19 +88,23 @@ class Object:
         return name in self._members
 
     @with_checks
-    def member(self, name: str) -> Any:
+    def member(self, name: str, all: bool = True, none_if_missing: bool = False) -> Any:
         """Return a member of the class or of one of its base classes.
+
+        With ``all=False`` it is a member of the class itself. With `none_if_missing` it is `None`
+        if there is none of that name.
 
         Raises
         ------
         nyssa.NotFoundError
             (a `KeyError`) when it has none of that name; the message lists the nearest.
         """
-        try:
+        if name in self._members and (all or name in self._own):
             return self._members[name]
-        except KeyError:
-            message = f"class {self._class_name} has no member {name!r}"
-            raise missing(message, name, list(self._members)) from None
+        if none_if_missing:
+            return None
+        message = f"class {self._class_name} has no member {name!r}"
+        raise missing(message, name, list(self._members))
 
     def part(self, name: str, kind: type[_Part]) -> _Part:
         """Return a member that is of a Python type.

@@ -68,6 +68,15 @@ _GET = re.compile(r"\bget\(\s*(['\"])(.+?)\1\s*\)")
 """A column in an expression, by a name that Python would not take."""
 
 
+def _check_virtual(expressions: Expressions, cut: object, **given: object) -> None:
+    """Refuse what would have to be read for arrays that are read later, as in uproot."""
+    if libraries.canonical(given.pop("library")) != "ak":
+        raise ArgumentError("library= cannot be used with 'virtual=True'")
+    for name, item in {"expressions": expressions, "cut": cut, **given}.items():
+        if item is not None:
+            raise ArgumentError(f"{name}= cannot be used with 'virtual=True'")
+
+
 class Nodes(NodeMapping[N]):
     """A dataset, or a part of one, with branches or fields below it.
 
@@ -163,7 +172,7 @@ class Nodes(NodeMapping[N]):
         filter_typename: NameFilter = None,
         filter_branch: NodeFilter = None,
         filter_field: NodeFilter = None,
-        aliases: Mapping[str, str] | None = None,
+        aliases: Mapping[str, str] | str | None = None,
         entry_start: int | None = None,
         entry_stop: int | None = None,
         library: str = "ak",
@@ -181,6 +190,10 @@ class Nodes(NodeMapping[N]):
         accepted(options)
         if log is not None and not virtual:
             raise ArgumentError("access_log= cannot be used with 'virtual=False'")
+        if virtual:
+            _check_virtual(expressions, cut, aliases=aliases, how=how, library=library)
+        if isinstance(aliases, str):
+            raise ArgumentError(f"aliases is a dict, not {aliases!r}")
         expressions, given = separated(expressions)
         if how is not None and not isinstance(how, (str, type)):
             raise ArgumentError(f"how is tuple, list, dict or a text, not {type(how).__name__}")
@@ -195,10 +208,9 @@ class Nodes(NodeMapping[N]):
         aliases = {name: self._translated(text) for name, text in (aliases or {}).items()}
         cut = None if cut is None else self._translated(cut)
         names = list(dict.fromkeys(column for _, column in requested))
-        if log is not None:
+        if virtual:
             table = self._unread(names, start, stop, log)
             return self._finished(table, requested, library, how, ak_add_doc)
-        lazily: dict[str, Any] = {"lazy": True} if virtual and library == "ak" else {}
         table = self._root.dataset.arrays(
             names,
             cut=cut,
@@ -206,7 +218,6 @@ class Nodes(NodeMapping[N]):
             entry_start=start,
             entry_stop=stop,
             library=library,
-            **lazily,
         )
         if cut is not None and libraries.is_pandas(library):
             table.index = start + np.flatnonzero(self._passing(cut, aliases, start, stop))

@@ -17,7 +17,7 @@ from awkward.contents import (
     RegularArray,
 )
 
-from nyssa.arrays import groups, libraries
+from nyssa.arrays import groups, libraries, to_numpy
 from nyssa.objects import Object
 from nyssa.uproot.bases import is_base, unique
 
@@ -109,20 +109,29 @@ class STLSet(set[Any]):
         return {_plain(item) for item in self}
 
 
+def _array(items: list[Any]) -> Any:
+    """Return a NumPy array of numbers, texts or objects."""
+    try:
+        array = np.asarray(items)
+    except ValueError:
+        return to_numpy.objects(items)
+    return array if array.ndim == 1 else to_numpy.objects(items)
+
+
 class STLMap(dict[Any, Any]):
-    """A ``std::map`` in an array of objects."""
+    """A ``std::map`` in an object or in an array of objects."""
+
+    def keys(self) -> Any:
+        """Return the keys as a NumPy array."""
+        return _array(list(self))
+
+    def values(self) -> Any:
+        """Return the values as a NumPy array."""
+        return _array(list(super().values()))
 
     def tolist(self) -> dict[Any, Any]:
         """Return a dict."""
         return {_plain(key): _plain(item) for key, item in self.items()}
-
-
-def mapping(pairs: list[Any]) -> Any:
-    """Return the map of pairs; the pairs, if keys cannot be keys in Python."""
-    try:
-        return STLMap(pairs)
-    except TypeError:
-        return pairs
 
 
 def _plain(value: Any) -> Any:
