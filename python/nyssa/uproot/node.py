@@ -145,6 +145,10 @@ class Node(Nodes[N]):
             return read_as(self, given, start, stop, library)
         if virtual and libraries.canonical(library) == "ak":
             made = self._unread([self._path], start, stop, log)[self._path]
+        elif (counted := self._counted(self._path)) != self._path:
+            made = self._root.dataset.arrays(
+                counted, entry_start=start, entry_stop=stop, library=library
+            )[counted]
         else:
             made = self.column.array(entry_start=start, entry_stop=stop, library=library)
         if libraries.canonical(library) == "np":

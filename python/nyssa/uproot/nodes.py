@@ -109,9 +109,17 @@ class Nodes(NodeMapping[N]):
                 return [(self._index.names[self._path], self._path)]
             return list({leaf.name: leaf._path for leaf in leaves}.items())
         return [
-            (name, self._find(name) or self._translated(name))
+            (name, self._counted(path) if (path := self._find(name)) else self._translated(name))
             for name in names_of(expressions) or ()
         ]
+
+    def _counted(self, path: str) -> str:
+        """Return what is read for a column: the number of items of a split ``TClonesArray``."""
+        if self._is_tree and self._index.below[path]:
+            kind = self._index.items[path][1]
+            leaf = next(item for item in self._index.deep(path) if not self._index.below[item])
+            return f"len(`{leaf}`)" if kind == "TClonesArray" else path
+        return path
 
     def _translated(self, expression: str) -> str:
         """Return an expression of uproot in the language of nyssa: ``get('a/b')`` is `a/b`."""
