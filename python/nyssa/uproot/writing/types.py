@@ -79,6 +79,28 @@ def typed(data: Any) -> Any:
     return data
 
 
+def without_options_of_records(data: Any) -> Any:
+    """Return data whose missing records are empty lists, and other records lists of one item.
+
+    As in uproot: RNTuple has no type for them that ROOT reads.
+    """
+    if isinstance(data, Mapping):
+        return {name: without_options_of_records(item) for name, item in data.items()}
+    if not isinstance(data, ak.Array) or "?{" not in str(data.type):
+        return data
+    return ak.transform(_listed, data)
+
+
+def _listed(layout: Any, **options: Any) -> Any:
+    del options
+    if not layout.is_option or not layout.content.is_record:
+        return None
+    there = np.asarray(layout.mask_as_bool(valid_when=True))
+    offsets = np.concatenate([[0], np.cumsum(there)])
+    records = without_options_of_records(ak.Array(layout.project())).layout
+    return ak.contents.ListOffsetArray(ak.index.Index64(offsets), records)
+
+
 def typed_one(kind: Any) -> Any:
     """Return the type of one column as text, which nyssa takes; data stay as they are."""
     if isinstance(kind, ak.types.ArrayType):

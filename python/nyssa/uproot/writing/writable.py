@@ -26,7 +26,12 @@ from nyssa.uproot.file import ReadOnlyDirectory, ReadOnlyFile, wrapped
 from nyssa.uproot.locations import opened, plain
 from nyssa.uproot.writing.counters import Counters
 from nyssa.uproot.writing.identify import count_as_uproot
-from nyssa.uproot.writing.types import arrays_of, columns_of, typed
+from nyssa.uproot.writing.types import (
+    arrays_of,
+    columns_of,
+    typed,
+    without_options_of_records,
+)
 from nyssa.uproot.writing.writers import ExistingTree, WritableNTuple, WritableTree, Written, joined
 from nyssa.write import keyed_objects
 
@@ -192,7 +197,9 @@ class WritableDirectory(AnyDirectory):
         """Add an RNTuple; see `nyssa.WritableFile.mkrntuple`."""
         path = self._full(name)
         ntuple = WritableNTuple(self._top, path)
-        ntuple.writer = self._top.writer.mkrntuple(path, typed(data), description)
+        ntuple.writer = self._top.writer.mkrntuple(
+            path, without_options_of_records(typed(data)), description
+        )
         self._top._add(path, "ROOT::RNTuple", ntuple)
         return ntuple
 

@@ -26,6 +26,7 @@ from nyssa.uproot.writing.types import (
     parsed,
     type_of,
     typed_one,
+    without_options_of_records,
 )
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ class WritableNTuple(Written):
             raise ArgumentError(f"fields that are not in this RNTuple: {', '.join(new)}")
         if new:
             self.add_fields({name: type_of(data[name]) for name in new})  # type: ignore[index]
-        self.writer.extend(data)
+        self.writer.extend(without_options_of_records(data))
 
     def add_fields(self, new_fields: Mapping[str, object]) -> None:
         """Add fields, which are zero in earlier entries; see `nyssa.NTupleWriter.add_fields`.
