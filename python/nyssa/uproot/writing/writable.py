@@ -29,8 +29,8 @@ from nyssa.uproot.writing.identify import count_as_uproot
 from nyssa.uproot.writing.types import (
     arrays_of,
     columns_of,
+    rows_of,
     typed,
-    without_options_of_records,
 )
 from nyssa.uproot.writing.writers import ExistingTree, WritableNTuple, WritableTree, Written, joined
 from nyssa.write import keyed_objects
@@ -197,9 +197,7 @@ class WritableDirectory(AnyDirectory):
         """Add an RNTuple; see `nyssa.WritableFile.mkrntuple`."""
         path = self._full(name)
         ntuple = WritableNTuple(self._top, path)
-        ntuple.writer = self._top.writer.mkrntuple(
-            path, without_options_of_records(typed(data)), description
-        )
+        ntuple.writer = self._top.writer.mkrntuple(path, rows_of(typed(data)), description)
         self._top._add(path, "ROOT::RNTuple", ntuple)
         return ntuple
 

@@ -24,9 +24,9 @@ from nyssa.uproot.writing.types import (
     list_members_of,
     members_of,
     parsed,
+    rows_of,
     type_of,
     typed_one,
-    without_options_of_records,
 )
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class WritableNTuple(Written):
             raise ArgumentError(f"fields that are not in this RNTuple: {', '.join(new)}")
         if new:
             self.add_fields({name: type_of(data[name]) for name in new})  # type: ignore[index]
-        self.writer.extend(without_options_of_records(data))
+        self.writer.extend(rows_of(data))
 
     def add_fields(self, new_fields: Mapping[str, object]) -> None:
         """Add fields, which are zero in earlier entries; see `nyssa.NTupleWriter.add_fields`.
