@@ -218,7 +218,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name in ("campaign", "objects", "reports"):
+    if name in ("campaign", "objects", "reports", "uproot"):
         return import_module(f"{__name__}.{name}")
     home = _HOMES.get(name)
     if home is None:

@@ -94,7 +94,7 @@ mod _core {
     #[pymodule_export]
     use crate::query::Query;
     #[pymodule_export]
-    use crate::records::ntuple_records;
+    use crate::records::{ntuple_pages, ntuple_records};
     #[pymodule_export]
     use crate::relations::{relations, with_friends};
     #[pymodule_export]

@@ -2,11 +2,12 @@
 
 use nyssa_rntuple::format::{Anchor, EnvelopePosition, Footer, Header, SchemaDescription};
 use nyssa_rntuple::read::Reader;
-use nyssa_rntuple::schema::{AliasColumn, Column, Field};
+use nyssa_rntuple::schema::{AliasColumn, Column, ColumnRange, Field, Locator};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
 use crate::dataset::Dataset;
+use crate::errors;
 
 /// Returns the members of the anchor, the header and the footer of an RNTuple as JSON; `None` for a TTree.
 #[pyfunction]
@@ -19,6 +20,36 @@ pub(crate) fn ntuple_records(dataset: PyRef<'_, Dataset>) -> Option<String> {
         "footer": footer(reader.footer()),
     });
     Some(all.to_string())
+}
+
+/// Returns the pages of all columns of all clusters of an RNTuple as JSON; `None` for a TTree.
+#[pyfunction]
+pub(crate) fn ntuple_pages(
+    py: Python<'_>,
+    dataset: PyRef<'_, Dataset>,
+) -> PyResult<Option<String>> {
+    let dataset = dataset.inner();
+    let Some(reader) = Reader::shown_by(dataset.as_ref()) else { return Ok(None) };
+    let clusters = reader.clusters_info().map_err(|error| errors::to_python(py, &error))?;
+    let all: Vec<Value> =
+        clusters.iter().map(|cluster| cluster.columns.iter().map(pages).collect()).collect();
+    Ok(Some(Value::from(all).to_string()))
+}
+
+fn pages(column: &ColumnRange) -> Value {
+    let pages = column.pages.iter().map(|page| {
+        let Locator { offset, size } = page.locator;
+        json!({
+            "num_elements": page.elements,
+            "locator": {"offset": offset, "num_bytes": size},
+        })
+    });
+    json!({
+        "pages": pages.collect::<Vec<_>>(),
+        "element_offset": column.first_element,
+        "compression_settings": column.compression,
+        "suppressed": column.suppressed,
+    })
 }
 
 fn anchor(anchor: &Anchor) -> Value {

@@ -3,6 +3,7 @@
 mod table;
 mod tree;
 
+use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -162,7 +163,7 @@ impl Writer {
 
     /// Begins the RNTuple `name` with the types of `columns`, whose entries are not written, and with
     /// projections, given by names and paths. Records with a name in `classes` are of this class. `own` are
-    /// options by glob. Returns the fields that rows have.
+    /// options by glob, `descriptions` texts by paths of fields. Returns the fields that rows have.
     #[allow(clippy::too_many_arguments)]
     fn table(
         &self,
@@ -173,6 +174,7 @@ impl Writer {
         projections: Vec<(String, String)>,
         classes: &Bound<'_, PyDict>,
         own: ByField,
+        descriptions: HashMap<String, String>,
     ) -> PyResult<Fields> {
         let fields = fields(&columns);
         let streamer_infos = crate::classes::streamer_infos(classes)?;
@@ -181,7 +183,7 @@ impl Writer {
             let mut options =
                 RNTupleWriteOptions { description, streamer_infos, ..state.options.clone() };
             options.fields.extend(by_field(own)?);
-            state.new_table(&name, &fields, &classes, projections, options)
+            state.new_table(&name, &fields, &classes, projections, &descriptions, options)
         })
     }
 

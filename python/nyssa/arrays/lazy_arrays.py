@@ -27,7 +27,7 @@ class _Column:
         form: str,
         length: int,
         read: Callable[[], _core.Array],
-        before: Callable[[], object],
+        before: Callable[[str], object],
     ) -> None:
         self._form, self._read, self._before = form, read, before
         self._lock = Lock()
@@ -38,10 +38,10 @@ class _Column:
         self.content = ak.from_buffers(form, length, waiting, highlevel=False)
 
     def _loader(self, key: str) -> Callable[[], Any]:
-        return lambda: self._load()[key]
+        return lambda: self._load(key)[key]
 
-    def _load(self) -> Mapping[str, Any]:
-        self._before()
+    def _load(self, key: str) -> Mapping[str, Any]:
+        self._before(key)
         with self._lock:
             if self._buffers is None:
                 column = self._read()
@@ -62,11 +62,12 @@ def record(
     start: int,
     stop: int,
     threads: int | None,
-    before: Callable[[str], object] = str,
+    before: Callable[[str, str], object] = lambda name, key: None,  # noqa: ARG005
 ) -> ak.Array:
     """Return columns of entries ``start..stop`` as one awkward array of records, unread.
 
-    `before` is called with the name of a column before each of its buffers is first used.
+    `before` is called with the name of a column and the key of a buffer before the buffer is first
+    used.
     """
 
     def read(name: str) -> _core.Array:

@@ -88,19 +88,23 @@ class Object:
         return name in self._members
 
     @with_checks
-    def member(self, name: str) -> Any:
+    def member(self, name: str, all: bool = True, none_if_missing: bool = False) -> Any:
         """Return a member of the class or of one of its base classes.
+
+        With ``all=False`` it is a member of the class itself. With `none_if_missing` it is `None`
+        if there is none of that name.
 
         Raises
         ------
         nyssa.NotFoundError
             (a `KeyError`) when it has none of that name; the message lists the nearest.
         """
-        try:
+        if name in self._members and (all or name in self._own):
             return self._members[name]
-        except KeyError:
-            message = f"class {self._class_name} has no member {name!r}"
-            raise missing(message, name, list(self._members)) from None
+        if none_if_missing:
+            return None
+        message = f"class {self._class_name} has no member {name!r}"
+        raise missing(message, name, list(self._members))
 
     def part(self, name: str, kind: type[_Part]) -> _Part:
         """Return a member that is of a Python type.
@@ -238,6 +242,8 @@ def _plain(value: Any, made: dict[int, Any]) -> Any:
         return made[id(value)]
     if isinstance(value, np.ndarray):
         return _plain(value.tolist(), made) if value.dtype.kind == "M" else value.tolist()
+    if isinstance(value, Mapping):
+        value = list(value.items())
     if isinstance(value, (list, tuple)):
         return type(value)(_plain(item, made) for item in value)
     if isinstance(value, datetime):
@@ -264,6 +270,8 @@ class _Json:
                 value.dtype.kind == "f" and bool(np.isfinite(value).all())
             )
             return value.tolist() if plain else self.value(value.tolist())
+        if isinstance(value, Mapping):
+            value = list(value.items())
         if isinstance(value, (list, tuple)):
             return [self.value(item) for item in value]
         if isinstance(value, float) and not math.isfinite(value):

@@ -76,17 +76,23 @@ class Profile(Histogram):
             spread = np.where((spread == 0) & (weights != 0), 1 / np.sqrt(12), spread)
         return _ratio(spread, root_counts)
 
+    @property
+    def _by_weights(self) -> bool:
+        """Whether a histogram of boost-histogram keeps weights, and not numbers of entries."""
+        return self.weighted
+
     # boost-histogram is only imported where it is needed: `Any`.
     def _storage(self, bh: Any) -> Any:
-        return bh.storage.WeightedMean() if self.weighted else bh.storage.Mean()
+        return bh.storage.WeightedMean() if self._by_weights else bh.storage.Mean()
 
     def _to_view(self, view: Any, bins: tuple[slice, ...]) -> None:
         weights = self._sums("fBinEntries", True)[bins]
         view["value"] = self.values(flow=True)[bins]
         deltas = self.errors(flow=True, error_mode="s")[bins] ** 2 * weights
-        if self.weighted:
+        if self._by_weights:
+            squares = self._sums("fBinSumw2", True)[bins] if self.weighted else weights
             view["sum_of_weights"] = weights
-            view["sum_of_weights_squared"] = self._sums("fBinSumw2", True)[bins]
+            view["sum_of_weights_squared"] = squares
             view["_sum_of_weighted_deltas_squared"] = deltas
         else:
             view["count"] = weights

@@ -26,6 +26,7 @@ from nyssa.objects.sparse import DenseHistogram, SparseHistogram
 __all__ = ["Reader"]
 
 _CONTAINER = re.compile(r"(?:std::|ROOT::VecOps::)?[a-zA-Z_]+<(.*)>")
+_MAP = re.compile(r"(?:const )?(?:std::)?(?:unordered_)?map<")
 _TEMPLATES = {
     "TParameter": Parameter,
     "TVectorT": Matrix,
@@ -99,6 +100,21 @@ class Reader:
     def _classes(self) -> dict[str, list[_Member]]:
         return self._core.classes()
 
+    def pairs(self, items: list[Any]) -> Any:
+        """Return what stands for a map of these pairs."""
+        return items
+
+    def kind(self, class_name: str, bases: tuple[str, ...]) -> type[Object]:
+        """Return the Python class of a C++ class."""
+        template = _TEMPLATES.get(class_name.partition("<")[0])
+        if template is not None:
+            return template
+        names = {class_name, *bases}
+        for name, kind in _CLASSES.items():
+            if name in names:
+                return kind
+        return Collection if names & _COLLECTIONS else Object
+
     def elements(self, class_name: str) -> list[_Member]:
         """Return name, type, and whether it is a base class, of the members of a class."""
         if class_name not in self._classes:
@@ -115,6 +131,7 @@ class _Graph:
         tables: list[tuple[str, _core.Array]],
         places: list[tuple[int, int] | tuple[str, str] | None],
     ) -> None:
+        self._reader = reader
         self._elements = reader.elements
         self._tables = [
             (class_name, (forms.parse(column.form(typed=True)), column.buffers()))
@@ -165,7 +182,8 @@ class _Graph:
             content = (form["content"], buffers)
             text = forms.parameter(form, "__array__")
             if text is None:
-                return self._items(content, start, stop, _item_type(type_name))
+                items = self._items(content, start, stop, _item_type(type_name))
+                return self._reader.pairs(items) if _MAP.match(type_name) else items
             data = forms.numbers(*content)[start:stop].tobytes()
             return data.decode("utf-8", "surrogateescape") if text == "string" else data
         if kind == "RegularArray":
@@ -198,8 +216,7 @@ class _Graph:
             pairs = zip(form["contents"], types, strict=True)
             return tuple(self._value((item, buffers), row, of) for item, of in pairs)
         bases, own = self._outline(form, class_name)
-        kind = _kind(class_name, bases)
-        made = kind(class_name, bases, {}, own)
+        made = self._reader.kind(class_name, bases)(class_name, bases, {}, own)
         self._empty.append((made, node, row))
         return made
 
@@ -251,18 +268,6 @@ def _fields(form: Form, class_name: str) -> list[str]:
 def _is_link(form: Form) -> bool:
     """Return whether numbers are numbers of objects."""
     return forms.parameter(form, "typename") == "nyssa:link"
-
-
-def _kind(class_name: str, bases: tuple[str, ...]) -> type[Object]:
-    """Return the Python class of a C++ class."""
-    template = _TEMPLATES.get(class_name.partition("<")[0])
-    if template is not None:
-        return template
-    names = {class_name, *bases}
-    for name, kind in _CLASSES.items():
-        if name in names:
-            return kind
-    return Collection if names & _COLLECTIONS else Object
 
 
 def _bare(type_name: str) -> str:

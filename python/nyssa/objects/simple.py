@@ -113,7 +113,7 @@ class Matrix(Object):
 
         ``float32`` or ``float64``, read-only. Indices start at 0, not at ``fRowLwb``, ``fColLwb``.
         """
-        elements = np.asarray(self.member("fElements"))
+        elements = np.asarray(Object.member(self, "fElements"))
         if "fNcols" not in self._members:
             return elements
         shape = (self.member("fNrows"), self.member("fNcols"))

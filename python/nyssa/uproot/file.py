@@ -24,6 +24,7 @@ from nyssa.uproot.compression import Compression, of_code
 from nyssa.uproot.infos import Streamer, StreamerElement
 from nyssa.uproot.key import ReadOnlyKey
 from nyssa.uproot.ntuples import RNTuple
+from nyssa.uproot.objects import Reader
 from nyssa.uproot.trees import TTree
 
 __all__ = ["DetachedFile", "ReadOnlyDirectory", "ReadOnlyFile", "wrapped"]
@@ -62,6 +63,7 @@ class ReadOnlyFile:
 
     def __init__(self, file: nyssa.File) -> None:
         self.directory = file
+        file._objects = Reader(file._core)
         self._made: dict[str, Any] = {}
 
     def __reduce__(self) -> Any:
@@ -133,10 +135,17 @@ class ReadOnlyFile:
         return by_class
 
     def class_named(self, classname: str, version: Version | None = None) -> Any:
-        """Return what stands for a C++ class in ``isinstance``."""
+        """Return what stands for a C++ class in ``isinstance``, with its ``member_names``."""
         if version in ("min", "max") and classname in self.streamers:
             version = _CHOOSE[version](self.streamers[classname])
-        return class_named(classname, version)
+        found = self.streamer_named(classname, "max" if version is None else version)
+        elements = () if found is None else found.elements
+        names = [element.name for element in elements if not element.is_base]
+        return type(class_named(classname, version))(
+            class_named(classname, version).__name__,
+            (),
+            {"classname": classname, "member_names": names},
+        )
 
     def streamers_named(self, classname: str) -> list[Streamer]:
         """Return the streamer infos of all versions of a class."""

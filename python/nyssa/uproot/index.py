@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import nyssa
+from nyssa.uproot.bases import is_base, unique
 
 __all__ = ["Index"]
 
 
 class Index:
-    """The names of all columns of a dataset as a tree, in the order of the file."""
+    """The names of all columns of a dataset as a tree, in the order of the file.
+
+    The members of base classes are below the class, as in uproot.
+    """
 
     def __init__(self, dataset: nyssa.Dataset, separator: str) -> None:
         self.separator = separator
@@ -23,6 +27,17 @@ class Index:
             self.above[path] = above
             self.below[above].append(path)
             self.names[path] = path[len(above) + 1 :] if above else path
+        bases = {self.above[path] for path, name in self.names.items() if is_base(name)}
+        for path in bases:
+            if not is_base(self.names.get(path, "")):
+                self._without_bases(path)
+        self.shown = {"": ""}
+        """The paths by uproot's names."""
+        for path in self.deep(""):
+            above, name = self.shown[self.above[path]], self.names[path]
+            self.shown[path] = f"{above}{separator}{name}" if above else name
+        self.paths = {shown: path for path, shown in reversed(self.shown.items())}
+        """The paths in the dataset, by the paths with uproot's names."""
 
     def _above(self, path: str) -> str:
         """Return the longest path above this one; a name may have separators itself."""
@@ -31,6 +46,21 @@ class Index:
             if path[:stop] in self.items:
                 return path[:stop]
         return ""
+
+    def _without_bases(self, path: str) -> None:
+        """Put the members of base classes where the base classes are."""
+        members = list(self._members(path, ()))
+        found = unique([(self.names[member], chain) for member, chain in members])
+        for (member, _), name in zip(members, found, strict=True):
+            self.above[member], self.names[member] = path, name
+        self.below[path] = [member for member, _ in members]
+
+    def _members(self, path: str, chain: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+        for item in self.below[path]:
+            if is_base(self.names[item]):
+                yield from self._members(item, (*chain, self.items[item][1]))
+            else:
+                yield item, chain
 
     def deep(self, path: str) -> Iterator[str]:
         """Iterate over all paths below a path, depth first."""

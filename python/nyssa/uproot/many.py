@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, overload
 
 import awkward as ak
 import numpy as np
 from typing_extensions import Unpack
 
 from nyssa import _core
+from nyssa._core import printable
 from nyssa.arguments.checks import checked
 from nyssa.arguments.options import AwkwardName, NumpyArrays, NumpyName, PandasName
 from nyssa.arrays import libraries
@@ -26,7 +27,15 @@ from nyssa.uproot.report import Report
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ManyFiles", "concatenate", "iterate", "num_entries", "opened_trees"]
+__all__ = [
+    "ManyFiles",
+    "concatenate",
+    "files_of",
+    "iterate",
+    "num_entries",
+    "opened_trees",
+    "tree_of",
+]
 
 ManyFiles: TypeAlias = (
     "str | os.PathLike[str] | Nodes[Any] | Mapping[Any, str | None] | Iterable[Any]"
@@ -210,10 +219,8 @@ def concatenate(
                 _renumber(arrays, offset)
             parts.append(arrays)
         offset += length
-    if not parts and allow_missing:
-        return tables.nothing(library, how, range(0))
     if not parts:
-        raise ArgumentError("there are no files")
+        return tables.nothing(library, how, range(0))
     return _joined(parts, libraries.canonical(library))
 
 
@@ -229,35 +236,66 @@ def opened_trees(files: ManyFiles, allow_missing: bool) -> Iterator[Nodes[Any]]:
 
     With `allow_missing`, files without the object are left out, as in uproot.
     """
-    for file, name in _named(files):
-        if isinstance(file, Nodes):
-            yield file
-            continue
-        try:
-            opened = open(file)
-        except NotFoundError:
-            if not allow_missing:
-                raise
-            continue
-        if isinstance(opened, ReadOnlyDirectory):
-            if name is None:
-                names = opened.directory.datasets()
-                if len(names) != 1:
-                    raise ArgumentError(f"{opened.file_path} has not one dataset: give its name")
-                [name] = names
-            if allow_missing and name not in opened:
-                continue
-            opened = opened[name]
-        yield opened
+    for file, name in files_of(files):
+        tree = tree_of(file, name, allow_missing)
+        if tree is not None:
+            yield tree
 
 
-def _named(files: ManyFiles) -> Iterator[tuple[Any, str | None]]:
-    """Iterate over files, and the names of the objects that are given apart."""
+def tree_of(file: Any, name: str | None, allow_missing: bool) -> Nodes[Any] | None:
+    """Open a file and return the object of this name, or else its only tree or RNTuple.
+
+    With `allow_missing`, it returns `None` for a file without the object.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) when no name is given and the file has not one tree or RNTuple.
+    nyssa.NotFoundError
+        (a `KeyError`) when the file does not have the object.
+    """
+    if isinstance(file, Nodes):
+        return file
+    try:
+        opened = open(file)
+        if not isinstance(opened, ReadOnlyDirectory):
+            return cast("Nodes[Any]", opened)
+        if name is None:
+            names = opened.directory.datasets()
+            if allow_missing and not names:
+                return None
+            if len(names) != 1:
+                raise ArgumentError(f"{opened.file_path} has not one dataset: give its name")
+            [name] = names
+        return cast("Nodes[Any]", opened[name])
+    except NotFoundError:
+        if not allow_missing:
+            raise
+        return None
+
+
+def files_of(files: ManyFiles) -> list[tuple[Any, Any]]:
+    """Return files, and what is given for them: the name of an object, or `None`.
+
+    As in uproot, a glob among several may match nothing.
+
+    Raises
+    ------
+    nyssa.errors.FileMissingError
+        (a `FileNotFoundError`) when there are no files at all.
+    """
+    found = list(_named(files))
+    if not found:
+        raise FileMissingError(f"no file matches {printable(str(files))}")
+    return found
+
+
+def _named(files: Any) -> Iterator[tuple[Any, Any]]:
     if isinstance(files, Nodes):
         yield files, None
     elif isinstance(files, Mapping):
-        for path, name in files.items():
-            yield from ((item, name) for item in _expanded(path))
+        for path, given in files.items():
+            yield from ((item, given) for item in _expanded(path))
     elif isinstance(files, (str, os.PathLike)):
         yield from ((item, None) for item in _expanded(files))
     else:
@@ -266,12 +304,7 @@ def _named(files: ManyFiles) -> Iterator[tuple[Any, str | None]]:
 
 
 def _expanded(path: Any) -> list[Any]:
-    if not isinstance(path, str):
-        return [path]
-    matching = list(_core.files(path))
-    if not matching:
-        raise FileMissingError(f"no file matches {path}")
-    return matching
+    return list(_core.files(path)) if isinstance(path, str) else [path]
 
 
 def _renumber(arrays: Any, offset: int) -> None:

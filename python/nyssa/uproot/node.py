@@ -14,6 +14,7 @@ from nyssa._core import printable
 from nyssa.arguments.checks import checked
 from nyssa.arguments.options import AwkwardName, NumpyArray, NumpyName, PandasName
 from nyssa.arrays import libraries, to_numpy
+from nyssa.errors import ArgumentError
 from nyssa.uproot import values
 from nyssa.uproot.interpretation.reading import other, read_as
 from nyssa.uproot.nodes import Nodes
@@ -130,15 +131,26 @@ class Node(Nodes[N]):
         *,
         library: str = "ak",
         ak_add_doc: bool | Mapping[str, str] = False,
+        virtual: bool = False,
         **options: Unpack[IgnoredOptions],
     ) -> Any:
-        """Read the values, as `nyssa.Column.array` does."""
+        """Read the values, as `nyssa.Column.array` does; `virtual` ones at their first use."""
+        log: Any = options.pop("access_log", None)
         accepted(options)
+        if log is not None and not virtual:
+            raise ArgumentError("access_log= cannot be used with 'virtual=False'")
         start, stop = clipped(entry_start, entry_stop, self.num_entries)
         given = other(self, interpretation)
         if given is not None:
             return read_as(self, given, start, stop, library)
-        made = self.column.array(entry_start=start, entry_stop=stop, library=library)
+        if virtual and libraries.canonical(library) == "ak":
+            made = self._unread([self._path], start, stop, log)[self._path]
+        elif (counted := self._counted(self._path)) != self._path:
+            made = self._root.dataset.arrays(
+                counted, entry_start=start, entry_stop=stop, library=library
+            )[counted]
+        else:
+            made = self.column.array(entry_start=start, entry_stop=stop, library=library)
         if libraries.canonical(library) == "np":
             return values.objects(made, self.column.typename)
         if libraries.canonical(library) == "ak":

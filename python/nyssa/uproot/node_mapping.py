@@ -91,7 +91,8 @@ class NodeMapping(Closable, Mapping[Any, Any], Generic[N]):
             yield chosen if isinstance(chosen, type(node)) else node
 
     def _relative(self, path: str) -> str:
-        return path[len(self._path) + 1 :] if self._path else path
+        shown = self._index.shown[path]
+        return shown[len(self._index.shown[self._path]) + 1 :] if self._path else shown
 
     @checked
     def iteritems(
@@ -153,9 +154,10 @@ class NodeMapping(Closable, Mapping[Any, Any], Generic[N]):
     def _find(self, where: str) -> str | None:
         """Return the path in the dataset of a name, as uproot finds it."""
         stripped = where.strip("/") if self._index.separator == "/" else where
-        full = f"{self._path}{self._index.separator}{stripped}" if self._path else stripped
-        if full in self._index.items:
-            return full
+        above = self._index.shown[self._path]
+        full = f"{above}{self._index.separator}{stripped}" if above else stripped
+        if full in self._index.paths:
+            return self._index.paths[full]
         if where.startswith("/") or self._index.separator in stripped:
             return None
         deep = self._index.deep(self._path)

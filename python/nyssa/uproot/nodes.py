@@ -57,6 +57,8 @@ class Access(NamedTuple):
 
     branch: str
     """The name of the branch."""
+    buffer_key: str
+    """The key of the buffer of its array."""
 
 
 N = TypeVar("N", bound="Node[Any]")
@@ -64,6 +66,15 @@ N = TypeVar("N", bound="Node[Any]")
 
 _GET = re.compile(r"\bget\(\s*(['\"])(.+?)\1\s*\)")
 """A column in an expression, by a name that Python would not take."""
+
+
+def _check_virtual(expressions: Expressions, cut: object, **given: object) -> None:
+    """Refuse what would have to be read for arrays that are read later, as in uproot."""
+    if libraries.canonical(given.pop("library")) != "ak":
+        raise ArgumentError("library= cannot be used with 'virtual=True'")
+    for name, item in {"expressions": expressions, "cut": cut, **given}.items():
+        if item is not None:
+            raise ArgumentError(f"{name}= cannot be used with 'virtual=True'")
 
 
 class Nodes(NodeMapping[N]):
@@ -98,9 +109,17 @@ class Nodes(NodeMapping[N]):
                 return [(self._index.names[self._path], self._path)]
             return list({leaf.name: leaf._path for leaf in leaves}.items())
         return [
-            (name, self._find(name) or self._translated(name))
+            (name, self._counted(path) if (path := self._find(name)) else self._translated(name))
             for name in names_of(expressions) or ()
         ]
+
+    def _counted(self, path: str) -> str:
+        """Return what is read for a column: the number of items of a split ``TClonesArray``."""
+        if self._is_tree and self._index.below[path]:
+            kind = self._index.items[path][1]
+            leaf = next(item for item in self._index.deep(path) if not self._index.below[item])
+            return f"len(`{leaf}`)" if kind == "TClonesArray" else path
+        return path
 
     def _translated(self, expression: str) -> str:
         """Return an expression of uproot in the language of nyssa: ``get('a/b')`` is `a/b`."""
@@ -161,7 +180,7 @@ class Nodes(NodeMapping[N]):
         filter_typename: NameFilter = None,
         filter_branch: NodeFilter = None,
         filter_field: NodeFilter = None,
-        aliases: Mapping[str, str] | None = None,
+        aliases: Mapping[str, str] | str | None = None,
         entry_start: int | None = None,
         entry_stop: int | None = None,
         library: str = "ak",
@@ -179,6 +198,10 @@ class Nodes(NodeMapping[N]):
         accepted(options)
         if log is not None and not virtual:
             raise ArgumentError("access_log= cannot be used with 'virtual=False'")
+        if virtual:
+            _check_virtual(expressions, cut, aliases=aliases, how=how, library=library)
+        if isinstance(aliases, str):
+            raise ArgumentError(f"aliases is a dict, not {aliases!r}")
         expressions, given = separated(expressions)
         if how is not None and not isinstance(how, (str, type)):
             raise ArgumentError(f"how is tuple, list, dict or a text, not {type(how).__name__}")
@@ -193,17 +216,9 @@ class Nodes(NodeMapping[N]):
         aliases = {name: self._translated(text) for name, text in (aliases or {}).items()}
         cut = None if cut is None else self._translated(cut)
         names = list(dict.fromkeys(column for _, column in requested))
-        if log is not None:
-            table = lazy_arrays.record(
-                self._root.dataset._core,
-                names,
-                start,
-                stop,
-                None,
-                lambda name: log.append(Access(self._root._names.names[name])),
-            )
+        if virtual:
+            table = self._unread(names, start, stop, log)
             return self._finished(table, requested, library, how, ak_add_doc)
-        lazily: dict[str, Any] = {"lazy": True} if virtual and library == "ak" else {}
         table = self._root.dataset.arrays(
             names,
             cut=cut,
@@ -211,11 +226,21 @@ class Nodes(NodeMapping[N]):
             entry_start=start,
             entry_stop=stop,
             library=library,
-            **lazily,
         )
         if cut is not None and libraries.is_pandas(library):
             table.index = start + np.flatnonzero(self._passing(cut, aliases, start, stop))
         return self._finished(table, requested, library, how, ak_add_doc)
+
+    def _unread(self, names: list[str], start: int, stop: int, log: Any) -> ak.Array:
+        """Return columns that are read when they are first used, which the log then gets."""
+
+        def before(name: str, key: str) -> None:
+            if log is not None:
+                # uproot asks of a log that it can be added to in place.
+                log.__iadd__([Access(self._root._names.names[name], key)])
+
+        core = self._root.dataset._core
+        return lazy_arrays.record(core, names, start, stop, None, before)
 
     def _reinterpreted(
         self,

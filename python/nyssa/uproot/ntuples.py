@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +17,7 @@ import nyssa
 from nyssa import _core
 from nyssa.arguments.names import NameFilter, not_found
 from nyssa.arrays import libraries
+from nyssa.errors import ArgumentError
 from nyssa.read.columns import Names
 from nyssa.uproot import values
 from nyssa.uproot.node import Node
@@ -29,6 +30,13 @@ __all__ = ["HasFields", "RField", "RNTuple"]
 
 class HasFields(Nodes["RField"]):
     """An RNTuple, or a field that has subfields."""
+
+    _root: RNTuple
+
+    @property
+    def description(self) -> str:
+        """Return the description."""
+        raise NotImplementedError
 
     @property
     def fields(self) -> list[RField]:
@@ -61,7 +69,7 @@ class HasFields(Nodes["RField"]):
     def to_akform(self, **filters: Any) -> tuple[Form, list[str] | None]:
         """Return the form of the arrays, and the names on the path of a field; see `arrays`."""
         form = self.arrays(entry_stop=0, **filters).layout.form
-        return form, self._path.split(".") if self._path else None
+        return form, self._index.shown[self._path].split(".") if self._path else None
 
     def _find(self, where: str) -> str | None:
         # Names of fields have no slash. The items of tuples are `0`, `1` and so on in uproot.
@@ -83,8 +91,17 @@ class HasFields(Nodes["RField"]):
         arrays = {name: ak.Array(item) for name, item in nested.items()}
         made = self._root._as_uproot(arrays, kinds)
         made._length = len(table)
+        fields = {field.name: field for field in self._root.dataset.fields}
+        if add_doc:
+            for path in made:
+                if path in fields:
+                    layout = ak.to_layout(made[path])
+                    made[path] = ak.Array(self._root._described(layout, fields[path], add_doc))
         shown = {path: name for name, path in requested}
-        return values.group(made, [(shown.get(path, path), path) for path in made], library, how)
+        grouped = values.group(made, [(shown.get(path, path), path) for path in made], library, how)
+        if add_doc is True and self.description and isinstance(grouped, ak.Array):
+            return ak.with_parameter(grouped, "__doc__", self.description)
+        return grouped
 
     def _nested(self, columns: dict[str, Content]) -> dict[str, Content]:
         """Return the columns as records of the fields above them."""
@@ -132,7 +149,19 @@ class RField(Node["RField"], HasFields):
     @property
     def path(self) -> str:
         """Return the path in the RNTuple, such as ``jets.pt``."""
-        return self._path
+        return self._index.shown[self._path]
+
+    # uproot has other first arguments than for branches, and the library is a name: `Any`.
+    def array(  # type: ignore[override]
+        self,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        *,
+        interpretation: None = None,
+        **options: Any,
+    ) -> Any:
+        """Read the values, as `nyssa.Column.array` does; see `TBranch.array`."""
+        return super().array(interpretation, entry_start, entry_stop, **options)
 
     @property
     def description(self) -> str:
@@ -193,6 +222,71 @@ class RNTuple(HasFields, Root[RField]):
             raise not_found(name, list(self.all_members), repr(self))
         return self.all_members[name]
 
+    @property
+    def field_records(self) -> list[SimpleNamespace]:
+        """Return the records of all fields, also of those that were added later."""
+        return [*self.header.field_records, *self.footer.extension_links.field_records]
+
+    @property
+    def column_records(self) -> list[SimpleNamespace]:
+        """Return the records of all columns, also of those that were added later."""
+        return [*self.header.column_records, *self.footer.extension_links.column_records]
+
+    @cached_property
+    def page_link_list(self) -> list[list[SimpleNamespace]]:
+        """Return the pages of each column in each cluster."""
+        pages: list[list[SimpleNamespace]] = json.loads(
+            _core.ntuple_pages(self.dataset._core) or "[]",
+            object_hook=lambda items: SimpleNamespace(**items),
+        )
+        return pages
+
+    @cached_property
+    def _descriptions(self) -> dict[str, str]:
+        """The descriptions of fields by their paths in the RNTuple."""
+        paths: list[str] = []
+        for number, record in enumerate(self.field_records):
+            above = record.parent_field_id
+            top = above is None or above == number
+            paths.append(record.field_name if top else f"{paths[above]}.{record.field_name}")
+        return {
+            path: record.field_desc for path, record in zip(paths, self.field_records, strict=True)
+        }
+
+    def _described(self, layout: Content, field: nyssa.Field, add_doc: Any) -> Content:
+        """Return an array with the descriptions of its field, and of all fields below it."""
+        parameters = dict(layout.parameters)
+        known = {
+            "title": self._descriptions.get(field.path, ""),
+            "description": self._descriptions.get(field.path, ""),
+            "typename": field.typename,
+            "name": field.name,
+        }
+        if add_doc is True and known["title"]:
+            parameters["__doc__"] = known["title"]
+        elif isinstance(add_doc, Mapping):
+            if unknown := [item for item in add_doc.values() if item not in known]:
+                raise ArgumentError(f"ak_add_doc: a field has no {unknown[0]!r}")
+            parameters |= {key: known[item] for key, item in add_doc.items()}
+        children = field.children
+        if isinstance(layout, RecordArray):
+            if layout.is_tuple:
+                parts = [
+                    self._described(part, child, add_doc)
+                    for part, child in zip(layout.contents, children, strict=False)
+                ]
+            else:
+                named = {child.name: child for child in children}
+                parts = [
+                    self._described(part, named[name], add_doc) if name in named else part
+                    for name, part in zip(layout.fields, layout.contents, strict=True)
+                ]
+            return layout.copy(contents=parts, parameters=parameters)
+        if hasattr(layout, "content") and len(children) == 1:
+            inner = self._described(layout.content, children[0], add_doc)
+            return layout.copy(content=inner, parameters=parameters)
+        return layout.copy(parameters=parameters)
+
     def _typename(self, path: str) -> str:
         return self._types.get(path, "")
 
@@ -212,8 +306,27 @@ class RNTuple(HasFields, Root[RField]):
         return types
 
     def _uncompressed(self, path: str) -> int:
-        stop = min(self.num_entries, 1000)
-        if not stop:
-            return 0
-        first = self.dataset[path].array(entry_stop=stop)
-        return int(ak.to_packed(first).nbytes * self.num_entries / stop)
+        return sum(
+            size for column, size in self._sizes.items() if f"{column}.".startswith(f"{path}.")
+        )
+
+    @cached_property
+    def _sizes(self) -> dict[str, int]:
+        """The bytes of the values of fields by their paths in the RNTuple.
+
+        As in uproot, the offsets of lists are as wide as their columns.
+        """
+        paths = list(self._descriptions)
+        sizes: dict[str, int] = {}
+        for number, column in enumerate(self.column_records):
+            if column.repr_idx:
+                continue
+            elements = sum(
+                page.num_elements
+                for cluster in self.page_link_list
+                if number < len(cluster)
+                for page in cluster[number].pages
+            )
+            path = paths[column.field_id].replace("._0", "")
+            sizes[path] = sizes.get(path, 0) + elements * -(-column.nbits // 8)
+        return sizes

@@ -49,6 +49,7 @@ class ArrayOptions(IgnoredOptions, total=False):
     """The options of ``array``."""
 
     ak_add_doc: bool | Mapping[str, str]
+    virtual: bool
 
 
 class SelectionOptions(ArrayOptions, total=False):
@@ -61,7 +62,6 @@ class SelectionOptions(ArrayOptions, total=False):
     aliases: Mapping[str, str] | None
     entry_start: int | None
     entry_stop: int | None
-    virtual: bool
 
 
 class StepOptions(SelectionOptions, total=False):

@@ -10,6 +10,7 @@ import nyssa
 from nyssa.arguments.options import SupportsRead
 from nyssa.errors import ArgumentError
 from nyssa.read.file import split
+from nyssa.uproot import unfinished
 from nyssa.uproot.file import ReadOnlyDirectory, ReadOnlyFile
 from nyssa.uproot.locations import opened, plain
 
@@ -42,6 +43,7 @@ def open(path: Any, **options: object) -> Any:
         file_path = path if path.storage_options and "://" in str(path) else plain(path)
     elif isinstance(path, str) and "::" not in plain(path):
         file_path, inner = split(plain(path))
+    unfinished.complete(file_path)
     file_path = opened(file_path, "rb")
     opened_file = nyssa.open({file_path: ""} if isinstance(file_path, str) else file_path)
     directory = ReadOnlyDirectory(opened_file, ReadOnlyFile(opened_file))

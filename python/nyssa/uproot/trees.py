@@ -45,9 +45,9 @@ class HasBranches(Nodes["TBranch"]):
         """Return the branches of the first level."""
         return self._children()
 
-    def member(self, name: str) -> Any:
-        """Return a member of the object of ROOT, such as ``fEntries``."""
-        return self._stored.member(name)
+    def member(self, name: str, all: bool = True, none_if_missing: bool = False) -> Any:
+        """Return a member of the object of ROOT, such as ``fEntries``; see `nyssa.Object`."""
+        return self._stored.member(name, all, none_if_missing)
 
     def has_member(self, name: str) -> bool:
         """Return whether the object of ROOT has a member."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -17,8 +17,9 @@ from awkward.contents import (
     RegularArray,
 )
 
-from nyssa.arrays import groups, libraries
+from nyssa.arrays import groups, libraries, to_numpy
 from nyssa.objects import Object
+from nyssa.uproot.bases import is_base, unique
 
 __all__ = ["STLMap", "STLSet", "STLVector", "awkward", "group", "objects", "typename"]
 
@@ -53,7 +54,6 @@ _NUMBERS = {
 }
 _NUMBER = re.compile(rf"(?<![:\w])({'|'.join(sorted(_NUMBERS, key=len, reverse=True))})(?!\w)")
 _ALLOCATOR = re.compile(r",\s*[\w:]*(?:[Aa]llocator|less)\s*<(?:[^<>]|<[^<>]*>)*>")
-_BASE = re.compile(r":_\d+")
 
 
 def typename(name: str) -> str:
@@ -109,8 +109,25 @@ class STLSet(set[Any]):
         return {_plain(item) for item in self}
 
 
+def _array(items: list[Any]) -> Any:
+    """Return a NumPy array of numbers, texts or objects."""
+    try:
+        array = np.asarray(items)
+    except ValueError:
+        return to_numpy.objects(items)
+    return array if array.ndim == 1 else to_numpy.objects(items)
+
+
 class STLMap(dict[Any, Any]):
-    """A ``std::map`` in an array of objects."""
+    """A ``std::map`` in an object or in an array of objects."""
+
+    def keys(self) -> Any:
+        """Return the keys as a NumPy array."""
+        return _array(list(self))
+
+    def values(self) -> Any:
+        """Return the values as a NumPy array."""
+        return _array(list(super().values()))
 
     def tolist(self) -> dict[Any, Any]:
         """Return a dict."""
@@ -156,8 +173,8 @@ def _object(value: Any, kind: str) -> Any:
             return Object(kind, (), both, tuple(both))
         members: dict[str, Any] = {}
         for name, element in value.items():
-            is_base = _BASE.fullmatch(name) and isinstance(element, dict)
-            members.update(element if is_base else {name: element})
+            of_base = is_base(name) and isinstance(element, dict)
+            members.update(element if of_base else {name: element})
         members = {name: _object(element, "") for name, element in members.items()}
         if kind.rstrip("[]") == "TRefArray":
             members = {**members, "refs": np.asarray(members["fUIDs"])}
@@ -229,16 +246,34 @@ def _of_numbers(layout: Content) -> bool:
 
 def _spliced(layout: RecordArray, kind: str, classes: Classes, tree: bool) -> dict[str, Content]:
     """Return the members of a record, also of its base classes."""
-    members: dict[str, Content] = {}
-    stated = {name: of for name, of, _ in classes.get(kind, ())}
-    for name, item in zip(layout.fields, layout.contents, strict=True):
+    members = list(_members(layout, kind, (), classes, tree))
+    if tree:
+        return {name: item for name, _, item in members}
+    names = unique([(name, chain) for name, chain, _ in members])
+    return {name: item for name, (_, _, item) in zip(names, members, strict=True)}
+
+
+def _members(
+    layout: RecordArray, kind: str, chain: tuple[str, ...], classes: Classes, tree: bool
+) -> Iterator[tuple[str, tuple[str, ...], Content]]:
+    """Iterate over the names of members, the base classes that each is in, and their arrays."""
+    stated = {name: of for name, of, of_base in classes.get(kind, ()) if not of_base}
+    bases = [name for name, _, of_base in classes.get(kind, ()) if of_base]
+    parts = list(zip(layout.fields, layout.contents, strict=True))
+    if not tree:
+        # uproot has the members of an RNTuple's class first, and then its base classes, from the
+        # last one on.
+        own = [part for part in parts if not is_base(part[0])]
+        parts = [*own, *reversed([part for part in parts if is_base(part[0])])]
+    for name, item in parts:
         inside = item[: layout.length]
-        if _BASE.fullmatch(name) and isinstance(inside, RecordArray):
+        if is_base(name) and isinstance(inside, RecordArray):
+            number = int(name.removeprefix(":_"))
+            base = bases[number] if number < len(bases) else ""
             if set(inside.fields) != {"fUniqueID", "fBits"} or not tree:
-                members |= _spliced(inside, "", classes, tree)
+                yield from _members(inside, base, (*chain, base), classes, tree)
         else:
-            members[name] = _layout(inside, stated.get(name, ""), classes, tree)
-    return members
+            yield name, chain, _layout(inside, stated.get(name, ""), classes, tree)
 
 
 def group(table: Any, pairs: Sequence[tuple[str, str]], library: str, how: Any) -> Any:

@@ -15,7 +15,7 @@ from nyssa.arguments.by_glob import field_options as by_field
 from nyssa.arguments.checks import checked
 from nyssa.arguments.keywords import shows_keywords
 from nyssa.arguments.names import NameFilter, not_found
-from nyssa.arrays import from_data, from_types
+from nyssa.arrays import docs, from_data, from_types
 from nyssa.errors import ArgumentError
 from nyssa.read.file import DIRECTORIES, Directory
 from nyssa.write import keyed_objects
@@ -53,6 +53,7 @@ class WritableFile:
         classes: Mapping[str, Mapping[str, object]] | None = None,
         record_names: bool = False,
         field_options: FieldOptions | None = None,
+        descriptions: Mapping[str, str] | None = None,
     ) -> NTupleWriter:
         """Add an RNTuple and return its writer.
 
@@ -101,12 +102,16 @@ class WritableFile:
             2^-11), ``"Real32Trunc:BITS"`` (relative error below 2^-(BITS - 9)),
             ``"Real32Quant:BITS:MIN:MAX"`` (absolute error up to half of (MAX - MIN) / (2^BITS - 1);
             values outside the range are refused).
+        descriptions
+            Texts that are stored with fields, by the paths that `Dataset.fields` has (``"jets"``,
+            ``"jets._0.pt"``). Texts in the parameter ``__doc__`` of awkward data and types are
+            stored, too, and the text of the whole array is the description of the RNTuple.
 
         Raises
         ------
         nyssa.ArgumentError
-            (a `ValueError`) when the name is taken, the name of a field is not allowed, or a type
-            is not known.
+            (a `ValueError`) when the name is taken, the name of a field is not allowed, a type
+            is not known, or there is no field of the path of a description.
         nyssa.UnsupportedError
             (a `NotImplementedError`) for a type that RNTuple does not have.
         """
@@ -118,7 +123,11 @@ class WritableFile:
             columns = from_data.columns(types_or_data, record_names or bool(classes))
         projected = list((projections or {}).items())
         chosen = by_field(field_options)
-        types = self._open().table(name, columns, description, projected, classes, chosen)
+        texts = {**docs.of(types_or_data), **(descriptions or {})}
+        whole = texts.pop("", "")
+        types = self._open().table(
+            name, columns, description or whole, projected, classes, chosen, texts
+        )
         writer = NTupleWriter(self._open, name, types)
         self._writers[name] = writer
         if initial:

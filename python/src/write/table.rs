@@ -1,9 +1,11 @@
 //! The RNTuples of a file that is being written.
 
+use std::collections::HashMap;
+
 use arrow_array::ArrayRef;
 use arrow_schema::{FieldRef, Schema};
 use nyssa_jobs::filling::Table;
-use nyssa_rntuple::schema::{Classes, SchemaBuilder};
+use nyssa_rntuple::schema::{Classes, FieldId, Schema as Described, SchemaBuilder};
 use nyssa_rntuple::write::RNTupleWriteOptions;
 use nyssa_root::{Error, Result};
 
@@ -30,6 +32,30 @@ pub(super) fn add_fields(
     Ok(row_fields(table.schema()))
 }
 
+/// Sets the descriptions of fields, by their paths.
+///
+/// # Errors
+/// `InvalidArgument` for a path that is of no field.
+fn describe(schema: &mut Described, descriptions: &HashMap<String, String>) -> Result<()> {
+    if descriptions.is_empty() {
+        return Ok(());
+    }
+    let paths: HashMap<String, usize> = (0_u32..)
+        .zip(0..schema.fields.len())
+        .map(|(id, index)| (schema.path(FieldId(id)), index))
+        .collect();
+    for (path, text) in descriptions {
+        match paths.get(path).and_then(|&index| schema.fields.get_mut(index)) {
+            Some(field) => field.description.clone_from(text),
+            None => {
+                let message = format!("{path:?} is described, but there is no such field");
+                return Err(Error::invalid_argument(message));
+            }
+        }
+    }
+    Ok(())
+}
+
 impl OpenFile {
     pub(super) fn table(&mut self, name: &str) -> Result<&mut Table> {
         let table = self.tables.iter_mut().find(|table| table.name() == name);
@@ -52,6 +78,7 @@ impl OpenFile {
         fields: &[FieldRef],
         classes: &Classes,
         projections: Vec<(String, String)>,
+        descriptions: &HashMap<String, String>,
         options: RNTupleWriteOptions,
     ) -> Result<Fields> {
         let mut builder = SchemaBuilder::new(options.compression);
@@ -59,7 +86,8 @@ impl OpenFile {
         for (field, path) in projections {
             builder.project_path(&field, &path)?;
         }
-        let schema = builder.finish();
+        let mut schema = builder.finish();
+        describe(&mut schema, descriptions)?;
         if schema.has_streamed_objects() && options.streamer_infos.is_empty() {
             return Err(Error::invalid_argument(
                 "streamed objects need the streamer infos of their class, as in \

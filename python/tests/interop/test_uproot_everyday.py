@@ -180,6 +180,49 @@ def with_vector(m: Any) -> Any:
     return momenta.energy, momenta.deltaR(momenta)
 
 
+def unclosed(m: Any) -> Any:
+    path = f"{m.__name__}-unclosed.root"
+    file = m.recreate(path)
+    file["t"] = {"x": np.arange(3)}
+    first = m.open(path)["t"].arrays()
+    file.mktree("tree", {"x": "float64"})
+    counts = []
+    for number in range(3):
+        file["tree"].extend({"x": np.arange(number)})
+        counts.append(m.open(path)["tree"].num_entries)
+    file["s"] = "more"
+    return first, counts, sorted(m.open(path).keys()), uproot.open(path)["tree/x"].array()
+
+
+def made_by_recreate(m: Any) -> Any:
+    path = f"{m.__name__}-made.root"
+    m.recreate(path)
+    for number in range(3):
+        with m.update(path) as file:
+            file[f"h{number}"] = np.histogram([number], bins=2)
+    return uproot.open(path).keys()
+
+
+def copied_in_a_file(m: Any) -> Any:
+    path = f"{m.__name__}-copied.root"
+    with m.recreate(path) as file:
+        file["h"] = np.histogram([1, 2], bins=2)
+    with m.update(path) as file:
+        file["h2"] = file["h"]
+        file["d/x"] = np.histogram([1], bins=1)
+    return uproot.open(path).keys()
+
+
+def through_hist(make: Callable[[Any], Any], read: Line) -> Line:
+    """Return what is read of a histogram of `hist` that is written."""
+
+    def line(m: Any) -> Any:
+        made = make(pytest.importorskip("hist"))
+        return read(written(m, lambda file: file.update({"h": made}))["h"])
+
+    return line
+
+
 LINES: dict[str, Line] = {
     # Files and directories.
     "keys": lambda m: m.open("d.root").keys(),
@@ -306,7 +349,21 @@ LINES: dict[str, Line] = {
     ),
     "allow_missing": lambda m: m.concatenate([*PARTS, "other.root:events"], allow_missing=True),
     "nothing there": lambda m: len(m.concatenate("other.root:events", allow_missing=True)),
+    "glob that matches nothing": lambda m: m.concatenate([*PARTS, "no*.root:events"], "M")["M"],
+    "globs that match nothing": raised(lambda m: m.concatenate("no*.root:events")),
+    "reports": lambda m: [
+        (report.tree.name, os.path.basename(report.file_path), report.tree_entry_start)
+        for _, report in m.iterate(PARTS, ["M"], report=True, step_size=4)
+    ],
+    "steps of dicts": lambda m: [sorted(step) for step in m.iterate(PARTS, ["M"], how=dict)],
     "num_entries": lambda m: list(m.num_entries(PARTS)),
+    "files that Dask opens later": lambda m: (
+        m.dask(PARTS, library="np", open_files=False)["M"].compute(),
+        len(m.dask(PARTS, library="np", open_files=False)["M"].chunks[0]),
+    ),
+    "Dask without common branches": raised(
+        lambda m: m.dask([PARTS[0], "other.root:other"], library="np")
+    ),
     "dask": lambda m: m.dask(PARTS, library="np")["M"].compute(),
     "chunks of dask": lambda m: m.dask(F, step_size=25, library="np")["M"].chunks,
     # Histograms.
@@ -325,6 +382,32 @@ LINES: dict[str, Line] = {
         isinstance(m.open(H), m.behaviors.TH1.Histogram),
         isinstance(m.open(H), m.Model),
     ),
+    "flow of NumPy": lambda m: m.open(H).to_numpy(flow=True),
+    "bins as one list": lambda m: m.open("d.root")["sub/deep/h2"].to_numpy(dd=True),
+    "values for pyhf": lambda m: (m.open(H).values().tolist(), m.open(H).variances().tolist()),
+    "limits of an axis": lambda m: (m.open(H).axis().low, m.open(H).axis().high, m.open(H).title),
+    "rebinned": lambda m: m.open(H).to_hist()[::2j].values(),
+    "projected": lambda m: m.open("d.root")["sub/deep/h2"].to_hist().project(0).values(),
+    "member or None": lambda m: m.open(H).member("fNothing", none_if_missing=True),
+    "labels": through_hist(
+        lambda hist: hist.Hist.new.StrCat(["a", "b"]).Weight().fill(["a", "b", "b"], weight=2),
+        lambda h: (h.values(), h.axis().labels(), h.variances()),
+    ),
+    "profile": through_hist(
+        lambda hist: hist.Hist.new.Reg(3, 0, 3).Mean().fill([0.5, 0.5, 1.5], sample=[1, 2, 5]),
+        lambda h: (h.values(), h.counts(), h.errors()),
+    ),
+    "storage of a profile": lambda m: (
+        m.open(written(m, _profile).file_path + ":h").to_hist()["A"].sum_of_weights
+    ),
+    "uneven bins": through_hist(
+        lambda hist: hist.Hist.new.Var([0, 1, 3]).Double().fill([0.5, 2]),
+        lambda h: h.to_numpy(),
+    ),
+    "three dimensions": through_hist(
+        lambda hist: hist.Hist.new.Reg(2, 0, 1).Reg(3, 0, 1).Reg(2, 0, 1).Double(),
+        lambda h: h.values().shape,
+    ),
     # RNTuples.
     "fields": lambda m: m.open(N).keys(),
     "arrays of an RNTuple": lambda m: m.open(N).arrays(),
@@ -339,6 +422,15 @@ LINES: dict[str, Line] = {
         m.open(N).member("fNBytesHeader"),
     ),
     "field": lambda m: m.open(N)["jets"].array(),
+    "range of a field by position": lambda m: m.open(N)["jets"].array(1, 3),
+    "virtual field": lambda m: m.open(N)["x"].array(virtual=True)[:2],
+    "log of a virtual field": lambda m: _logged(m),
+    "records of all columns": lambda m: (
+        [column.nbits for column in m.open(N).column_records],
+        [column.suppressed for column in m.open(N).page_link_list[0]],
+    ),
+    "RNTuple in steps": lambda m: [len(step) for step in m.open(N).iterate(step_size=2)],
+    "RNTuple of pandas": lambda m: m.open(N).arrays(["x"], library="pd"),
     # Files that are written.
     "extend": wrote(extended, lambda f: (f["t"].arrays(), f["t/j"].num_baskets, f["t"].keys())),
     "mktree of data": wrote(lambda f: f.mktree("t", {"x": [1.5]}), lambda f: f["t"].arrays()),
@@ -386,6 +478,20 @@ LINES: dict[str, Line] = {
     "update": updated,
     "in and get of a file that is written": in_written,
     "members of records": members,
+    "file that is not closed": unclosed,
+    "file that is only made": made_by_recreate,
+    "copy in a file": copied_in_a_file,
+    "data frame": wrote(
+        lambda f: f.update({"t": pd.DataFrame({"x": [1, 2]})}), lambda f: f["t"].arrays()
+    ),
+    "missing records": wrote(
+        lambda f: f.mkrntuple("n", {"r": ak.Array([{"x": 1}, None, {"x": 2}])}),
+        lambda f: f["n"].arrays(),
+    ),
+    "descriptions of fields": wrote(
+        lambda f: f.mkrntuple("n", ak.Array({"x": ak.with_parameter([1, 2], "__doc__", "a text")})),
+        lambda f: f["n"].arrays(ak_add_doc=True).x.layout.parameter("__doc__"),
+    ),
     "RNTuple": wrote(
         lambda f: f.mkrntuple("n", {"x": [1, 2], "j": [[1], []]}),
         lambda f: [f["n"][key].array() for key in "xj"],
@@ -418,6 +524,18 @@ def _closed(m: Any) -> bool:
     with m.open("d.root") as file:
         pass
     return bool(file.closed)
+
+
+def _logged(m: Any) -> Any:
+    log: list[Any] = []
+    array = m.open(N)["jets"].array(virtual=True, access_log=log)
+    before = len(log)
+    return before, ak.materialize(array), len(log)
+
+
+def _profile(file: Any) -> None:
+    hist = pytest.importorskip("hist")
+    file["h"] = hist.Hist.new.StrCat(["A", "B"]).Mean().fill(["A", "B", "A"], sample=[1, 2, 4])
 
 
 def _with_field(array: ak.Array) -> ak.Array:

@@ -49,6 +49,8 @@ _RANGE = re.compile(r"\[\s*(-?[\d.eE+-]+)\s*,\s*(-?[\d.eE+-]+)\s*(?:,\s*(\d+)\s*
 def interpretation_of(branch: Any) -> Interpretation:
     """Return the interpretation of a branch in uproot's words; nyssa reads without it."""
     kind = branch.typename
+    if len(branch) and kind == "TClonesArray":
+        return AsDtype(">i4")
     if len(branch):
         below = {item.name: item.interpretation for item in branch.branches}
         return AsGrouped(branch, below, kind)

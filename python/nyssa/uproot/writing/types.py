@@ -24,12 +24,17 @@ def type_of(value: Any) -> Any:
 
 
 def columns_of(data: Any) -> Any:
-    """Return a data frame of pandas as its columns, with numbers in its index as ``index``.
+    """Return a data frame of pandas as its columns; see `frame_columns`.
 
     Lists of records are a column without a name.
     """
     if isinstance(data, ak.Array) and list_members_of(data) is not None:
         return {"": data}
+    return frame_columns(data)
+
+
+def frame_columns(data: Any) -> Any:
+    """Return a data frame of pandas as its columns, with numbers in its index as ``index``."""
     if not hasattr(data, "columns") or not hasattr(data, "index") or isinstance(data, Mapping):
         return data
     columns = {str(name): data[name] for name in data.columns}
@@ -77,6 +82,29 @@ def typed(data: Any) -> Any:
     if isinstance(data, Mapping):
         return {name: typed_one(item) for name, item in data.items()}
     return data
+
+
+def rows_of(data: Any) -> Any:
+    """Return data for an RNTuple: missing records are empty lists, others lists of one item.
+
+    As in uproot: RNTuple has no type for them that ROOT reads. Data frames are their columns.
+    """
+    data = frame_columns(data)
+    if isinstance(data, Mapping):
+        return {name: rows_of(item) for name, item in data.items()}
+    if not isinstance(data, ak.Array) or "?{" not in str(data.type):
+        return data
+    return ak.transform(_listed, data)
+
+
+def _listed(layout: Any, **options: Any) -> Any:
+    del options
+    if not layout.is_option or not layout.content.is_record:
+        return None
+    there = np.asarray(layout.mask_as_bool(valid_when=True))
+    offsets = np.concatenate([[0], np.cumsum(there)])
+    records = rows_of(ak.Array(layout.project())).layout
+    return ak.contents.ListOffsetArray(ak.index.Index64(offsets), records)
 
 
 def typed_one(kind: Any) -> Any:

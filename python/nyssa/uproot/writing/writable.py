@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
@@ -18,14 +19,20 @@ from nyssa.arrays import from_types, libraries
 from nyssa.errors import ArgumentError, OutputExistsError
 from nyssa.objects import Object
 from nyssa.read.file import DIRECTORIES
+from nyssa.uproot import unfinished
 from nyssa.uproot.any_directory import AnyDirectory
 from nyssa.uproot.compression import ZLIB, Compression, checked, of_setting, setting
 from nyssa.uproot.file import ReadOnlyDirectory, ReadOnlyFile, wrapped
 from nyssa.uproot.locations import opened, plain
 from nyssa.uproot.writing.counters import Counters
 from nyssa.uproot.writing.identify import count_as_uproot
-from nyssa.uproot.writing.types import arrays_of, columns_of, typed
-from nyssa.uproot.writing.writers import ExistingTree, WritableNTuple, WritableTree, joined
+from nyssa.uproot.writing.types import (
+    arrays_of,
+    columns_of,
+    rows_of,
+    typed,
+)
+from nyssa.uproot.writing.writers import ExistingTree, WritableNTuple, WritableTree, Written, joined
 from nyssa.write import keyed_objects
 
 __all__ = [
@@ -105,9 +112,10 @@ def update(
     """Open a file to add objects to it; see `nyssa.update`."""
     _refuse(options)
     location = plain(file_path)
+    unfinished.complete(location)
     old = nyssa.open({os.fspath(location): ""})
     file = nyssa.update(location, compression=setting(compression))
-    return WritableFile(file, old, compression)
+    return WritableFile(file, old, compression, location)
 
 
 def _exists(path: Any) -> bool:
@@ -147,7 +155,11 @@ class WritableDirectory(AnyDirectory):
     @property
     def file_path(self) -> str:
         """Return the path of the file."""
-        return self._top.writer.file_path
+        return (
+            os.fspath(self._top._location)
+            if self._top._writer is None
+            else self._top.writer.file_path
+        )
 
     def _full(self, name: str) -> str:
         return "/".join([*self.path, name.strip("/")])
@@ -184,8 +196,8 @@ class WritableDirectory(AnyDirectory):
     def mkrntuple(self, name: str, data: object, description: str = "") -> WritableNTuple:
         """Add an RNTuple; see `nyssa.WritableFile.mkrntuple`."""
         path = self._full(name)
-        writer = self._top.writer.mkrntuple(path, typed(data), description)
-        ntuple = WritableNTuple(self._top, path, writer)
+        ntuple = WritableNTuple(self._top, path)
+        ntuple.writer = self._top.writer.mkrntuple(path, rows_of(typed(data)), description)
         self._top._add(path, "ROOT::RNTuple", ntuple)
         return ntuple
 
@@ -304,8 +316,7 @@ class WritableDirectory(AnyDirectory):
         if exception[0] is None:
             self._top._close()
         else:
-            self._top._done = True
-            self._top.writer.__exit__(*exception)
+            self._top._abandon(*exception)
 
     def __repr__(self) -> str:
         """Return the path."""
@@ -321,6 +332,12 @@ def _renamed(given: Object, name: str) -> Object:
     return named
 
 
+def _finish(writer: nyssa.WritableFile) -> None:
+    """Complete a file that nobody closed, as uproot has it: all that was written is in it."""
+    if writer._core is not None and writer._process == os.getpid():
+        writer.close()
+
+
 _COPY = ("filter_name", "filter_classname", "require_matches")
 
 
@@ -332,7 +349,10 @@ class WritableFile(WritableDirectory):
     ) -> None:
         super().__init__(self, "")
         self._opened = location if type(location).__module__.startswith("fsspec") else None
-        self.writer = writer
+        self._location, self._file_path = location, writer.file_path
+        self._writer: nyssa.WritableFile | None = writer
+        self._finalizer = weakref.finalize(self, _finish, writer)
+        unfinished.add(location, self)
         self._old = old
         self._compression = of_setting(compression)
         self._done = False
@@ -342,6 +362,26 @@ class WritableFile(WritableDirectory):
             for name, classname in old.classnames().items():
                 path, _, cycle = name.partition(";")
                 self._classes[path, int(cycle)] = classname
+
+    @property
+    def writer(self) -> nyssa.WritableFile:
+        """Return the writer of nyssa."""
+        if self._writer is None:
+            self._writer = nyssa.update(self._location, compression=setting(self._compression))
+            self._finalizer = weakref.finalize(self, _finish, self._writer)
+        return self._writer
+
+    def complete(self) -> None:
+        """Write what there is to the disk; then the file can be read, and more can be written."""
+        if self._done or self._writer is None:
+            return
+        for made in self._made.values():
+            if isinstance(made, Written):
+                made.leave()
+        self._writer.close()
+        self._finalizer.detach()
+        self._writer = None
+        self._old = nyssa.open({os.fspath(self._location): ""})
 
     @property
     def root_directory(self) -> WritableDirectory:
@@ -391,11 +431,11 @@ class WritableFile(WritableDirectory):
         if key in self._made and self._made[key] is not None:
             return self._made[key]
         if self._old is None:
-            raise NotImplementedError(f"{path} can be read when the file is complete")
+            if not isinstance(self._location, (str, os.PathLike)):
+                raise NotImplementedError(f"{path} can be read when the file is complete")
+            self.complete()
         if "RNTuple" in classname:
-            writer = self.writer[key[0]]
-            assert isinstance(writer, nyssa.NTupleWriter)
-            made = self._made[key] = WritableNTuple(self, key[0], writer)
+            made = self._made[key] = WritableNTuple(self, key[0])
             return made
         stored = self._old[f"{key[0]};{key[1]}"]
         old = wrapped(stored, ReadOnlyFile(self._old), classname)
@@ -404,9 +444,15 @@ class WritableFile(WritableDirectory):
             return tree
         return old
 
+    def _abandon(self, *exception: object) -> None:
+        self._done = True
+        if self._writer is not None:
+            self._writer.__exit__(*exception)
+
     def _close(self) -> None:
         if not self._done:
             self._done = True
-            self.writer.close()
+            if self._writer is not None:
+                self._writer.close()
             if self._opened is not None:
                 self._opened.close()

@@ -24,6 +24,7 @@ from nyssa.uproot.writing.types import (
     list_members_of,
     members_of,
     parsed,
+    rows_of,
     type_of,
     typed_one,
 )
@@ -31,7 +32,7 @@ from nyssa.uproot.writing.types import (
 if TYPE_CHECKING:
     from nyssa.uproot.writing.writable import WritableFile
 
-__all__ = ["ExistingTree", "WritableNTuple", "WritableTree", "joined"]
+__all__ = ["ExistingTree", "WritableNTuple", "WritableTree", "Written", "joined"]
 
 
 def joined(outer: str, inner: str) -> str:
@@ -65,6 +66,10 @@ class Written:
         """Return the names of the directories, and its own."""
         return tuple(self.object_path.split("/"))
 
+    def leave(self) -> None:
+        """Let go of the writer of nyssa; the next use opens the object again."""
+        raise NotImplementedError
+
     def close(self) -> None:
         """Complete the file."""
         self._top.close()
@@ -85,9 +90,16 @@ class Written:
 class WritableNTuple(Written):
     """Writes an RNTuple; `writer` is the writer of nyssa."""
 
-    def __init__(self, top: WritableFile, path: str, writer: nyssa.NTupleWriter) -> None:
-        super().__init__(top, path)
-        self.writer = writer
+    @cached_property
+    def writer(self) -> nyssa.NTupleWriter:
+        """Return the writer of nyssa."""
+        writer = self._top.writer[self.object_path]
+        assert isinstance(writer, nyssa.NTupleWriter)
+        return writer
+
+    def leave(self) -> None:
+        """Let go of the writer of nyssa; the next use opens the RNTuple again."""
+        vars(self).pop("writer", None)
 
     @property
     def compression(self) -> Compression | None:
@@ -110,7 +122,7 @@ class WritableNTuple(Written):
             raise ArgumentError(f"fields that are not in this RNTuple: {', '.join(new)}")
         if new:
             self.add_fields({name: type_of(data[name]) for name in new})  # type: ignore[index]
-        self.writer.extend(data)
+        self.writer.extend(rows_of(data))
 
     def add_fields(self, new_fields: Mapping[str, object]) -> None:
         """Add fields, which are zero in earlier entries; see `nyssa.NTupleWriter.add_fields`.
@@ -182,8 +194,6 @@ class WritableBranch:
 class WritableTree(Written):
     """Writes a TTree, one basket for each call of `extend`; `_writer` is the writer of nyssa."""
 
-    _writer: nyssa.TreeWriter
-
     def __init__(
         self,
         top: WritableFile,
@@ -195,10 +205,24 @@ class WritableTree(Written):
         self._made_with = top.compression
         self._counters = counters
         self._field_name = field_name
-        self._baskets = 0
+        self._baskets = self._entries = 0
         self._records: dict[str, str] = {}
         """The lists of records that columns come from, which have one counter."""
         self._set: dict[str, Compression | None] = {}
+
+    @cached_property
+    def _writer(self) -> nyssa.TreeWriter:
+        writer = self._top.writer[self.object_path]
+        assert isinstance(writer, nyssa.TreeWriter)
+        vars(self)["_writer"] = writer
+        for name, item in self._set.items():
+            self._compress(name, item)
+        return writer
+
+    def leave(self) -> None:
+        """Let go of the writer of nyssa; the next use opens the tree again."""
+        self._entries = self.num_entries
+        vars(self).pop("_writer", None)
 
     def _branches(self) -> list[str]:
         """Return the names of the branches, with the counters."""
@@ -242,8 +266,8 @@ class WritableTree(Written):
 
     @property
     def num_entries(self) -> int:
-        """Return the number of entries so far."""
-        return self._writer.num_entries
+        """Return the number of entries, old and new."""
+        return self._writer.num_entries if "_writer" in vars(self) else self._entries
 
     @property
     def num_baskets(self) -> int:
@@ -310,6 +334,7 @@ class ExistingTree(WritableTree):
         super().__init__(top, path)
         self._old = old
         self._new: list[str] = []
+        self._entries = old.num_entries
         self._baskets = max((branch.num_baskets for branch in old.branches), default=0)
 
     @property
@@ -332,14 +357,3 @@ class ExistingTree(WritableTree):
     def _compress(self, name: str, compression: Compression | None) -> None:
         _ = self._writer  # The tree is opened to be extended.
         super()._compress(name, compression)
-
-    @cached_property
-    def _writer(self) -> nyssa.TreeWriter:  # type: ignore[override]
-        writer = self._top.writer[self.object_path]
-        assert isinstance(writer, nyssa.TreeWriter)
-        return writer
-
-    @property
-    def num_entries(self) -> int:
-        """Return the number of entries, old and new."""
-        return super().num_entries if "_writer" in self.__dict__ else self._old.num_entries
