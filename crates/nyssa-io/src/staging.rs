@@ -54,6 +54,6 @@ impl Staging {
 pub(crate) fn exists() -> io::Error {
     io::Error::new(
         io::ErrorKind::AlreadyExists,
-        "it exists already; it is only replaced with force",
+        "it exists already",
     )
 }

@@ -165,7 +165,7 @@ impl Uploading<'_> {
                 200..=299 => Ok(reply),
                 412 => Err(Failure::of(
                     ErrorKind::AlreadyExists,
-                    "it exists already; it is only replaced with force",
+                    "it exists already",
                 )),
                 _ => Err(reply.failure()),
             }

@@ -69,7 +69,7 @@ fn an_existing_file_is_replaced_only_by_force() {
     assert_eq!(
         error.to_string(),
         format!(
-            "cannot create {}: it exists already; it is only replaced with force",
+            "cannot create {}: it exists already",
             path.display()
         )
     );
@@ -96,7 +96,7 @@ fn a_file_that_appeared_meanwhile_is_not_replaced() {
     assert_eq!(
         error.to_string(),
         format!(
-            "cannot finish writing {}: it exists already; it is only replaced with force",
+            "cannot finish writing {}: it exists already",
             path.display()
         )
     );
