@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex};
 
 use arrow_schema::{DataType, Field, FieldRef, TimeUnit, UnionFields};
-use nyssa_root::arrow::{Date, STRING, is_string, time_of};
+use nyssa_root::arrow::{Date, STRING, VECTORS, is_string, time_of};
 use nyssa_root::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -36,7 +36,10 @@ impl ColumnForm {
     /// # Errors
     /// `Unsupported` for Arrow types that nyssa does not read.
     pub fn new(field: &Field) -> Result<Self> {
-        let form = form(field)?;
+        let mut form = form(field)?;
+        if let Some(class) = field.metadata().get(VECTORS) {
+            form.name_vectors(class);
+        }
         let (json, keys) = form.written(false);
         Ok(Self { form, json, keys, shown: PyOnceLock::new() })
     }

@@ -51,6 +51,32 @@ impl From<Class> for Form {
 }
 
 impl Form {
+    /// Gives the records of a column their class, if they have the members of this class of ROOT's vectors.
+    pub(crate) fn name_vectors(&mut self, class: &str) {
+        match &mut self.class {
+            Class::List(inner)
+            | Class::Regular { content: inner, .. }
+            | Class::ByteMasked(inner)
+            | Class::IndexedOption(inner) => inner.name_vectors(class),
+            Class::Record { fields, contents } => {
+                let members: &[&str] = match class {
+                    "TLorentzVector" => &["fP", "fE"],
+                    "TVector3" => &["fX", "fY", "fZ"],
+                    _ => &["fX", "fY"],
+                };
+                // The base class is first.
+                let own = fields.iter().map(String::as_str).filter(|name| *name != ":_0");
+                if own.eq(members.iter().copied()) {
+                    self.typename.get_or_insert_with(|| class.to_owned());
+                    if let Some(inner) = fields.iter().position(|name| name == "fP") {
+                        contents[inner].name_vectors("TVector3");
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// Returns the type of the values as awkward writes it, such as `var * float32`.
     pub(crate) fn datashape(&self) -> String {
         let all = |items: &[Self]| items.iter().map(Self::datashape).collect::<Vec<_>>();
@@ -89,9 +115,9 @@ impl Form {
 
 /// Returns a name as awkward has it in types: in quotes if it is no word.
 fn field_name(name: &str) -> String {
-    let is_word = !name.starts_with(|c: char| c.is_ascii_digit())
+    let is_word = name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if is_word && !name.is_empty() { name.to_owned() } else { json!(name).to_string() }
+    if is_word { name.to_owned() } else { json!(name).to_string() }
 }
 
 /// The nodes that are written so far.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use arrow_schema::{Field, Schema};
 use nyssa_data::dataset::ColumnInfo;
-use nyssa_root::arrow::TIME;
+use nyssa_root::arrow::{TIME, brief};
 use nyssa_root::error::{Error, Result};
 
 use crate::metadata::{CPP_TYPE, TITLE, time_title};
@@ -71,5 +71,5 @@ impl Columns {
 /// Returns the C++ type that the metadata name, or the Arrow type.
 fn type_name(field: &Field) -> String {
     let named = field.metadata().get(CPP_TYPE).cloned();
-    named.unwrap_or_else(|| field.data_type().to_string())
+    named.unwrap_or_else(|| brief(field.data_type()))
 }

@@ -179,7 +179,10 @@ def nothing_matches(
         return missing(message, given, available)
     globs = given if isinstance(given, (list, tuple)) else []
     near = [near for glob in globs for near in missing("", str(glob), available).suggestions]
-    return missing(message, near[0], near) if near else NotFoundError(message)
+    hint = " or ".join(f'"{name}"' for name in near[:3])
+    error = NotFoundError(f"{message}; did you mean {hint}?" if near else message)
+    error.suggestions = tuple(near)
+    return error
 
 
 def _is_short(given: NameFilter) -> bool:

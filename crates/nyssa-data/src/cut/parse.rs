@@ -34,7 +34,16 @@ pub(super) fn parse(text: &str) -> Checked<Expression> {
     match &parser.peek().kind {
         Word::End if expression.depth() > MAX_DEPTH => Err(CutError::new(0, TOO_DEEP)),
         Word::End => Ok(expression),
-        other => Err(parser.unexpected(&format!("{} was not expected here", shown(other)))),
+        other => {
+            let before = parser.next.checked_sub(1).map(|last| &parser.tokens[last].kind);
+            let hint = match (before, other) {
+                (Some(Word::Name { name, .. }), Word::Name { name: next, .. }) => {
+                    format!(": one name with a space is in back quotes, as `{name} {next}`")
+                }
+                _ => String::new(),
+            };
+            Err(parser.unexpected(&format!("{} was not expected here{hint}", shown(other))))
+        }
     }
 }
 

@@ -195,7 +195,7 @@ fn faults_have_a_place() {
             "comparisons cannot be chained: join them by &&, or put each in brackets next to & or |",
             6,
         ),
-        ("flag n", "n was not expected here", 5),
+        ("flag n", "n was not expected here: one name with a space is in back quotes, as `flag n`", 5),
         ("2x > 1", "a number and a name must be separated", 1),
         ("quux(n) > 0", "there is no function quux", 0),
         ("mim(pt) > 0", "there is no function mim; did you mean \"min\"?", 0),

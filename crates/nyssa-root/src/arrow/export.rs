@@ -13,7 +13,7 @@ use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUni
 
 use super::date::timestamps;
 use super::time::{TIME, as_time, time_of};
-use super::{Date, STRING};
+use super::{Date, STRING, VECTORS};
 use crate::error::{Error, Result, ResultExt};
 
 /// Returns whether a field is a `LargeBinary` that is marked as a string.
@@ -63,7 +63,7 @@ pub fn export_field(field: &Field) -> Field {
         _ => return field.clone(),
     };
     let mut metadata = field.metadata().clone();
-    metadata.retain(|key, value| key != TIME && (key != STRING.0 || value != STRING.1));
+    metadata.retain(|key, value| key != TIME && key != VECTORS && (key != STRING.0 || value != STRING.1));
     Field::new(field.name(), data_type, field.is_nullable() || date).with_metadata(metadata)
 }
 

@@ -63,6 +63,10 @@ pub fn field(name: &str, data_type: DataType) -> Field {
 /// value is the class name.
 pub const STREAMER: &str = "nyssa:streamer";
 
+/// The key of field metadata with the class of the vectors of ROOT in a column of a TTree, such as `TLorentzVector`. Fields
+/// of RNTuples have their C++ type instead.
+pub const VECTORS: &str = "nyssa:vectors";
+
 /// The name of the first child of the unions of variants. It has the type `Null` and stands for variants
 /// without a value.
 pub const NONE: &str = "none";
