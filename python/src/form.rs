@@ -97,7 +97,9 @@ impl Form {
             }
             Class::ByteMasked(value) | Class::IndexedOption(value) | Class::Unmasked(value) => {
                 match &value.class {
-                    Class::List(_) | Class::Regular { .. } => format!("option[{}]", value.datashape()),
+                    Class::List(_) | Class::Regular { .. } => {
+                        format!("option[{}]", value.datashape())
+                    }
                     _ => format!("?{}", value.datashape()),
                 }
             }
@@ -115,7 +117,7 @@ impl Form {
 
 /// Returns a name as awkward has it in types: in quotes if it is no word.
 fn field_name(name: &str) -> String {
-    let is_word = name.starts_with(|c: char| c.is_ascii_alphabetic())
+    let is_word = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if is_word { name.to_owned() } else { json!(name).to_string() }
 }

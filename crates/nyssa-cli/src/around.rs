@@ -60,9 +60,9 @@ impl AroundPython {
     pub fn divide(words: Vec<OsString>) -> (Vec<OsString>, Vec<OsString>) {
         let known = Global::augment_args(clap::Command::new("nyssa"));
         // Python has its own for these.
-        let known = known.get_arguments().filter(|argument| {
-            !matches!(argument.get_id().as_str(), "json" | "quiet" | "threads")
-        });
+        let known = known
+            .get_arguments()
+            .filter(|argument| !matches!(argument.get_id().as_str(), "json" | "quiet" | "threads"));
         let known: Vec<_> = known.collect();
         let (mut own, mut others) = (Vec::new(), Vec::new());
         let mut words = words.into_iter();
@@ -72,7 +72,8 @@ impl AroundPython {
                 others.push(word);
                 break;
             }
-            let (name, value) = text.split_once('=').map_or((&*text, None), |(name, value)| (name, Some(value)));
+            let (name, value) =
+                text.split_once('=').map_or((&*text, None), |(name, value)| (name, Some(value)));
             let name = name.strip_prefix("--").map(|name| name.replace('_', "-"));
             let option = known.iter().find(|argument| argument.get_long() == name.as_deref());
             let Some(option) = option.filter(|_| name.is_some()) else {
@@ -80,7 +81,8 @@ impl AroundPython {
                 continue;
             };
             own.push(word);
-            let takes_value = matches!(option.get_action(), ArgAction::Set) && !option.is_require_equals_set();
+            let takes_value =
+                matches!(option.get_action(), ArgAction::Set) && !option.is_require_equals_set();
             if takes_value && value.is_none() {
                 own.extend(words.next());
             }

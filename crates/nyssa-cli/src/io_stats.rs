@@ -5,7 +5,6 @@ use std::io::Write;
 use nyssa_io::{IoCounts, IoStats};
 use nyssa_root::Error;
 
-
 use crate::app::TABLE;
 use crate::failure::Result;
 use crate::units::size;

@@ -33,7 +33,9 @@ impl Columns {
             let name = original.name().clone();
             let field = match times_named.get(name.as_str()) {
                 Some(1) => narrow(index, original).and_then(|field| shown(&field)),
-                _ => Err(format!("the table has several columns {name:?}: give them different names")),
+                _ => Err(format!(
+                    "the table has several columns {name:?}: give them different names"
+                )),
             };
             by_name.insert(name.clone(), index);
             let described = original.metadata().get(TITLE).cloned();

@@ -55,11 +55,11 @@ impl TableWriter {
     }
 
     /// Returns the columns as the table shows them again: dates and times may have other units.
-    pub fn fields(&self) -> &[Field] {
+    pub fn shown_fields(&self) -> &[Field] {
         &self.written.kept
     }
 
-    /// Returns arrays in the types of [`TableWriter::fields`].
+    /// Returns arrays in the types of [`TableWriter::shown_fields`].
     ///
     /// # Errors
     /// `InvalidArgument` with the field whose dates or times Parquet cannot hold.

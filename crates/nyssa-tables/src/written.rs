@@ -214,6 +214,7 @@ fn inside(array: &ArrayRef, from: &Field, to: &Field) -> Result<ArrayRef> {
         _ => return Ok(Arc::clone(array)),
     };
     with_children(array, to.data_type(), &kept).map_err(|error| {
-        Error::invalid_argument("the array is not of the type that its field says").with_source(error)
+        Error::invalid_argument("the array is not of the type that its field says")
+            .with_source(error)
     })
 }

@@ -54,7 +54,9 @@ class Parser(argparse.ArgumentParser):
     def refuse(self, reasons: Mapping[str, str]) -> None:
         """Refuse flags that other commands have, and say why this one does not need them."""
         for flag, reason in reasons.items():
-            self.add_argument(flag, action=_Refused, nargs="?", const=reason, help=argparse.SUPPRESS)
+            self.add_argument(
+                flag, action=_Refused, nargs="?", const=reason, help=argparse.SUPPRESS
+            )
 
     def error(self, message: str, hint: str = "") -> NoReturn:
         """Fail as the other commands do."""

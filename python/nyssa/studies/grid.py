@@ -64,7 +64,9 @@ def varied(subject: Subject, vary: Mapping[str, Iterable[Any]]) -> dict[str, lis
         equal values, and values that are no numbers, texts, lists or dicts.
     """
     if not vary:
-        raise ArgumentError("vary (--vary) names no option: a study needs at least one, with its values")
+        raise ArgumentError(
+            "vary (--vary) names no option: a study needs at least one, with its values"
+        )
     options = {}
     for name, given in vary.items():
         check_name(subject, name)
@@ -94,7 +96,8 @@ def check_name(subject: Subject, name: str) -> None:
         raise ArgumentError(f"vary (--vary): a study sets {name} itself")
     if name == "threads":
         raise ArgumentError(
-            "vary (--vary): the numbers of threads are an option of the study: --threads 1,2 (threads=)"
+            "vary (--vary): the numbers of threads are an option of the study: "
+            "--threads 1,2 (threads=)"
         )
     close = difflib.get_close_matches(name, subject.kinds, 1)
     hint = f"; did you mean {close[0]}?" if close else f": {', '.join(sorted(subject.kinds))}"
@@ -109,8 +112,8 @@ def _plain(name: str, value: Any) -> Any:
         return json.loads(json.dumps(value))
     except (TypeError, ValueError):
         raise ArgumentError(
-            f"vary (--vary): {name} has a value of type {type(value).__name__}, and only numbers, texts, "
-            "lists and dicts can vary: trials run in processes of their own"
+            f"vary (--vary): {name} has a value of type {type(value).__name__}, and only numbers, "
+            "texts, lists and dicts can vary: trials run in processes of their own"
         ) from None
 
 

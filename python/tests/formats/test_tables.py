@@ -283,13 +283,17 @@ def test_a_root_file_has_no_name_of_a_table(tmp_path: Path, run: Run, name: str)
         nyssa.recreate(handle)
 
 
-@pytest.mark.parametrize("name", ["x.csv", "x.json", "x.npz", "x.h5", "X.HDF5", "x.csv.gz", "x.xlsx"])
+@pytest.mark.parametrize(
+    "name", ["x.csv", "x.json", "x.npz", "x.h5", "X.HDF5", "x.csv.gz", "x.xlsx"]
+)
 def test_no_output_has_the_name_of_another_format(tmp_path: Path, run: Run, name: str) -> None:
     """All commands and both faces say which names there are."""
     source, out = tmp_path / "tree.root", tmp_path / name
     with uproot.recreate(source) as file:
         file.mktree("Events", {"x": "int64"}).extend({"x": np.arange(5)})
-    message = "nyssa writes ROOT, Parquet and Arrow IPC files, and the name is the name of an? .* file"
+    message = (
+        "nyssa writes ROOT, Parquet and Arrow IPC files, and the name is the name of an? .* file"
+    )
     for write_it in (
         lambda: nyssa.skim(source, out),
         lambda: nyssa.skim(source, out, format="parquet"),

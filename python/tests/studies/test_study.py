@@ -355,8 +355,11 @@ SEVERAL = str(TESTDATA / "rntuple/several.root")
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"vary": {}}, "vary names no option: a study needs at least one, with its values"),
-        ({"vary": {"threads": [1, 2]}}, "vary (--vary): the numbers of threads are an option of the study"),
+        ({"vary": {}}, "vary (--vary) names no option: a study needs at least one"),
+        (
+            {"vary": {"threads": [1, 2]}},
+            "vary (--vary): the numbers of threads are an option of the study",
+        ),
         ({"vary": {"compression": []}}, "vary (--vary): compression has no values"),
         (
             {"vary": {"compression": "zlib:1"}},
@@ -371,14 +374,17 @@ SEVERAL = str(TESTDATA / "rntuple/several.root")
         ({"vary": {"page_size": [64, 64]}}, "vary (--vary): page_size has the value 64 twice"),
         (
             {"vary": {"include": [len]}},
-            "vary (--vary): include has a value of type builtin_function_or_method, and only numbers, "
-            "texts, lists and dicts can vary: trials run in processes of their own",
+            "vary (--vary): include has a value of type builtin_function_or_method, and only "
+            "numbers, texts, lists and dicts can vary: trials run in processes of their own",
         ),
         (
             {"vary": {"compression": ["zlib:1", "zlib:99"]}},
             "vary (--vary): compression=zlib:99: ",
         ),
-        ({"vary": {"page_size": [1]}}, "vary (--vary): page_size=1: a page size of 1 bytes is outside"),
+        (
+            {"vary": {"page_size": [1]}},
+            "vary (--vary): page_size=1: a page size of 1 bytes is outside",
+        ),
         ({"repeats": 0}, "repeats must be from 1 to 1000, not 0"),
         ({"threads": []}, "threads are different numbers from 1 on, not []"),
         ({"threads": [2, 2]}, "threads are different numbers from 1 on, not [2, 2]"),

@@ -52,11 +52,7 @@ pub fn check_patterns(patterns: &[String], names: &[&str]) -> Result<()> {
 
 /// Returns the error for a glob that matches none of `names`, which are the names of `what`, such as a branch. It suggests
 /// the most similar names.
-pub fn no_match<'n>(
-    what: &str,
-    pattern: &str,
-    names: impl IntoIterator<Item = &'n str>,
-) -> Error {
+pub fn no_match<'n>(what: &str, pattern: &str, names: impl IntoIterator<Item = &'n str>) -> Error {
     let names: Vec<&str> = names.into_iter().collect();
     let message = format!("no {what} matches {pattern:?}");
     let parts: Vec<&str> = pattern.split(',').map(str::trim).collect();

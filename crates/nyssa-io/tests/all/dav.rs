@@ -121,8 +121,7 @@ fn a_file_that_is_there_is_not_replaced() {
     });
     let url = dav(&server.unwrap(), "/dir/a.root");
     let error = create(&url, false).err().unwrap();
-    let expected =
-        format!("cannot create {url}: it exists already");
+    let expected = format!("cannot create {url}: it exists already");
     assert_eq!(error.to_string(), expected);
     // A server that knows only a part of WebDAV.
     let server = WebServer::start(|request, _| match request.method.as_str() {

@@ -163,7 +163,7 @@ impl Target {
     pub(super) fn fields(&self) -> &[Field] {
         match self {
             Self::NTuple(_, fields) | Self::Tree(_, fields) => fields,
-            Self::Table(writer) => writer.fields(),
+            Self::Table(writer) => writer.shown_fields(),
         }
     }
 

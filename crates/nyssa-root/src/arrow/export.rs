@@ -63,7 +63,9 @@ pub fn export_field(field: &Field) -> Field {
         _ => return field.clone(),
     };
     let mut metadata = field.metadata().clone();
-    metadata.retain(|key, value| key != TIME && key != VECTORS && (key != STRING.0 || value != STRING.1));
+    metadata.retain(|key, value| {
+        key != TIME && key != VECTORS && (key != STRING.0 || value != STRING.1)
+    });
     Field::new(field.name(), data_type, field.is_nullable() || date).with_metadata(metadata)
 }
 

@@ -279,7 +279,9 @@ impl Decoder {
 /// Returns the reason why the values of a column cannot be decompressed.
 fn check_codec(metadata: &ParquetMetaData, column: usize) -> std::result::Result<(), String> {
     let mut codecs = metadata.row_groups().iter().flat_map(|group| {
-        leaves(metadata, column).filter_map(|leaf| group.columns().get(leaf)).map(|chunk| chunk.compression_codec())
+        leaves(metadata, column)
+            .filter_map(|leaf| group.columns().get(leaf))
+            .map(|chunk| chunk.compression_codec())
     });
     match codecs.find(|codec| matches!(codec, CompressionCodec::BROTLI | CompressionCodec::LZO)) {
         Some(CompressionCodec::BROTLI) => Err(no_codec("brotli")),

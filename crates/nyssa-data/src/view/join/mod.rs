@@ -330,7 +330,9 @@ impl Dataset for Join {
             .flat_map(|(number, side)| {
                 let sizes = side.size_columns().into_iter();
                 let names = &names;
-                sizes.filter_map(move |name| names.get(&(number, &*name)).map(|&name| name.to_owned()))
+                sizes.filter_map(move |name| {
+                    names.get(&(number, &*name)).map(|&name| name.to_owned())
+                })
             })
             .collect()
     }
