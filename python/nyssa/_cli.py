@@ -6,6 +6,7 @@ import itertools
 import signal
 import sys
 import threading
+from collections.abc import Callable
 
 from nyssa import _core
 
@@ -21,8 +22,9 @@ def main() -> int:
     The system and the command handle Ctrl-C. While a command runs, no Python code runs that could
     turn it into a `KeyboardInterrupt`. Only few commands are written in Python.
     """
-    flags = list(itertools.takewhile(_FLAGS.__contains__, sys.argv[1:]))
-    command, arguments = sys.argv[len(flags) + 1 :][:1], sys.argv[len(flags) + 2 :]
+    options, words = _core.divide_options(sys.argv[1:])
+    flags = list(itertools.takewhile(_FLAGS.__contains__, words))
+    command, arguments = words[len(flags) :][:1], words[len(flags) + 1 :]
     is_main = threading.current_thread() is threading.main_thread()
     if is_main:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -30,8 +32,27 @@ def main() -> int:
         # This takes long enough to be interrupted.
         if is_main:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        return _run(command[0], flags, arguments)
+        if command[0] != "draw":
+            # Their work is in processes of their own.
+            return _run(command[0], flags, [*arguments, *options])
+        return _around(options, lambda: _run(command[0], flags, arguments))
     return _core.run_cli(["nyssa", *sys.argv[1:]])
+
+
+def _around(options: list[str], run: Callable[[], int]) -> int:
+    """Run a command with the options of every command, such as ``--cache`` and ``--io-stats``."""
+    around = _core.CommandOptions()
+    failure = around.start(options)
+    if failure is None:
+        try:
+            code = run()
+        finally:
+            failure = around.finish()
+    if failure is None:
+        return code
+    message, code = failure
+    sys.stderr.write(message)
+    return code
 
 
 def _run(command: str, flags: list[str], arguments: list[str]) -> int:

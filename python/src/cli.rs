@@ -3,7 +3,9 @@
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
+use nyssa_cli::AroundPython;
 use nyssa_root::Kind;
 use pyo3::prelude::*;
 
@@ -18,6 +20,42 @@ pub(crate) fn run_cli(py: Python<'_>, args: Vec<OsString>) -> u8 {
         let _ = out.flush();
         code
     })
+}
+
+/// Divides the words of a command line into the options of every command and all other words. Python reads `--json`,
+/// `--quiet` and `--threads` itself.
+#[pyfunction]
+pub(crate) fn divide_options(words: Vec<OsString>) -> (Vec<OsString>, Vec<OsString>) {
+    AroundPython::divide(words)
+}
+
+/// What the options of every command request, around a command that is written in Python.
+#[pyclass(frozen, module = "nyssa._core")]
+pub(crate) struct CommandOptions(Mutex<Option<AroundPython>>);
+
+#[pymethods]
+impl CommandOptions {
+    #[new]
+    fn new() -> Self {
+        Self(Mutex::default())
+    }
+
+    /// Begins it. Returns a message and the exit code for options that are not allowed.
+    fn start(&self, options: Vec<OsString>) -> Option<(String, u8)> {
+        match AroundPython::start(options) {
+            Ok(started) => {
+                *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(started);
+                None
+            }
+            Err(failure) => Some(failure),
+        }
+    }
+
+    /// Completes the files, and prints the counters. Returns a message and the exit code if a file cannot be written.
+    fn finish(&self) -> Option<(String, u8)> {
+        let started = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        started.and_then(|started| started.finish().err())
+    }
 }
 
 /// The kinds of errors that Python names.

@@ -5,8 +5,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use arrow_schema::{DataType, Field, FieldRef, UnionFields};
-use nyssa_root::arrow::{Date, STRING, is_string};
+use arrow_schema::{DataType, Field, FieldRef, TimeUnit, UnionFields};
+use nyssa_root::arrow::{Date, STRING, VECTORS, is_string, time_of};
 use nyssa_root::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -36,7 +36,10 @@ impl ColumnForm {
     /// # Errors
     /// `Unsupported` for Arrow types that nyssa does not read.
     pub fn new(field: &Field) -> Result<Self> {
-        let form = form(field)?;
+        let mut form = form(field)?;
+        if let Some(class) = field.metadata().get(VECTORS) {
+            form.name_vectors(class);
+        }
         let (json, keys) = form.written(false);
         Ok(Self { form, json, keys, shown: PyOnceLock::new() })
     }
@@ -44,6 +47,11 @@ impl ColumnForm {
     /// Returns the Form as JSON.
     pub fn json<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
         self.shown(py).json.bind(py).clone()
+    }
+
+    /// Returns the type of the values as awkward writes it.
+    pub fn datashape(&self) -> String {
+        self.form.datashape()
     }
 
     /// Returns the Form as JSON, with the C++ types.
@@ -96,8 +104,10 @@ fn form(field: &Field) -> Result<Form> {
 
 /// Returns the Form of the values of a field of which none is missing.
 fn value(field: &Field) -> Result<Form> {
+    let time = time_of(field).and_then(|time| numpy_time(&time));
     let class = match field.data_type() {
         _ if Date::is_in(field) => Class::Numpy("datetime64[s]"),
+        _ if time.is_some() => Class::Numpy(time.unwrap_or_default()),
         DataType::Boolean => Class::Numpy("bool"),
         DataType::LargeBinary => Class::Text { text: is_string(field) },
         DataType::LargeUtf8 => Class::Text { text: true },
@@ -117,6 +127,21 @@ fn value(field: &Field) -> Result<Form> {
     };
     let typename = field.metadata().get(STRING.0).filter(|&name| name != STRING.1).cloned();
     Ok(Form { class, typename })
+}
+
+/// Returns NumPy's name of a type of times that NumPy has in the same width. It has no time zones: times are in UTC.
+fn numpy_time(time: &DataType) -> Option<&'static str> {
+    Some(match time {
+        DataType::Timestamp(TimeUnit::Second, _) => "datetime64[s]",
+        DataType::Timestamp(TimeUnit::Millisecond, _) | DataType::Date64 => "datetime64[ms]",
+        DataType::Timestamp(TimeUnit::Microsecond, _) => "datetime64[us]",
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => "datetime64[ns]",
+        DataType::Duration(TimeUnit::Second) => "timedelta64[s]",
+        DataType::Duration(TimeUnit::Millisecond) => "timedelta64[ms]",
+        DataType::Duration(TimeUnit::Microsecond) => "timedelta64[us]",
+        DataType::Duration(TimeUnit::Nanosecond) => "timedelta64[ns]",
+        _ => return None,
+    })
 }
 
 /// Returns the class of a union. A value of none of the alternatives is a missing value of the first one.

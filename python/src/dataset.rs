@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use crate::array::{Array, batch};
 use crate::capsule;
-use crate::column_form::Forms;
+use crate::column_form::{ColumnForm, Forms};
 use crate::errors;
 use crate::job::Job;
 use crate::observe;
@@ -147,6 +147,15 @@ impl Dataset {
     /// Returns the column of a name as `items` does. The name that is returned may be written differently.
     fn item(&self, name: &str) -> Option<ItemRow> {
         self.0.find_column(name).map(row)
+    }
+
+    /// Returns the types of the values of columns as awkward writes them; `None` for columns that cannot be read.
+    fn datashapes(&self, names: Vec<String>) -> Vec<Option<String>> {
+        let shape = |name: &String| {
+            let field = self.0.find_column(name)?.field.as_ref().ok()?;
+            ColumnForm::new(field).ok().map(|form| form.datashape())
+        };
+        names.iter().map(shape).collect()
     }
 
     /// Returns the title of a branch or the description of a field.

@@ -11,7 +11,12 @@ use pyo3::types::{PyDict, PyTuple};
 /// Returns the exception for an error of the core. It has the same message, and the place as its attribute
 /// `place`.
 pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
-    let raised = raise(py, class_name(error), &error.to_string(), Some(error.place()));
+    let class = class_name(error);
+    let mut message = error.to_string();
+    if class == "OutputExistsError" {
+        message.push_str("; force=True replaces it");
+    }
+    let raised = raise(py, class, &message, Some(error.place()));
     if let Ok(suggestions) = PyTuple::new(py, error.suggestions()) {
         let _ = raised.value(py).setattr("suggestions", suggestions);
     }

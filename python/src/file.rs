@@ -249,7 +249,6 @@ pub(crate) fn printable_message(text: &str) -> String {
 #[pyfunction]
 pub(crate) fn did_you_mean(name: &str, known: Vec<String>) -> (Vec<String>, String) {
     let near = nyssa_root::names::nearest(name, known.iter().map(String::as_str));
-    let near: Vec<String> = near.into_iter().map(str::to_owned).collect();
     let text = match near.is_empty() {
         true => String::new(),
         false => format!("; did you mean {}?", nyssa_root::error::alternatives(&near)),

@@ -51,11 +51,75 @@ impl From<Class> for Form {
 }
 
 impl Form {
+    /// Gives the records of a column their class, if they have the members of this class of ROOT's vectors.
+    pub(crate) fn name_vectors(&mut self, class: &str) {
+        match &mut self.class {
+            Class::List(inner)
+            | Class::Regular { content: inner, .. }
+            | Class::ByteMasked(inner)
+            | Class::IndexedOption(inner) => inner.name_vectors(class),
+            Class::Record { fields, contents } => {
+                let members: &[&str] = match class {
+                    "TLorentzVector" => &["fP", "fE"],
+                    "TVector3" => &["fX", "fY", "fZ"],
+                    _ => &["fX", "fY"],
+                };
+                // The base class is first.
+                let own = fields.iter().map(String::as_str).filter(|name| *name != ":_0");
+                if own.eq(members.iter().copied()) {
+                    self.typename.get_or_insert_with(|| class.to_owned());
+                    if let Some(inner) = fields.iter().position(|name| name == "fP") {
+                        contents[inner].name_vectors("TVector3");
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the type of the values as awkward writes it, such as `var * float32`.
+    pub(crate) fn datashape(&self) -> String {
+        let all = |items: &[Self]| items.iter().map(Self::datashape).collect::<Vec<_>>();
+        match &self.class {
+            Class::Numpy(primitive) => (*primitive).to_owned(),
+            Class::Text { text } => if *text { "string" } else { "bytes" }.to_owned(),
+            Class::List(item) => format!("var * {}", item.datashape()),
+            Class::Regular { size, content } => format!("{size} * {}", content.datashape()),
+            Class::Record { fields, contents } => {
+                let members = fields.iter().zip(all(contents));
+                let members: Vec<_> =
+                    members.map(|(name, shape)| format!("{}: {shape}", field_name(name))).collect();
+                let members = members.join(", ");
+                match self.typename.as_deref().filter(|name| is_vector(name)) {
+                    Some(class) => format!("{}[{members}]", field_name(class)),
+                    None => format!("{{{members}}}"),
+                }
+            }
+            Class::ByteMasked(value) | Class::IndexedOption(value) | Class::Unmasked(value) => {
+                match &value.class {
+                    Class::List(_) | Class::Regular { .. } => {
+                        format!("option[{}]", value.datashape())
+                    }
+                    _ => format!("?{}", value.datashape()),
+                }
+            }
+            Class::Union(alternatives) => format!("union[{}]", all(alternatives).join(", ")),
+            Class::Empty => "unknown".to_owned(),
+        }
+    }
+
     /// Returns the Form as JSON, and the keys of its buffers in the order of the nodes. `typed` adds the C++ types.
     pub(crate) fn written(&self, typed: bool) -> (String, Vec<String>) {
         let mut nodes = Nodes { typed, count: 0, keys: Vec::new() };
         (nodes.form(self).to_string(), nodes.keys)
     }
+}
+
+/// Returns a name as awkward has it in types: in quotes if it is no word.
+fn field_name(name: &str) -> String {
+    let is_word = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if is_word { name.to_owned() } else { json!(name).to_string() }
 }
 
 /// The nodes that are written so far.

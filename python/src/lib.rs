@@ -68,7 +68,7 @@ mod _core {
     #[pymodule_export]
     use crate::chain::{chain, join};
     #[pymodule_export]
-    use crate::cli::{exit_code, run_cli};
+    use crate::cli::{CommandOptions, divide_options, exit_code, run_cli};
     #[pymodule_export]
     use crate::convert::{convert, convert_job, convert_many};
     #[pymodule_export]

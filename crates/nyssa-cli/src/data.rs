@@ -4,10 +4,11 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use nyssa_data::dataset::{Dataset, Filter, Format};
+use nyssa_data::dataset::{Dataset, Filter, Format, no_match};
 use nyssa_data::view::ChainOptions;
 use nyssa_io::{Sink, Source};
 use nyssa_jobs::open::{self, AnyFile, Datasets, Opened, format_of};
+use nyssa_root::error::alternatives;
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 use nyssa_root::{Context, Error};
 
@@ -79,15 +80,20 @@ fn check_input(path: &str) -> Result<()> {
     ))
 }
 
-/// Refuses a filter that selects none of the columns. An empty report would look as if nothing were wrong.
-pub(crate) fn check_filter(filter: &Filter, names: &[&str], file: &str) -> Result<()> {
+/// Refuses globs that select none of the columns. An empty report would look as if nothing were wrong.
+pub(crate) fn check_filter(globs: &[String], names: &[&str], file: &str) -> Result<()> {
+    let filter = Filter::new(globs, &[])?;
     if names.is_empty() || names.iter().any(|name| filter.takes(name)) {
         return Ok(());
     }
-    Err(Failure::Usage(
-        format!("the filter matches none of the {} columns of {file}", names.len()),
-        Some(format!("`nyssa schema {file}` lists their names")),
-    ))
+    let message = format!("the filter matches none of the {} columns of {file}", names.len());
+    let near = globs.iter().map(|glob| no_match("column", glob, names.iter().copied()));
+    let near: Vec<String> = near.flat_map(|error| error.suggestions().to_vec()).collect();
+    let mut failure = Failure::from(Error::invalid_argument(message));
+    if !near.is_empty() {
+        failure = failure.hint(format!("did you mean {}?", alternatives(&near)));
+    }
+    Err(failure.hint(format!("`nyssa schema {file}` lists their names")))
 }
 
 /// Returns the names of the columns of a dataset.

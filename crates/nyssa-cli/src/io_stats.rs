@@ -1,14 +1,16 @@
 //! Prints what a command has opened and read.
 
+use std::io::Write;
+
 use nyssa_io::{IoCounts, IoStats};
 use nyssa_root::Error;
 
-use crate::app::{App, TABLE};
+use crate::app::TABLE;
 use crate::failure::Result;
 use crate::units::size;
 
-/// Prints the counters of this process as a table, or writes them as JSON to a file.
-pub(crate) fn report(place: &str, app: &mut App<'_>) -> Result<()> {
+/// Prints the counters of this process as a table on `err`, or writes them as JSON to a file.
+pub(crate) fn report(place: &str, err: &mut dyn Write) -> Result<()> {
     let counts = IoStats::of_process().counts();
     if place != TABLE {
         let text = serde_json::to_string_pretty(&counts)?;
@@ -16,7 +18,7 @@ pub(crate) fn report(place: &str, app: &mut App<'_>) -> Result<()> {
         return Ok(());
     }
     for line in lines(&counts) {
-        let _ = writeln!(app.err, "{line}");
+        let _ = writeln!(err, "{line}");
     }
     Ok(())
 }

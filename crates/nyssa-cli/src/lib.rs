@@ -7,6 +7,7 @@
 
 mod app;
 mod args;
+mod around;
 mod cmd;
 mod data;
 mod document;
@@ -28,6 +29,7 @@ use std::io::{BufWriter, ErrorKind, Write};
 use nyssa_io::Stop;
 
 pub use app::Terminal;
+pub use around::AroundPython;
 pub use cmd::inspect::page as inspect_page;
 pub use cmd::profile::{body as profile_body, page as profile_page, table as profile_table};
 pub use cmd::trace::{Plotter, plot_by};
@@ -130,31 +132,14 @@ fn print_document(failure: &failure::Failure, code: u8, out: &mut dyn Write) {
     let _ = document::print(&failure.document(code), out).and_then(|()| Ok(out.flush()?));
 }
 
-/// Runs the command, and observes its work as its options request. Returns the exit code of the command. If the files
-/// of the monitor or of the recording cannot be completed, there is only a warning.
+/// Runs the command with the options of every command. Returns the exit code of the command.
 fn observed(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
-    let recording = cli.global.record.as_deref().map(nyssa_root::process::record).transpose()?;
-    let monitor = cli.global.start_monitor()?;
-    let result = cached(cli, app);
-    let finished = [
-        ("files of --monitor are", monitor.map(|monitor| monitor.finish().map(drop))),
-        ("file of --record is", recording.map(nyssa_observe::Recording::finish)),
-    ];
-    for (files, finished) in finished {
-        if let Some(Err(error)) = finished {
-            app.complain(&format!("warning: the {files} not complete: {error}"));
-        }
-    }
-    let stats = cli.global.io_stats.as_deref().map_or(Ok(()), |place| io_stats::report(place, app));
-    result.and_then(|code| stats.map(|()| code))
-}
-
-/// Runs the command with the cache that is requested. A command about a cache does not use it.
-fn cached(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
+    // A command about a cache does not use it.
     let is_about_cache = matches!(cli.command, cmd::Command::Cache(_));
-    let _cache = if is_about_cache { None } else { cli.global.use_cache()? };
-    let _allowed = cli.global.allow_other_files();
-    cmd::run(&cli.command, app, &|command, app| inner(command, &cli.global, app))
+    let around = around::Around::start(&cli.global, !is_about_cache)?;
+    let result = cmd::run(&cli.command, app, &|command, app| inner(command, &cli.global, app));
+    let finished = around.finish(app.err);
+    result.and_then(|code| finished.map(|()| code))
 }
 
 /// Runs a command inside another one, which has the options `outer`.

@@ -52,8 +52,5 @@ impl Staging {
 
 /// Makes the error for a name that is already used.
 pub(crate) fn exists() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::AlreadyExists,
-        "it exists already; it is only replaced with force",
-    )
+    io::Error::new(io::ErrorKind::AlreadyExists, "it exists already")
 }

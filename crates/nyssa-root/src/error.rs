@@ -200,7 +200,7 @@ impl Error {
     /// Suggests the names in `known` that are most like `name`.
     #[must_use]
     pub fn suggest<'a>(mut self, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
-        self.0.suggestions = nearest(name, known).into_iter().map(str::to_owned).collect();
+        self.0.suggestions = nearest(name, known);
         self
     }
 

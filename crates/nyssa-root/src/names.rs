@@ -1,5 +1,7 @@
 //! Finds names that are similar to a name, to suggest what the user may have meant.
 
+use std::collections::BTreeSet;
+
 use strsim::osa_distance;
 
 /// The maximum number of suggestions.
@@ -7,8 +9,28 @@ const MAX_SUGGESTIONS: usize = 3;
 /// The number of characters of a name that are compared. A longer name is not a typing error.
 const MAX_COMPARED: usize = 100;
 
-/// Returns the candidates that are most similar to `name`, best first. The list is empty when none is close.
-pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+/// Returns the candidates that are most similar to `name`, best first. The list is empty when none is close. For a glob such
+/// as `Muno_*`, it has globs that match candidates.
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    match name.split_once('*') {
+        Some((start, rest)) if !start.is_empty() => {
+            let length = start.chars().count();
+            let starts: BTreeSet<String> = candidates
+                .into_iter()
+                .flat_map(|candidate| {
+                    let first = |length| candidate.chars().take(length).collect::<String>();
+                    [length - 1, length, length + 1].map(first)
+                })
+                .filter(|start| !start.is_empty())
+                .map(|start| start + "*" + rest)
+                .collect();
+            similar(name, starts.iter().map(String::as_str))
+        }
+        _ => similar(name, candidates),
+    }
+}
+
+fn similar<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let lower = name.to_lowercase();
     let mut scored: Vec<(usize, &str)> = candidates
         .into_iter()
@@ -23,7 +45,8 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .collect();
     scored.sort();
     scored.dedup();
-    scored.into_iter().take(MAX_SUGGESTIONS).map(|(_, candidate)| candidate).collect()
+    let best = scored.into_iter().take(MAX_SUGGESTIONS);
+    best.map(|(_, candidate)| candidate.to_owned()).collect()
 }
 
 /// Returns the start of a name that is compared.
@@ -44,6 +67,9 @@ mod tests {
         assert_eq!(nearest("rnu", names), ["run"]);
         assert_eq!(nearest("_pt", names), ["Jet_pt", "Muon_pt"]);
         assert!(nearest("luminosityBlock", names).is_empty());
+        assert_eq!(nearest("Muno_*", names), ["Muon_*"]);
+        assert_eq!(nearest("Jett_*", names), ["Jet_*"]);
+        assert!(nearest("*Tau*", names).is_empty());
     }
 
     #[test]

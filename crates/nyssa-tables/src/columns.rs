@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use arrow_schema::{Field, Schema};
 use nyssa_data::dataset::ColumnInfo;
+use nyssa_root::arrow::{TIME, brief};
 use nyssa_root::error::{Error, Result};
 
 use crate::metadata::{CPP_TYPE, TITLE, time_title};
-use crate::shown::{TIME, shown};
+use crate::shown::shown;
 
 /// The columns of a table.
 pub(crate) struct Columns {
@@ -18,19 +19,25 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Takes the fields of a table. `narrow` returns a field with fewer parts that may be null, if it knows better.
-    ///
-    /// # Errors
-    /// `Unsupported` for several columns of one name.
-    pub(crate) fn new(schema: &Schema, narrow: impl Fn(usize, &Field) -> Field) -> Result<Self> {
+    /// Takes the fields of a table. `narrow` returns a field with fewer parts that may be null, if it knows better, or the
+    /// reason why its values cannot be read.
+    pub(crate) fn new(
+        schema: &Schema,
+        narrow: impl Fn(usize, &Field) -> std::result::Result<Field, String>,
+    ) -> Self {
         let (mut items, mut by_name) = (Vec::new(), HashMap::new());
         let mut titles = HashMap::new();
+        let mut times_named: HashMap<&str, usize> = HashMap::new();
+        schema.fields().iter().for_each(|field| *times_named.entry(field.name()).or_default() += 1);
         for (index, original) in schema.fields().iter().enumerate() {
-            let field = shown(&narrow(index, original));
             let name = original.name().clone();
-            if by_name.insert(name.clone(), index).is_some() {
-                return Err(Error::unsupported(format!("the table has two columns {name:?}")));
-            }
+            let field = match times_named.get(name.as_str()) {
+                Some(1) => narrow(index, original).and_then(|field| shown(&field)),
+                _ => Err(format!(
+                    "the table has several columns {name:?}: give them different names"
+                )),
+            };
+            by_name.insert(name.clone(), index);
             let described = original.metadata().get(TITLE).cloned();
             let time = field.as_ref().ok().and_then(|field| field.metadata().get(TIME));
             let title = described.or_else(|| time.map(|time| time_title(time)));
@@ -38,7 +45,7 @@ impl Columns {
             let type_name = type_name(original);
             items.push(ColumnInfo { name, type_name, field });
         }
-        Ok(Self { items, by_name, titles })
+        Self { items, by_name, titles }
     }
 
     /// Returns the number and the field of each column.
@@ -66,5 +73,5 @@ impl Columns {
 /// Returns the C++ type that the metadata name, or the Arrow type.
 fn type_name(field: &Field) -> String {
     let named = field.metadata().get(CPP_TYPE).cloned();
-    named.unwrap_or_else(|| field.data_type().to_string())
+    named.unwrap_or_else(|| brief(field.data_type()))
 }

@@ -53,17 +53,42 @@ pub fn named(format: Format) -> &'static str {
     }
 }
 
-/// Returns the format of tables that the name of a file means: `.parquet`, or `.arrow`, `.feather`, `.ipc`, `.arrows`.
-/// The query of a URL does not count.
+/// Returns the format of tables that the name of a file means: `.parquet`, `.parq`, `.pq`, or `.arrow`, `.feather`,
+/// `.ipc`, `.arrows`. The query of a URL does not count.
 pub fn format_of_name(location: &Path) -> Option<Format> {
+    match ending(location)?.as_str() {
+        "parquet" | "parq" | "pq" => Some(Format::Parquet),
+        "arrow" | "arrows" | "feather" | "ipc" => Some(Format::Arrow),
+        _ => None,
+    }
+}
+
+/// Returns the format that the name of a file means, with its article, if it is one that nyssa does not write.
+pub fn other_format_of_name(location: &Path) -> Option<&'static str> {
+    Some(match ending(location)?.as_str() {
+        "csv" | "tsv" => "a CSV",
+        "txt" | "md" => "a text",
+        "json" | "jsonl" | "ndjson" => "a JSON",
+        "npy" | "npz" => "a NumPy",
+        "h5" | "hdf5" | "hdf" => "an HDF5",
+        "pkl" | "pickle" => "a pickle",
+        "xls" | "xlsx" => "an Excel",
+        "db" | "sqlite" | "duckdb" => "a database",
+        "arrows" => "an Arrow stream",
+        "avro" => "an Avro",
+        "orc" => "an ORC",
+        "gz" | "bz2" | "xz" | "zst" | "zip" | "tar" | "tgz" => "a compressed",
+        "png" | "svg" | "pdf" | "html" => "a picture or document",
+        _ => return None,
+    })
+}
+
+/// Returns the ending of the name of a file, in small letters. The query of a URL does not count.
+pub fn ending(location: &Path) -> Option<String> {
     let text = location.to_string_lossy();
     let path = match nyssa_io::is_url(location) {
         true => text.split(['?', '#']).next().unwrap_or_default(),
         false => &text,
     };
-    match Path::new(path).extension()?.to_str()?.to_ascii_lowercase().as_str() {
-        "parquet" | "pq" => Some(Format::Parquet),
-        "arrow" | "arrows" | "feather" | "ipc" => Some(Format::Arrow),
-        _ => None,
-    }
+    Some(Path::new(path).extension()?.to_str()?.to_ascii_lowercase())
 }

@@ -72,11 +72,6 @@ fn of_text(text: &str) -> Error {
     if text.contains("CRC checksum mismatch") {
         return Error::checksum("a page does not match its checksum");
     }
-    if text.contains("Disabled feature at compile time: brotli") {
-        return Error::unsupported(
-            "it is compressed by brotli, which nyssa does not read: write the table with zstd",
-        );
-    }
     Error::out_of_spec(format!("the Parquet file is damaged: {text}"))
 }
 

@@ -32,7 +32,7 @@ mod table;
 mod writer;
 mod written;
 
-pub use format::{format_of_name, format_of_source, named};
+pub use format::{ending, format_of_name, format_of_source, named, other_format_of_name};
 pub use layout::{Layout, Leaf, StoredPage};
 pub use open::open;
 pub use output::{TableOptions, TableReport};

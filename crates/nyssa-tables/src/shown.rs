@@ -8,7 +8,7 @@
 //! | lists, large lists | `LargeList` |
 //! | maps | `LargeList` of pairs, a `std::map` |
 //! | binaries of fixed size | `FixedSizeList` of `UInt8`, a `std::array<std::byte,N>` |
-//! | dates, times, timestamps, durations | integers; the metadata [`TIME`] has the type |
+//! | dates, times, timestamps, durations | integers, whose field is [`time_field`] |
 //! | decimals, intervals, unions, nulls, views of lists, run-end encoded arrays | refused |
 
 use std::sync::Arc;
@@ -22,15 +22,12 @@ use arrow_array::{
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef};
 use arrow_select::take::take;
-use nyssa_root::arrow::{STREAMER, STRING, brief, field, typed_field};
+use nyssa_root::arrow::{STREAMER, STRING, brief, field, time_field, typed_field};
 use nyssa_root::error::{Error, Result, ResultExt};
-
-/// The key of field metadata with the type of dates and times, whose integers are shown.
-pub(crate) const TIME: &str = "nyssa:time";
 
 /// Returns the field that nyssa shows for a field of a table, or the reason why it cannot.
 pub(crate) fn shown(original: &Field) -> std::result::Result<Field, String> {
-    let (name, nullable) = (original.name(), original.is_nullable());
+    let name = original.name();
     let own = |data_type| original.clone().with_data_type(data_type);
     let child = |inner: &Field| shown(&inner.clone().with_name("item")).map(Arc::new);
     Ok(match original.data_type() {
@@ -68,11 +65,7 @@ pub(crate) fn shown(original: &Field) -> std::result::Result<Field, String> {
             typed_field(own(DataType::LargeList(Arc::new(item))), "std::map")
         }
         time if time.is_temporal() && !matches!(time, DataType::Interval(_)) => {
-            let number = match time {
-                DataType::Date32 | DataType::Time32(_) => DataType::Int32,
-                _ => DataType::Int64,
-            };
-            Field::new(name, number, nullable).with_metadata([(TIME.to_owned(), time.to_string())])
+            time_field(name, time, original.is_nullable())
         }
         plain if plain.is_integer() || plain.is_floating() || *plain == DataType::Boolean => {
             original.clone()

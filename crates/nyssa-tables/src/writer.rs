@@ -1,6 +1,7 @@
 //! Writes a table: the part that both formats share.
 
 use arrow_array::ArrayRef;
+use arrow_schema::Field;
 use nyssa_data::dataset::Format;
 use nyssa_io::Sink;
 use nyssa_root::Context;
@@ -53,7 +54,20 @@ impl TableWriter {
         Ok(Self { written, file, entries: 0 })
     }
 
-    /// Appends rows: one array of the same length for each column.
+    /// Returns the columns as the table shows them again: dates and times may have other units.
+    pub fn shown_fields(&self) -> &[Field] {
+        &self.written.kept
+    }
+
+    /// Returns arrays in the types of [`TableWriter::shown_fields`].
+    ///
+    /// # Errors
+    /// `InvalidArgument` with the field whose dates or times Parquet cannot hold.
+    pub fn fitted(&self, arrays: &[ArrayRef]) -> Result<Vec<ArrayRef>> {
+        self.written.keep(arrays)
+    }
+
+    /// Appends rows: one array of the same length for each column, which [`TableWriter::fitted`] has returned.
     ///
     /// # Errors
     /// `InvalidArgument` with the field whose strings are not UTF-8; an error if the sink cannot be written.

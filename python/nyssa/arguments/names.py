@@ -154,6 +154,9 @@ def _is_pattern(name: str) -> bool:
 
 def not_found(name: str, available: Sequence[str], where: str) -> NotFoundError:
     """Return the error for a `name` that is not among the `available` ones."""
+    parts = [part.strip() for part in name.split(",")]
+    if len(parts) > 1 and {*parts} <= {*available}:
+        return NotFoundError(f"no {name!r} in {where}: several names are a list, {parts}")
     return missing(f"no {name!r} in {where}", name, available)
 
 
@@ -174,7 +177,12 @@ def nothing_matches(
     message = f"{option}{shown} matches no column of {where}"
     if isinstance(given, str):
         return missing(message, given, available)
-    return NotFoundError(message)
+    globs = given if isinstance(given, (list, tuple)) else []
+    near = [near for glob in globs for near in missing("", str(glob), available).suggestions]
+    hint = " or ".join(f'"{name}"' for name in near[:3])
+    error = NotFoundError(f"{message}; did you mean {hint}?" if near else message)
+    error.suggestions = tuple(near)
+    return error
 
 
 def _is_short(given: NameFilter) -> bool:

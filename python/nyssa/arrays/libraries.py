@@ -154,8 +154,8 @@ def _one_per_entry(values: npt.NDArray[Any], name: str, library: str) -> Any:
     if not isinstance(values, np.ma.MaskedArray):
         return values
     data, mask = values.data, np.ma.getmaskarray(values)
-    if values.dtype.kind == "M":
-        return np.where(mask, np.datetime64("NaT"), data)
+    if values.dtype.kind in "Mm":
+        return np.where(mask, np.array("NaT", data.dtype), data)
     if library == "pd[nan]":
         return _with_nan(data, mask, name)
     arrays = {"b": pandas.arrays.BooleanArray, "f": pandas.arrays.FloatingArray}

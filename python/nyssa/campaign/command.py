@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, Protocol
 
 from nyssa import _core
@@ -26,6 +26,13 @@ class Shown(Protocol):
         """Return the report as JSON values."""
 
 
+class _Refused(argparse.Action):
+    """A flag that a command does not have."""
+
+    def __call__(self, *arguments: object, **_: object) -> NoReturn:
+        raise ArgumentError(f"{arguments[-1]} is not needed: {self.const}")
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that reports errors as the other commands do, and takes no shortened options."""
 
@@ -43,6 +50,13 @@ class Parser(argparse.ArgumentParser):
             )
             self.error(f"unrecognized arguments: {' '.join(unknown)}", similar)
         return parsed, unknown
+
+    def refuse(self, reasons: Mapping[str, str]) -> None:
+        """Refuse flags that other commands have, and say why this one does not need them."""
+        for flag, reason in reasons.items():
+            self.add_argument(
+                flag, action=_Refused, nargs="?", const=reason, help=argparse.SUPPRESS
+            )
 
     def error(self, message: str, hint: str = "") -> NoReturn:
         """Fail as the other commands do."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from nyssa.arguments.keywords import default_of, kinds_of
 from nyssa.arguments.words import Words
-from nyssa.errors import ArgumentError
+from nyssa.campaign.command import Parser
 from nyssa.jobs.convert import FileKeywords
 from nyssa.jobs.merge import MergeKeywords
 from nyssa.jobs.rewrite import RewriteKeywords
@@ -36,13 +36,16 @@ _REFUSED = {
     "--into": "a campaign has -o DEST",
     "--name-pattern": "a campaign names its outputs as its inputs",
     "--record": "a campaign has a journal, which says what each task read",
+    "--io-stats": "a campaign has a journal, which says what each task read",
+    "--monitor": "a campaign has a journal, which has the time and the memory of each task",
+    "--cache": "the workers take the cache folder of the variable NYSSA_CACHE",
     "--skip-bad": "a campaign goes on after a file that fails",
     "--skip-done": "a campaign keeps what is done, and makes what is missing",
     "--verify": "a campaign verifies its outputs, unless --no-verify is given",
 }
 
 
-def add_flags(parser: argparse.ArgumentParser, job: str) -> None:
+def add_flags(parser: Parser, job: str) -> None:
     """Add the flags of the options of a job, in the order in which the job declares them."""
     group = parser.add_argument_group(f"options of the job, which `nyssa {job} --help` describes")
     group.add_argument(
@@ -70,23 +73,12 @@ def add_flags(parser: argparse.ArgumentParser, job: str) -> None:
     if job == "merge":
         for mode in ("union", "filter"):
             group.add_argument(f"--{mode}", dest="mode", action="store_const", const=mode)
-    for flag in _refused(job):
-        parser.add_argument(
-            flag, dest=f"refused {flag}", nargs="?", const=flag, help=argparse.SUPPRESS
-        )
+    own = {"--" + name.replace("_", "-") for name in _kinds(job)}
+    parser.refuse({flag: reason for flag, reason in _REFUSED.items() if flag not in own})
 
 
 def options_of(job: str, given: argparse.Namespace) -> dict[str, Any]:
-    """Return the options of a job that were given, and whether it verifies its outputs.
-
-    Raises
-    ------
-    nyssa.ArgumentError
-        (a `ValueError`) for a flag that a campaign does not have.
-    """
-    for flag in _refused(job):
-        if getattr(given, f"refused {flag}") is not None:
-            raise ArgumentError(f"{flag} is not needed: {_REFUSED[flag]}")
+    """Return the options of a job that were given, and whether it verifies its outputs."""
     options = {"verify": given.verify}
     for name, kind in _kinds(job).items():
         value = getattr(given, name)
@@ -125,12 +117,6 @@ def texts_of(text: str) -> list[str]:
     """Return the texts between commas. A comma after a backslash belongs to its text."""
     parts = re.split(r"(?<!\\),", text)
     return [item.replace("\\,", ",") for item in parts]
-
-
-def _refused(job: str) -> list[str]:
-    """Return the flags that are refused, which are no options of the job."""
-    own = {"--" + name.replace("_", "-") for name in _kinds(job)}
-    return [flag for flag in _REFUSED if flag not in own]
 
 
 def _metavar(kind: str) -> str | None:

@@ -174,7 +174,7 @@ def output_of(target: Any, force: bool) -> Output | None:
 
 def _new_file(filesystem: Any, path: str, name: str, force: bool) -> Output:
     if not force and filesystem.exists(path):
-        raise FileExistsError("it exists already; it is only replaced with force")
+        raise FileExistsError("it exists already")
     return Output(name, _Opening(filesystem, path))
 
 

@@ -268,4 +268,4 @@ def _vector_limits(client: Any, server: str, url: str) -> tuple[int, int]:
 
 
 def _exists() -> FileExistsError:
-    return FileExistsError("it exists already; it is only replaced with force")
+    return FileExistsError("it exists already")

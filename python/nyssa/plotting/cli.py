@@ -77,7 +77,8 @@ def _parser() -> Parser:
         "'y:x' in two dimensions. Items of lists count one by one. The range has all finite "
         "values; finding it takes a pass over the data, which --range saves.",
         epilog="Example: nyssa draw 'run*.root:Events' 'Jet_pt[abs(Jet_eta) < 2.4]' "
-        "--cut 'nMuon >= 2' --output jets.png",
+        "--cut 'nMuon >= 2' --output jets.png. The options of every command, such as --cache and "
+        "--io-stats, are in `nyssa ls --help`.",
     )
     parser.add_argument(
         "data",

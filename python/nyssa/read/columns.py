@@ -148,22 +148,22 @@ class Columns(Choosable[_C]):
 
     @shows_keywords(ColumnFilters)
     def show(self, **filters: Unpack[ColumnFilters]) -> None:
-        """Print the name, the C++ type and the Arrow type of each column, or why it cannot be read.
+        """Print name, C++ type and type in awkward of each column, or why it cannot be read.
 
         >>> nyssa.open("events.root:Events").show(filter_name="MET_*")
         <TTree 'Events' (24 columns, 20000 entries)>
         name     C++ type  reads as
         -------  --------  --------
-        MET_pt   float     Float32
-        MET_phi  float     Float32
+        MET_pt   float     float32
+        MET_phi  float     float32
 
         The parameters are as in `keys`.
         """
         names = self.keys(**filters)
         items = [self._items.get(name) or self._below[name] for name in names]
         rows = [
-            tuple(map(_core.printable, (name, typename, arrow or f"({why})")))
-            for name, typename, arrow, why in items
+            tuple(map(_core.printable, (name, typename, shape or f"({why})")))
+            for (name, typename, _, why), shape in self._with_shapes(items)
         ]
         head = ("name", "C++ type", "reads as")
         widths = [max(len(row[i]) for row in [head, *rows]) for i in range(2)]
@@ -185,10 +185,16 @@ class Columns(Choosable[_C]):
     def _html_table(self, items: list[Item]) -> Table:
         sizes = self._core.column_bytes([item[0] for item in items])
         rows = [
-            [name, typename, arrow or f"({reason})", self._core.title(name), _bytes(bytes_)]
-            for (name, typename, arrow, reason), bytes_ in zip(items, sizes, strict=True)
+            [name, typename, shape or f"({reason})", self._core.title(name), _bytes(bytes_)]
+            for ((name, typename, _, reason), shape), bytes_ in zip(
+                self._with_shapes(items), sizes, strict=True
+            )
         ]
         return Table(["name", "C++ type", "reads as", "title", ">size"], rows)
+
+    def _with_shapes(self, items: list[Item]) -> Iterator[tuple[Item, str | None]]:
+        """Yield each column with the type of its values in awkward."""
+        return zip(items, self._core.datashapes([item[0] for item in items]), strict=True)
 
     def close(self) -> None:
         """Close the files of the dataset.

@@ -157,6 +157,12 @@ def _parser() -> Parser:
     )
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write the table as CSV, too")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the table, by matplotlib")
+    parser.refuse(
+        dict.fromkeys(
+            ("--cache", "--io-stats", "--monitor", "--record"),
+            "a study measures each trial in a process of its own, without a cache",
+        )
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
     return parser

@@ -64,18 +64,20 @@ def varied(subject: Subject, vary: Mapping[str, Iterable[Any]]) -> dict[str, lis
         equal values, and values that are no numbers, texts, lists or dicts.
     """
     if not vary:
-        raise ArgumentError("vary names no option: a study needs at least one, with its values")
+        raise ArgumentError(
+            "vary (--vary) names no option: a study needs at least one, with its values"
+        )
     options = {}
     for name, given in vary.items():
         check_name(subject, name)
         if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
-            raise ArgumentError(f"vary: {name} needs a list of values, not {given!r}")
+            raise ArgumentError(f"vary (--vary): {name} needs a list of values, not {given!r}")
         values = [_plain(name, item) for item in given]
         if not values:
-            raise ArgumentError(f"vary: {name} has no values")
+            raise ArgumentError(f"vary (--vary): {name} has no values")
         for at, item in enumerate(values):
             if item in values[:at]:
-                raise ArgumentError(f"vary: {name} has the value {text(item)} twice")
+                raise ArgumentError(f"vary (--vary): {name} has the value {text(item)} twice")
         options[name] = values
     return options
 
@@ -91,15 +93,16 @@ def check_name(subject: Subject, name: str) -> None:
     if name in subject.kinds:
         return
     if name in subject.options:
-        raise ArgumentError(f"vary: a study sets {name} itself")
+        raise ArgumentError(f"vary (--vary): a study sets {name} itself")
     if name == "threads":
         raise ArgumentError(
-            "vary: the numbers of threads are an option of the study: --threads 1,2 (threads=)"
+            "vary (--vary): the numbers of threads are an option of the study: "
+            "--threads 1,2 (threads=)"
         )
     close = difflib.get_close_matches(name, subject.kinds, 1)
     hint = f"; did you mean {close[0]}?" if close else f": {', '.join(sorted(subject.kinds))}"
     what = f"{subject.job} ({subject.format} to {subject.to})"
-    raise ArgumentError(f"vary: {what} has no option {name!r}{hint}")
+    raise ArgumentError(f"vary (--vary): {what} has no option {name!r}{hint}")
 
 
 def _plain(name: str, value: Any) -> Any:
@@ -109,8 +112,8 @@ def _plain(name: str, value: Any) -> Any:
         return json.loads(json.dumps(value))
     except (TypeError, ValueError):
         raise ArgumentError(
-            f"vary: {name} has a value of type {type(value).__name__}, and only numbers, texts, "
-            "lists and dicts can vary: trials run in processes of their own"
+            f"vary (--vary): {name} has a value of type {type(value).__name__}, and only numbers, "
+            "texts, lists and dicts can vary: trials run in processes of their own"
         ) from None
 
 
@@ -142,4 +145,4 @@ def _check(subject: Subject, trial: Trial) -> None:
             check_format(trial.job.options, subject.format)
     except (ArgumentError, TypeError) as error:
         shown = ", ".join(f"{name}={text(value)}" for name, value in trial.options.items())
-        raise ArgumentError(f"vary: {shown}: {error}") from error
+        raise ArgumentError(f"vary (--vary): {shown}: {error}") from error

@@ -238,3 +238,189 @@ def test_damaged_tables_are_errors(tmp_path: Path, form: str) -> None:
     path.write_bytes(good)
     arrays = nyssa.open(path).arrays()
     assert {name: arrays[name].to_list() for name in arrays.fields} == values
+
+
+def times() -> Any:
+    """Return columns of all dates and times, with missing values, also in lists and records."""
+    days = [0, 19_000, None, -3]
+    numbers = [0, 1_706_933_106, None, -1]
+    columns = {}
+    for unit in ("s", "ms", "us", "ns"):
+        columns[f"stamp_{unit}"] = pa.array(numbers, pa.timestamp(unit))
+        columns[f"zone_{unit}"] = pa.array(numbers, pa.timestamp(unit, "Europe/Berlin"))
+        columns[f"duration_{unit}"] = pa.array(numbers, pa.duration(unit))
+        kind = pa.time32(unit) if unit in ("s", "ms") else pa.time64(unit)
+        columns[f"time_{unit}"] = pa.array([0, 86_399, None, 7], kind)
+    columns["day"] = pa.array(days, pa.date32())
+    columns["date64"] = pa.array(columns["day"].cast(pa.date64()))
+    seconds = columns["stamp_s"]
+    offsets = pa.array([0, 2, 2, 3, 4], pa.int32())
+    columns["lists"] = pa.ListArray.from_arrays(offsets, seconds)
+    columns["pairs"] = pa.FixedSizeListArray.from_arrays(pa.concat_arrays([seconds] * 2), 2)
+    columns["record"] = pa.StructArray.from_arrays(
+        [columns["time_s"], columns["date64"]], ["time", "date"]
+    )
+    return pa.table(columns)
+
+
+def without_seconds(kind: Any) -> Any:
+    """Return the type that Parquet has for a type."""
+    others = {pa.time32("s"): pa.time32("ms"), pa.date64(): pa.date32()}
+    if pa.types.is_timestamp(kind) and kind.unit == "s":
+        return pa.timestamp("ms", kind.tz)
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return pa.large_list(without_seconds(kind.value_type))
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(without_seconds(kind.value_type), kind.list_size)
+    if pa.types.is_struct(kind):
+        return pa.struct([(field.name, without_seconds(field.type)) for field in kind])
+    return others.get(kind, kind)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("source", ENDINGS)
+def test_dates_and_times_keep_their_types(tmp_path: Path, source: str, ending: str) -> None:
+    """Parquet has no seconds: pyarrow takes milliseconds, and days of dates in milliseconds."""
+    path, out = tmp_path / f"in.{source}", tmp_path / f"out.{ending}"
+    if source == "parquet":
+        pq.write_table(times(), path)
+    else:
+        feather.write_feather(times(), path)
+    original = table(path)
+    nyssa.convert(path, out, verify=True)
+    read = table(out)
+    for name in original.column_names:
+        column = original[name]
+        kind = column.type if ending == "arrow" else without_seconds(column.type)
+        assert read[name].to_pylist() == column.to_pylist(), name
+        shown = read.schema.field(name).type
+        if name == "zone_s" and source == "parquet":
+            # arrow-rs shows the milliseconds that pyarrow makes of these in UTC.
+            kind = pa.timestamp("ms", "UTC")
+        if name in ("date64", "record") and source == "parquet" and ending == "arrow":
+            # pyarrow's file says that its days were of the type date64.
+            assert "date64" in str(shown)
+            continue
+        if not pa.types.is_nested(kind):
+            assert shown == kind, name
+        else:
+            assert str(shown).count("ms") == str(kind).count("ms"), name
+    polars = pytest.importorskip("polars", reason="no polars")
+    frame = polars.read_parquet(out) if ending == "parquet" else polars.read_ipc(out)
+    days = [name for name in frame.columns if name not in ("date64", "record")]
+    for name in days:
+        assert frame[name].to_list() == polars.from_arrow(original)[name].to_list(), name
+    # The libraries that know dates and times get them of nyssa, too.
+    opened = nyssa.open(out).arrays(library="arrow")
+    for name in read.column_names:
+        assert opened[name].to_pylist() == read[name].to_pylist(), name
+    assert opened["stamp_us"].type == pa.timestamp("us")
+    stamps = nyssa.open(out).arrays(["stamp_us", "duration_ms"], library="np")
+    expected = original["stamp_us"].to_pandas().to_numpy()
+    assert stamps["stamp_us"].dtype == np.dtype("datetime64[us]")
+    assert stamps["stamp_us"].compressed().tolist() == [
+        value.astype("datetime64[us]").item() for value in expected[[0, 1, 3]]
+    ]
+    assert stamps["duration_ms"].dtype == np.dtype("timedelta64[ms]")
+    assert ak.is_none(nyssa.open(out).arrays(["stamp_us"])["stamp_us"]).to_list() == [
+        value is None for value in original["stamp_us"].to_pylist()
+    ]
+
+
+def test_times_that_parquet_cannot_hold_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "in.arrow"
+    feather.write_feather(pa.table({"t": pa.array([2**62], pa.timestamp("s"))}), path)
+    with pytest.raises(nyssa.ArgumentError, match=r"too large for milliseconds.*field t"):
+        nyssa.convert(path, tmp_path / "out.parquet")
+    half = pa.Array.from_buffers(
+        pa.date64(), 1, [None, pa.py_buffer(np.array([43_200_000]).tobytes())]
+    )
+    feather.write_feather(pa.table({"d": half}), path)
+    with pytest.raises(nyssa.ArgumentError, match=r"not a whole number of days.*field d"):
+        nyssa.convert(path, tmp_path / "out.parquet")
+
+
+def test_half_precision_is_compared_with_single(tmp_path: Path) -> None:
+    path, out = tmp_path / "in.parquet", tmp_path / "out.root"
+    values = np.array([0.5, -2.25, np.inf, 65504, 6e-8], np.float16)
+    columns = {"h": values, "lists": [[value] for value in values]}
+    types = {"h": pa.float16(), "lists": pa.list_(pa.float16())}
+    pq.write_table(pa.table({name: pa.array(columns[name], types[name]) for name in types}), path)
+    nyssa.convert(path, out, verify=True)
+    report = nyssa.diff(path, out)
+    assert (report.equal, len(report.compared)) == (True, 2)
+    other = np.where(values == -2.25, np.float16(3), values)
+    pq.write_table(pa.table({"h": other, "lists": [[value] for value in values]}), path)
+    report = nyssa.diff(path, out, filter_name="h")
+    [first] = [item.first for item in report.compared]
+    assert (report.equal, first.entry, first.a, first.b) == (False, 1, "3.0", "-2.25")
+
+
+def refused() -> dict[str, Any]:
+    """Return columns that nyssa refuses to write, to one format at least."""
+    unions = pa.UnionArray.from_dense(
+        pa.array([0, 1, 0], pa.int8()),
+        pa.array([0, 0, 1], pa.int32()),
+        [pa.array([1, 2]), pa.array(["a"])],
+    )
+    return {
+        "money": pa.array([decimal.Decimal("1.50")] * 3, pa.decimal128(9, 2)),
+        "wide": pa.array([decimal.Decimal("1.50")] * 3, pa.decimal256(50, 2)),
+        "span": pa.array([(1, 2, 3)] * 3, pa.month_day_nano_interval()),
+        "union": unions,
+        "nothing": pa.nulls(3),
+        "view": pa.array([[1], [], [2]], pa.list_view(pa.int32())),
+        "runs": pa.RunEndEncodedArray.from_arrays([3], ["a"]),
+        "half": pa.array(np.array([1, 2, 3], np.float16)),
+        "maybe": pa.array([1, None, 3]),
+        "record": pa.array([{"a": 1}, None, {"a": 2}]),
+        "bytes": pa.array([[b"a"], [], [b"c"]], pa.list_(pa.binary())),
+        "a.b/c": pa.array([1, 2, 3]),
+        "empty": pa.array([{}, {}, {}], pa.struct([])),
+        "inside": pa.array([{"x": decimal.Decimal("1.5")}] * 3),
+        "lists": pa.array([[decimal.Decimal("1.5")]] * 3),
+    }
+
+
+@pytest.mark.parametrize("to", ["rntuple", "ttree", "parquet", "arrow"])
+@pytest.mark.parametrize("name", [*refused()])
+def test_each_refusal_of_a_column_can_be_skipped(tmp_path: Path, to: str, name: str) -> None:
+    """What is refused is named, and left out with a note; the other columns are written."""
+    path = tmp_path / "in.arrow"
+    written = pa.table({"x": [1, 2, 3], name: refused()[name]})
+    with pa.ipc.new_file(str(path), written.schema) as writer:
+        writer.write_table(written)
+    out = tmp_path / f"out.{to if to in ENDINGS else 'root'}"
+    try:
+        nyssa.convert(path, out, to=to)
+        wrong = None
+    except nyssa.UnsupportedError as error:
+        wrong = str(error)
+    except nyssa.ArgumentError as error:
+        wrong = str(error)
+    report = nyssa.convert(path, out, to=to, skip_unsupported=True, force=True)
+    assert isinstance(report, dict)
+    skipped = {item["branch"]: item["reason"] for item in report["skipped"]}
+    assert set(skipped) == ({name} if wrong else set())
+    assert wrong is None or (name in wrong and skipped[name] in wrong)
+    data = nyssa.open(out if to in ENDINGS else f"{out}:in")
+    assert data.arrays(["x"])["x"].to_list() == [1, 2, 3]
+
+
+def test_equal_names_and_brotli_can_be_skipped(tmp_path: Path) -> None:
+    path, out = tmp_path / "in.parquet", tmp_path / "out.root"
+    twice = pa.Table.from_arrays([pa.array([1]), pa.array([2]), pa.array([3])], ["a", "a", "b"])
+    pq.write_table(twice, path)
+    with pytest.raises(nyssa.UnsupportedError, match='a: the table has several columns "a"'):
+        nyssa.convert(path, out)
+    report = nyssa.convert(path, out, skip_unsupported=True)
+    assert isinstance(report, dict)
+    assert {item["branch"] for item in report["skipped"]} == {"a"}
+    assert nyssa.open(f"{out}:in").arrays().to_list() == [{"b": 3}]
+    pq.write_table(pa.table({"a": [1], "b": [2]}), path, compression={"a": "brotli", "b": "zstd"})
+    report = nyssa.convert(path, out, skip_unsupported=True, force=True)
+    assert isinstance(report, dict)
+    assert [item["reason"] for item in report["skipped"]] == [
+        "it is compressed by brotli, which nyssa does not read: write the table with zstd"
+    ]
+    assert nyssa.open(f"{out}:in").arrays().to_list() == [{"b": 2}]

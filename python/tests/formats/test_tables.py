@@ -283,6 +283,58 @@ def test_a_root_file_has_no_name_of_a_table(tmp_path: Path, run: Run, name: str)
         nyssa.recreate(handle)
 
 
+@pytest.mark.parametrize(
+    "name", ["x.csv", "x.json", "x.npz", "x.h5", "X.HDF5", "x.csv.gz", "x.xlsx"]
+)
+def test_no_output_has_the_name_of_another_format(tmp_path: Path, run: Run, name: str) -> None:
+    """All commands and both faces say which names there are."""
+    source, out = tmp_path / "tree.root", tmp_path / name
+    with uproot.recreate(source) as file:
+        file.mktree("Events", {"x": "int64"}).extend({"x": np.arange(5)})
+    message = (
+        "nyssa writes ROOT, Parquet and Arrow IPC files, and the name is the name of an? .* file"
+    )
+    for write_it in (
+        lambda: nyssa.skim(source, out),
+        lambda: nyssa.skim(source, out, format="parquet"),
+        lambda: nyssa.convert(source, out),
+        lambda: nyssa.merge([source, source], out),
+        lambda: nyssa.rewrite(source, out),
+        lambda: nyssa.recreate(out),
+    ):
+        with pytest.raises(nyssa.ArgumentError, match=message):
+            write_it()
+        assert not out.exists()
+    for words in (
+        ["skim", source, "-o", out],
+        ["convert", source, out],
+        ["convert", source, out, "--to", "parquet"],
+        ["merge", "-o", out, source, source],
+        ["rewrite", source, out],
+    ):
+        code, document, _ = run(*words)
+        assert code == 2, words
+        assert "pandas, polars and DuckDB make other formats" in document["error"]["message"]
+
+
+def test_the_name_says_the_format(tmp_path: Path, run: Run) -> None:
+    source = tmp_path / "tree.root"
+    with uproot.recreate(source) as file:
+        file.mktree("Events", {"x": "int64"}).extend({"x": np.arange(5)})
+    for name in ("x.parq", "x.PQ", "x.parquet"):
+        nyssa.convert(source, tmp_path / name)
+        assert pq.read_table(tmp_path / name)["x"].to_pylist() == [0, 1, 2, 3, 4]
+    for command in ("convert", "skim"):
+        out = [tmp_path / "t.root"] if command == "convert" else ["-o", tmp_path / "t.root"]
+        form = "--to" if command == "convert" else "--format"
+        code, document, _ = run(command, source, *out, form, "parquet")
+        assert code == 2
+        assert "is not the name of a file of the format parquet" in document["error"]["message"]
+    # Streams of Arrow are read, but not written.
+    with pytest.raises(nyssa.ArgumentError, match="an Arrow stream"):
+        nyssa.convert(source, tmp_path / "x.arrows")
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_commands_of_root_files_say_what_to_do(tmp_path: Path, run: Run, form: str) -> None:
     path = write(tmp_path / f"in.{form}", some_table())

@@ -276,3 +276,29 @@ def test_a_file_that_was_written_again(tmp_path: Path) -> None:
         events = coffea.events(f"{path}:Events", schemaclass=BaseSchema)
         assert ak.sum(events.x) == count * value
         assert run({"data": [str(path)]}, Sum(), treename="Events") == {"sum": count * value}
+
+
+@pytest.mark.parametrize("write", ["uproot", "nyssa"])
+def test_physlite_in_a_ttree(data: Path, tmp_path: Path, write: str) -> None:
+    """A TTree of PHYSLITE has dots in its names, and coffea reads it with uproot, too."""
+    source = uproot.open(data / "rntuple" / "uproot-physlite-rntuple_v1-0-0-0.root")["EventData"]
+    fields = {"Electrons": "pt eta phi m charge", "Muons": "pt eta phi charge"}
+    fields["Jets"] = "pt eta phi m"
+    columns = {
+        f"Analysis{name}AuxDyn.{field}": source[f"Analysis{name}AuxDyn:{field}"].array()
+        for name, all_fields in fields.items()
+        for field in all_fields.split()
+        if f"Analysis{name}AuxDyn:{field}" in source
+    }
+    assert len(columns) == 13
+    path = tmp_path / "physlite.root"
+    types = {name: str(ak.type(column).content) for name, column in columns.items()}
+    if write == "uproot":
+        with uproot.recreate(path) as file:
+            file.mktree("CollectionTree", types).extend(columns)
+    else:
+        with nyssa.recreate(path) as file:
+            file.mktree("CollectionTree", columns)
+    options: Any = {"schemaclass": PHYSLITESchema}
+    expected = NanoEventsFactory.from_root({str(path): "CollectionTree"}, **options).events()
+    assert same(coffea.events({path: "CollectionTree"}, **options), expected) >= 26

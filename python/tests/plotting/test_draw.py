@@ -221,3 +221,28 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = [sys.executable, "-m", "nyssa", "draw", AT, "Jet_pt"]
     ran = subprocess.run(command, capture_output=True, check=True, env=environment)
     assert b"###" in ran.stdout
+
+
+def test_draw_has_the_options_of_every_command(tmp_path: Path) -> None:
+    """They may stand before the command and after it."""
+    stats, trace, cache = (tmp_path / name for name in ("stats.json", "trace.jsonl", "cache"))
+    nyssa_draw = [sys.executable, "-m", "nyssa", f"--io-stats={stats}", "draw", AT, "MET"]
+    more = ["--record", str(trace), "--cache", str(cache), "--json"]
+    ran = subprocess.run([*nyssa_draw, *more], capture_output=True, check=True)
+    entries = json.loads(ran.stdout)["entries"]
+    with uproot.open(TREE) as file:
+        assert entries == file["Events"].num_entries
+    assert 0 < json.loads(stats.read_text())["bytes_read"] <= TREE.stat().st_size
+    assert all(json.loads(line) for line in trace.read_text().splitlines())
+    assert cache.is_dir()
+    wrong = subprocess.run([*nyssa_draw, "--cache-size", "1GB"], capture_output=True, check=False)
+    assert wrong.returncode == 2
+    assert b"--cache" in wrong.stderr
+    for command in ("study", "campaign"):
+        words = [sys.executable, "-m", "nyssa", command]
+        words += (
+            [AT, "--vary", "page-size=64KiB"] if command == "study" else ["convert", AT, "-o", "x"]
+        )
+        refused = subprocess.run([*words, "--io-stats"], capture_output=True, check=False)
+        assert refused.returncode == 2
+        assert b"--io-stats is not needed: a " in refused.stderr

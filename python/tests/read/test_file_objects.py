@@ -161,7 +161,7 @@ def test_writing(memory: str, tmp_path: Path, path: Path) -> None:
         )
     with pytest.raises(nyssa.errors.OutputExistsError) as caught:
         nyssa.rewrite(f"{path}:Events", url)
-    expected = f"cannot create {url}: it exists already; it is only replaced with force"
+    expected = f"cannot create {url}: it exists already; force=True replaces it"
     assert str(caught.value) == expected
 
 

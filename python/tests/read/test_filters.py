@@ -176,4 +176,4 @@ def test_show_lists_what_is_below(tmp_path: Path, capsys: pytest.CaptureFixture[
     with nyssa.recreate(path) as file:
         file["n"] = {"s": np.zeros(2, dtype=[("a", "i4"), ("b", "f8")])}
     nyssa.open(f"{path}:n").show(recursive=True, filter_typename="double")
-    assert capsys.readouterr().out.splitlines()[-1].split() == ["s.b", "double", "Float64"]
+    assert capsys.readouterr().out.splitlines()[-1].split() == ["s.b", "double", "float64"]

@@ -61,6 +61,24 @@ def test_arrays_are_those_of_awkward(cpp: str, tmp_path: Path) -> None:
     assert read == entries
 
 
+FILES = sorted(
+    str(path.relative_to(TESTDATA))
+    for folder in ("ttree", "rntuple")
+    for path in (TESTDATA / folder).glob("*.root")
+)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_types_are_shown_as_awkward_writes_them(name: str) -> None:
+    file = nyssa.open(TESTDATA / name)
+    for path in file.datasets():
+        dataset = file[path]
+        names = dataset.readable
+        shapes = dict(zip(names, dataset._core.datashapes(names), strict=True))
+        form = dataset.form(names)
+        assert shapes == {field: str(form.content(field).type) for field in form.fields}
+
+
 def test_forms_tell_types_where_they_are_asked(tmp_path: Path) -> None:
     """C++ types are in the Form only on request: they are not part of an array's type."""
     with nyssa.recreate(tmp_path / "types.root") as file:

@@ -65,7 +65,7 @@ def test_tables() -> None:
         assert "<div>Column of TTree &#x27;Events&#x27; (16 columns, 250 entries)</div>" in (
             column._repr_html_()
         )
-        shown = [column.name, column.typename, column.arrow_type, column.title]
+        shown = [column.name, column.typename, str(column.array().type.content), column.title]
         assert row == [*shown, size(other[column.name].compressed_bytes)]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import awkward as ak
 import numpy as np
 import pytest
+import uproot
 
 import nyssa
 from support.root import Root
@@ -69,3 +70,23 @@ def test_in_lists_and_beside_others() -> None:
     assert made.v.to_list() == [[], [{"px": 3.0, "py": 4.0, "pz": 0.0, "E": 5.0}] * 2]
     plain = ak.Array([{"fX": 1.0}, {"fX": 2.0}])
     assert nyssa.vectors(plain).type == plain.type
+
+
+def test_vectors_of_a_tree_have_the_names_of_their_classes(data: Path) -> None:
+    """As in uproot; nyssa also has the members of the base class."""
+    path = data / "ttree" / "uproot-HZZ-objects.root"
+    with uproot.open(path) as file:
+        expected = file["events"].arrays(["muonp4", "MET"])
+    tree = nyssa.open(f"{path}:events")
+    found = tree.arrays(["muonp4", "MET"])
+    for name in ("muonp4", "MET"):
+        items = [array[name] for array in (found, expected)]
+        records = [ak.parameters(ak.flatten(item) if item.ndim > 1 else item) for item in items]
+        assert records[0] == records[1] != {}
+    assert ak.parameters(ak.flatten(found.muonp4).fP) == {"__record__": "TVector3"}
+    [stepped] = tree.iterate(["muonp4"], step_size=tree.num_entries)
+    assert stepped.type.content == found[["muonp4"]].type.content
+    assert tree.form(["muonp4"]) == found[["muonp4"]].layout.form
+    members = found.muonp4.fP.fX, expected.muonp4.fP.fX
+    assert ak.array_equal(*members)
+    assert tree.arrays(["muonp4"], library="arrow").schema.field("muonp4").metadata is None

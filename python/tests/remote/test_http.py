@@ -276,7 +276,7 @@ def test_outputs_by_webdav(web: Nginx, large: Path, root: Root) -> None:
         with pytest.raises(FileExistsError) as caught:
             job(f"{server}/{name}.root")
         expected_error = (
-            f"cannot create {server}/{name}.root: it exists already; it is only replaced with force"
+            f"cannot create {server}/{name}.root: it exists already; force=True replaces it"
         )
         assert str(caught.value).startswith(expected_error)
     nyssa.convert(f"{large}:tree", f"{server}/merge.root", force=True)

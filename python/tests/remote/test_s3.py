@@ -116,9 +116,7 @@ def test_jobs_write(s3: S3) -> None:
     written = (s3.folder / "jobs" / "out.root").read_bytes()
     with pytest.raises(nyssa.errors.OutputExistsError) as caught:
         nyssa.rewrite("s3://bucket/dir/large.root:ntuple", url, include=["x2"])
-    assert str(caught.value) == (
-        f"cannot create {url}: it exists already; it is only replaced with force"
-    )
+    assert str(caught.value) == (f"cannot create {url}: it exists already; force=True replaces it")
     assert (s3.folder / "jobs" / "out.root").read_bytes() == written
     nyssa.rewrite("s3://bucket/dir/large.root:ntuple", url, include=["x2"], force=True)
     assert nyssa.open(f"{url}:ntuple").keys() == ["x2"]

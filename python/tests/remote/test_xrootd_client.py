@@ -200,7 +200,7 @@ def test_output(gsi: Xrootd) -> None:
     assert nyssa.open(f"{path}:ntuple").num_entries == 1000
     with pytest.raises(FileExistsError) as caught:
         nyssa.recreate(url, force=False)
-    expected = f"cannot create {url}: it exists already; it is only replaced with force"
+    expected = f"cannot create {url}: it exists already; force=True replaces it"
     assert str(caught.value) == expected
     nyssa.rewrite(f"{gsi.url}/large.root:ntuple", url, include=["x0"], force=True, verify=True)
     assert nyssa.open(f"{path}:ntuple").keys() == ["x0"]

@@ -142,7 +142,7 @@ def test_options_of_the_other_format_fail_before_any_trial(
 ) -> None:
     with pytest.raises(nyssa.ArgumentError) as caught:
         nyssa.study(request.getfixturevalue(source), vary=vary, to=to, folder=tmp_path)
-    assert str(caught.value).startswith("vary: ")
+    assert str(caught.value).startswith("vary (--vary): ")
     assert str(caught.value).endswith(message)
     assert not (tmp_path / JOURNAL).exists()
 
@@ -355,30 +355,36 @@ SEVERAL = str(TESTDATA / "rntuple/several.root")
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"vary": {}}, "vary names no option: a study needs at least one, with its values"),
-        ({"vary": {"threads": [1, 2]}}, "vary: the numbers of threads are an option of the study"),
-        ({"vary": {"compression": []}}, "vary: compression has no values"),
+        ({"vary": {}}, "vary (--vary) names no option: a study needs at least one"),
+        (
+            {"vary": {"threads": [1, 2]}},
+            "vary (--vary): the numbers of threads are an option of the study",
+        ),
+        ({"vary": {"compression": []}}, "vary (--vary): compression has no values"),
         (
             {"vary": {"compression": "zlib:1"}},
-            "vary: compression needs a list of values, not 'zlib:1'",
+            "vary (--vary): compression needs a list of values, not 'zlib:1'",
         ),
         (
             {"vary": {"compresion": ["zlib:1"]}},
-            "vary: convert (TTree to RNTuple) has no option 'compresion'; did you mean "
+            "vary (--vary): convert (TTree to RNTuple) has no option 'compresion'; did you mean "
             "compression?",
         ),
-        ({"vary": {"verify": [True]}}, "vary: a study sets verify itself"),
-        ({"vary": {"page_size": [64, 64]}}, "vary: page_size has the value 64 twice"),
+        ({"vary": {"verify": [True]}}, "vary (--vary): a study sets verify itself"),
+        ({"vary": {"page_size": [64, 64]}}, "vary (--vary): page_size has the value 64 twice"),
         (
             {"vary": {"include": [len]}},
-            "vary: include has a value of type builtin_function_or_method, and only numbers, "
-            "texts, lists and dicts can vary: trials run in processes of their own",
+            "vary (--vary): include has a value of type builtin_function_or_method, and only "
+            "numbers, texts, lists and dicts can vary: trials run in processes of their own",
         ),
         (
             {"vary": {"compression": ["zlib:1", "zlib:99"]}},
-            "vary: compression=zlib:99: ",
+            "vary (--vary): compression=zlib:99: ",
         ),
-        ({"vary": {"page_size": [1]}}, "vary: page_size=1: a page size of 1 bytes is outside"),
+        (
+            {"vary": {"page_size": [1]}},
+            "vary (--vary): page_size=1: a page size of 1 bytes is outside",
+        ),
         ({"repeats": 0}, "repeats must be from 1 to 1000, not 0"),
         ({"threads": []}, "threads are different numbers from 1 on, not []"),
         ({"threads": [2, 2]}, "threads are different numbers from 1 on, not [2, 2]"),
@@ -421,7 +427,7 @@ def test_wrong_data(tree: str, tmp_path: Path) -> None:
         (
             ["basketsize=16kB"],
             2,
-            "vary: convert (TTree to RNTuple) has no option 'basketsize'; did you mean "
+            "vary (--vary): convert (TTree to RNTuple) has no option 'basketsize'; did you mean "
             "basket_size?",
         ),
         (

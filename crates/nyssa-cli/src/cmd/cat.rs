@@ -7,7 +7,7 @@ use arrow_array::ArrayRef;
 use clap::Args;
 use nyssa_data::cut::Cut;
 use nyssa_data::dataset::{
-    AnyDataset, ColumnInfo, CppType, Dataset, Filter, LeftOut, Window, Windows, select_readable,
+    AnyDataset, ColumnInfo, CppType, Dataset, LeftOut, Window, Windows, select_readable,
 };
 use nyssa_data::view::{ChainOptions, Selected};
 use nyssa_jobs::open::{self, Datasets, Opened};
@@ -200,8 +200,7 @@ fn columns(
 ) -> Result<Vec<PrintedColumn>> {
     let (readable, left_out) = select_readable(dataset, patterns)?;
     if readable.is_empty() && left_out.is_empty() {
-        let filter = Filter::new(patterns, &[])?;
-        data::check_filter(&filter, &data::names(dataset), dataset.file())?;
+        data::check_filter(patterns, &data::names(dataset), dataset.file())?;
     }
     let cpp_type = |item: &ColumnInfo| match first.dataset().cpp_type(item) {
         Some(known) => known,

@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Diff, app: &mut App<'_>) -> Result<u8> {
     let open = |argument| data::open_datasets(std::slice::from_ref(argument), &chain, &context);
     let (a, b) = (open(&args.a)?, open(&args.b)?);
     let (a, b) = (a.dataset(), b.dataset());
-    data::check_filter(&filter, &[data::names(a), data::names(b)].concat(), &args.a)?;
+    data::check_filter(&args.filter, &[data::names(a), data::names(b)].concat(), &args.a)?;
     let (bar, context) = app.progress(&context, "comparing");
     let selection = Selection { filter, ..Selection::default() };
     let options =

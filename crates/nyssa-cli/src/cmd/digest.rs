@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Digest, app: &mut App<'_>) -> Result<u8> {
     }
     let datasets = data::open_datasets(&args.data, &of_several_files(), &context)?;
     let dataset = datasets.dataset();
-    data::check_filter(&filter, &data::names(dataset), dataset.file())?;
+    data::check_filter(&args.filter, &data::names(dataset), dataset.file())?;
     let memory_budget = args.memory.unwrap_or(MEMORY_BUDGET);
     if let Some(report) = &args.compare {
         let (name, bytes) = read(report)?;

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Schema, app: &mut App<'_>) -> Result<u8> {
     let filter = Filter::new(&args.filter, &[])?;
     let look = |data: &str, _: &mut App<'_>| {
         let mut report = describe(&open_dataset(data)?)?;
-        check_filter(&filter, &report.names(), &report.file)?;
+        check_filter(&args.filter, &report.names(), &report.file)?;
         report.select(&filter);
         Ok((report, FINE))
     };

@@ -124,6 +124,22 @@ const ALL: [(&str, Kind); 61] = [
     ("hypot", Kind::Pair(f64::hypot)),
 ];
 
+/// Functions that NumPy, awkward and C++ have under other names.
+const OTHERS: [(&str, &str); 12] = [
+    ("absolute", "abs"),
+    ("fabs", "abs"),
+    ("num", "len"),
+    ("size", "len"),
+    ("maximum", "max"),
+    ("fmax", "max"),
+    ("minimum", "min"),
+    ("fmin", "min"),
+    ("count_nonzero", "count"),
+    ("deltar", "deltaR"),
+    ("delta_r", "deltaR"),
+    ("rint", "round"),
+];
+
 impl Function {
     /// Returns whether this is `combinations`.
     pub(super) fn is_combinations(self) -> bool {
@@ -133,6 +149,12 @@ impl Function {
     /// Returns the names of all functions.
     pub(super) fn names() -> impl Iterator<Item = &'static str> {
         ALL.iter().map(|(name, _)| *name)
+    }
+
+    /// Returns the name of the function that NumPy, awkward or C++ have under this name.
+    pub(super) fn like(name: &str) -> Option<&'static str> {
+        let (_, own) = OTHERS.iter().find(|(other, _)| *other == name).copied().unzip();
+        own.or_else(|| Self::of(name).map(|function| function.name))
     }
 
     /// Returns the function with this name.

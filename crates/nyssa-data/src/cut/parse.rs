@@ -34,7 +34,16 @@ pub(super) fn parse(text: &str) -> Checked<Expression> {
     match &parser.peek().kind {
         Word::End if expression.depth() > MAX_DEPTH => Err(CutError::new(0, TOO_DEEP)),
         Word::End => Ok(expression),
-        other => Err(parser.unexpected(&format!("{} was not expected here", shown(other)))),
+        other => {
+            let before = parser.next.checked_sub(1).map(|last| &parser.tokens[last].kind);
+            let hint = match (before, other) {
+                (Some(Word::Name { name, .. }), Word::Name { name: next, .. }) => {
+                    format!(": one name with a space is in back quotes, as `{name} {next}`")
+                }
+                _ => String::new(),
+            };
+            Err(parser.unexpected(&format!("{} was not expected here{hint}", shown(other))))
+        }
     }
 }
 
@@ -197,10 +206,14 @@ impl Parser {
                 continue;
             }
             let name = self.name()?;
+            let start = inner.at;
             let Some(path) = path(&mut inner) else {
                 return Err(CutError::new(at, "only fields have members"));
             };
             path.push(name);
+            if self.peek().kind == Word::Sign("(") {
+                return Err(unknown(start, &path.join(".")));
+            }
         }
         Ok(inner)
     }
@@ -253,10 +266,7 @@ impl Parser {
     }
 
     fn call(&mut self, at: usize, name: &str) -> Checked<Expression> {
-        let function = Function::of(name).ok_or_else(|| {
-            let error = Error::invalid_argument(format!("there is no function {name}"));
-            CutError { at, error: error.suggest(name, Function::names()) }
-        })?;
+        let function = Function::of(name).ok_or_else(|| unknown(at, name))?;
         let open = self.peek().at;
         self.next += 1;
         let mut arguments = vec![self.or()?];
@@ -286,6 +296,17 @@ impl Parser {
             }
         }
     }
+}
+
+/// Returns the error for a function that does not exist, such as `np.sqrt`.
+fn unknown(at: usize, name: &str) -> CutError {
+    let own = name.rsplit('.').next().unwrap_or(name);
+    let error = Error::invalid_argument(format!("there is no function {name}"));
+    let error = match Function::like(own) {
+        Some(exact) => error.suggest(exact, [exact]),
+        None => error.suggest(own, Function::names()),
+    };
+    CutError { at, error }
 }
 
 /// Returns the path of the field whose items are taken.

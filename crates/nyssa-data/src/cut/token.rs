@@ -75,6 +75,9 @@ fn hint(sign: char) -> &'static str {
     match sign {
         '=' => ": == compares",
         '^' => ": ** is the power",
+        '?' => ": where(condition, x, y) chooses",
+        ':' => ": a name that has it is in back quotes, as `a:b`, and functions have no namespace",
+        '$' => ": sum(x), len(x) and max(x) are what Sum$(x), Length$(x) and Max$(x) are in ROOT",
         _ => "",
     }
 }

@@ -44,11 +44,29 @@ pub fn check_patterns(patterns: &[String], names: &[&str]) -> Result<()> {
     for pattern in patterns {
         let matcher = glob(pattern)?.compile_matcher();
         if !names.iter().any(|name| matcher.is_match(name)) {
-            let error = Error::not_found(format!("no branch matches {pattern:?}"));
-            return Err(error.suggest(pattern, names.iter().copied()));
+            return Err(no_match("branch", pattern, names.iter().copied()));
         }
     }
     Ok(())
+}
+
+/// Returns the error for a glob that matches none of `names`, which are the names of `what`, such as a branch. It suggests
+/// the most similar names.
+pub fn no_match<'n>(what: &str, pattern: &str, names: impl IntoIterator<Item = &'n str>) -> Error {
+    let names: Vec<&str> = names.into_iter().collect();
+    let message = format!("no {what} matches {pattern:?}");
+    let parts: Vec<&str> = pattern.split(',').map(str::trim).collect();
+    let matches = |part: &&str| {
+        let matcher = glob(part).map(|glob| glob.compile_matcher());
+        matcher.is_ok_and(|matcher| names.iter().any(|name| matcher.is_match(name)))
+    };
+    if parts.len() > 1 && parts.iter().all(matches) {
+        let together = parts.join(",");
+        return Error::not_found(format!(
+            "{message}: it is one name with a comma; name each {what} on its own, or write \"{{{together}}}\""
+        ));
+    }
+    Error::not_found(message).suggest(pattern, names)
 }
 
 /// Returns the columns whose names match one of the globs `patterns`, or all columns if there are no patterns.
@@ -134,6 +152,24 @@ mod tests {
         assert!(jets.takes("Jet_pt") && jets.takes("nJet"));
         assert!(!jets.takes("Jet_rawPt") && !jets.takes("Muon_pt"));
         assert!(filter(&[], &[]).takes("anything"));
+    }
+
+    #[test]
+    fn a_glob_that_matches_nothing_gets_a_hint() {
+        let names = ["Jet_pt", "Jet_eta", "Muon_pt", "run"];
+        for (glob, message) in [
+            ("Jet_ptt", "no branch matches \"Jet_ptt\"; did you mean \"Jet_pt\"?"),
+            ("Muno_*", "no branch matches \"Muno_*\"; did you mean \"Muon_*\"?"),
+            ("*Tau*", "no branch matches \"*Tau*\""),
+            (
+                "run, Jet_*",
+                "no branch matches \"run, Jet_*\": it is one name with a comma; name each branch on its own, or write \
+                 \"{run,Jet_*}\"",
+            ),
+            ("run,tau", "no branch matches \"run,tau\"; did you mean \"run\"?"),
+        ] {
+            assert_eq!(no_match("branch", glob, names).to_string(), message);
+        }
     }
 
     #[test]

@@ -23,7 +23,7 @@ use nyssa_root::error::{Error, Result};
 
 pub use backing::{BACKING_PREFIX, Backing, Shown, common_names};
 pub use cpp_type::{CppKind, CppType, parts};
-pub use filter::{Filter, check_patterns, glob, select_columns, select_readable};
+pub use filter::{Filter, check_patterns, glob, no_match, select_columns, select_readable};
 pub use readable::{LeftOut, ReadableColumns};
 pub(crate) use take::gather;
 pub use windows::{Window, Windows};

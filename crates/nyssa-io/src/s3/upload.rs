@@ -163,10 +163,7 @@ impl Uploading<'_> {
             let reply = self.client.send(&request)?;
             match reply.status {
                 200..=299 => Ok(reply),
-                412 => Err(Failure::of(
-                    ErrorKind::AlreadyExists,
-                    "it exists already; it is only replaced with force",
-                )),
+                412 => Err(Failure::of(ErrorKind::AlreadyExists, "it exists already")),
                 _ => Err(reply.failure()),
             }
         })

@@ -37,7 +37,7 @@ fn a_new_file_appears_when_it_is_complete() {
         (201, true, put_and_move(), ""),
         (201, false, [&put_and_move()[..3], &[("PROPFIND", own), ("MOVE", part)]].concat(), ""),
         (501, true, [and_removed(), vec![("PROPFIND", own), ("PUT", own)]].concat(), ""),
-        (412, true, and_removed(), "it exists already; it is only replaced with force"),
+        (412, true, and_removed(), "it exists already"),
         (
             403,
             true,
@@ -121,8 +121,7 @@ fn a_file_that_is_there_is_not_replaced() {
     });
     let url = dav(&server.unwrap(), "/dir/a.root");
     let error = create(&url, false).err().unwrap();
-    let expected =
-        format!("cannot create {url}: it exists already; it is only replaced with force");
+    let expected = format!("cannot create {url}: it exists already");
     assert_eq!(error.to_string(), expected);
     // A server that knows only a part of WebDAV.
     let server = WebServer::start(|request, _| match request.method.as_str() {

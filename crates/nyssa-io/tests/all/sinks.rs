@@ -66,13 +66,7 @@ fn an_existing_file_is_replaced_only_by_force() {
     fs::write(&path, "old").unwrap();
     let error = LocalSink::create(&path, false).unwrap_err();
     assert_eq!(error.source.kind(), ErrorKind::AlreadyExists);
-    assert_eq!(
-        error.to_string(),
-        format!(
-            "cannot create {}: it exists already; it is only replaced with force",
-            path.display()
-        )
-    );
+    assert_eq!(error.to_string(), format!("cannot create {}: it exists already", path.display()));
 
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
     let mut sink = LocalSink::create(&path, true).unwrap();
@@ -95,10 +89,7 @@ fn a_file_that_appeared_meanwhile_is_not_replaced() {
     assert_eq!(error.source.kind(), ErrorKind::AlreadyExists);
     assert_eq!(
         error.to_string(),
-        format!(
-            "cannot finish writing {}: it exists already; it is only replaced with force",
-            path.display()
-        )
+        format!("cannot finish writing {}: it exists already", path.display())
     );
     assert_eq!(fs::read(&path).unwrap(), b"theirs");
     assert_eq!(names(&folder), ["out.root"]);

@@ -114,7 +114,7 @@ mod real_xrootd {
         assert_eq!(names(&folder), ["content.bin", "out.bin", "sub"]);
 
         let error = create(&url, false).err().unwrap();
-        let why = "it exists already; it is only replaced with force";
+        let why = "it exists already";
         assert_eq!(error.to_string(), format!("cannot create {url}: {why}"));
         assert_eq!(error.source.kind(), ErrorKind::AlreadyExists);
         let (mut sink, staging) = stage(&url, true).unwrap();

@@ -32,6 +32,7 @@ pub struct OutputOptions {
     pub compression: Option<CompressionChoice>,
     /// auto: spend time where a sample shows that it pays, and at most the time of the level; full: use the level
     /// for every column. The default is the value of the profile, or full with a level, and auto without.
+    /// docs/effort.md explains effort and the price of time.
     #[cfg_attr(feature = "cli", arg(long))]
     pub effort: Option<Effort>,
     /// Largest size of the data that are in memory at the same time, at least 1MiB. The default is 512MiB.

@@ -8,7 +8,7 @@ use nyssa_root::compression::Compression;
 use nyssa_root::error::{Error, Result};
 use nyssa_root::rootfile::RootFile;
 use nyssa_root::rootfile::writer::{FileOptions, RootFileWriter};
-use nyssa_tables::{format_of_name, named};
+use nyssa_tables::{format_of_name, named, other_format_of_name};
 
 /// The time in reproducible files: the first second of 1995, where ROOT's own time begins.
 const REPRODUCIBLE_TIME: u64 = 788_918_400;
@@ -41,7 +41,7 @@ impl Output {
     /// Creates the file `path`. The file has no name before [`Output::publish`].
     ///
     /// # Errors
-    /// `InvalidArgument` for the name of a table, and if it is one of the files at the locations `inputs`; `AlreadyExists`
+    /// `InvalidArgument` for the name of another format, and if it is one of the files at the locations `inputs`; `AlreadyExists`
     /// if it exists and may not be replaced.
     pub(crate) fn create(inputs: &[&Path], path: &Path, settings: Settings) -> Result<Self> {
         let name = nyssa_io::shown(path);
@@ -63,19 +63,20 @@ impl Output {
     /// Checks that the ROOT file `path` can be created. Jobs call this before long work.
     ///
     /// # Errors
-    /// `InvalidArgument` for the name of a table, and if it is one of the files at the locations `inputs`; `AlreadyExists`
+    /// `InvalidArgument` for the name of another format, and if it is one of the files at the locations `inputs`; `AlreadyExists`
     /// if it exists and may not be replaced.
     pub(crate) fn check(inputs: &[&Path], path: &Path, force: bool) -> Result<()> {
         check_root_name(path)?;
         Self::check_any(inputs, path, force)
     }
 
-    /// Checks that the file `path`, of any format, can be created.
+    /// Checks that the file `path`, of any format that nyssa writes, can be created.
     ///
     /// # Errors
-    /// `InvalidArgument` if it is one of the files at the locations `inputs`; `AlreadyExists` if it exists and may
-    /// not be replaced.
+    /// `InvalidArgument` for the name of a file of another format, and if it is one of the files at the locations
+    /// `inputs`; `AlreadyExists` if it exists and may not be replaced.
     pub(crate) fn check_any(inputs: &[&Path], path: &Path, force: bool) -> Result<()> {
+        check_own_name(path)?;
         check_other(inputs, path)?;
         nyssa_io::create(path, force).map(drop).map_err(Error::from)
     }
@@ -110,11 +111,22 @@ impl Output {
     }
 }
 
-/// Refuses a ROOT file with the name of a Parquet or Arrow IPC file.
+/// Refuses the name of a file of a format that nyssa does not write.
+fn check_own_name(path: &Path) -> Result<()> {
+    let Some(format) = other_format_of_name(path) else { return Ok(()) };
+    let message = format!(
+        "nyssa writes ROOT, Parquet and Arrow IPC files, and the name is the name of {format} file: choose a name that ends in \
+         .root, .parquet or .arrow; pandas, polars and DuckDB make other formats of a .parquet file"
+    );
+    Err(Error::invalid_argument(message).at(|place| place.file = Some(nyssa_io::shown(path))))
+}
+
+/// Refuses a ROOT file with the name of a file of another format, such as Parquet or CSV.
 ///
 /// # Errors
 /// `InvalidArgument` with the names that a ROOT file and a table may have.
 pub fn check_root_name(path: &Path) -> Result<()> {
+    check_own_name(path)?;
     let Some(format) = format_of_name(path) else { return Ok(()) };
     let message = format!(
         "this writes a ROOT file, and the name is the name of {} file: choose a name that ends in .root; `convert` and \

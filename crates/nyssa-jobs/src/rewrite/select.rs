@@ -8,7 +8,7 @@
 //! store the data of their projections. Unless a glob names them, each of their members is written if one of its
 //! projections is written.
 
-use nyssa_data::dataset::glob;
+use nyssa_data::dataset::{glob, no_match};
 use nyssa_rntuple::schema::{Field, FieldId, Schema, Structure, is_cardinality};
 use nyssa_root::error::{Error, Result};
 
@@ -211,8 +211,7 @@ impl Paths {
             }
             if !any {
                 let names = self.paths.iter().map(|(full, _)| full.as_str());
-                let error = Error::not_found(format!("no field matches {text:?}"));
-                return Err(error.suggest(text, names));
+                return Err(no_match("field", text, names));
             }
         }
         Ok(matched)

@@ -156,9 +156,9 @@ impl Skim<'_> {
     fn write(&self, mut target: Target, to: To) -> Result<SkimReport> {
         let (start, read) = (Instant::now(), ReadFiles::default());
         let Range { start: first, end } = self.input.entries;
-        let (context, columns) = (self.context, &self.plan.columns);
+        let (context, fields) = (self.context, target.fields().iter());
         let mut digests: Vec<_> =
-            columns.iter().map(|item| ColumnHasher::new(item.field.data_type()).ok()).collect();
+            fields.map(|field| ColumnHasher::new(field.data_type()).ok()).collect();
         let memory = self.options.output.memory();
         let largest = LargestPart::new(memory, Copies::Twice);
         let mut steps = self.steps(&read);

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use nyssa_data::cut::Cut;
 use nyssa_rntuple::write::check_memory;
 use nyssa_root::error::{Error, Result};
-use nyssa_tables::format_of_name;
+use nyssa_tables::{ending, format_of_name};
 use serde::Serialize;
 
 use crate::convert::To;
@@ -126,7 +126,9 @@ impl SkimOptions {
             To::TTree => To::TTree,
             _ => To::RNTuple,
         });
-        if by_name.is_some_and(|named| named != to) {
+        let is_table = matches!(to, To::Parquet | To::Arrow);
+        let is_root = ending(output).is_some_and(|ending| ending == "root");
+        if by_name.is_some_and(|named| named != to) || (is_table && is_root) {
             return Err(Error::invalid_argument(format!(
                 "the name of the output is not the name of a file of the format {to}"
             )));

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use arrow_schema::Field;
-use nyssa_data::dataset::{Dataset, Filter, fields, select_columns};
+use nyssa_data::dataset::{Dataset, Filter, fields, no_match, select_columns};
 use nyssa_data::view::{Query, QueryResult};
 use nyssa_root::Context;
 use nyssa_root::error::{Error, Result, ResultExt};
@@ -83,7 +83,8 @@ impl Plan {
             nulls::narrow(&mut columns, input, context)?;
             columns.iter_mut().for_each(|column| column.field = of_root(&column.field));
         }
-        columns.retain(|column| match check_column(column, to) {
+        let is_exact = |column: &TargetColumn| input.is_table() && column.expression.is_none();
+        columns.retain(|column| match check_column(column, is_exact(column), to) {
             Ok(()) => true,
             Err(error) => {
                 let (name, reason) = (column.field.name().clone(), error.message().to_owned());
@@ -93,8 +94,10 @@ impl Plan {
         });
         if !skipped.is_empty() && !options.skip_unsupported {
             let lines = skipped.iter().map(|item| format!("{}: {}", item.name, item.reason));
+            let many = if skipped.len() == 1 { "" } else { "s" };
             let message = format!(
-                "{} columns cannot be written:\n  {}",
+                "{} column{many} cannot be written:\n  {}\nskip_unsupported (--skip-unsupported) leaves out what cannot be \
+                 written, and the report lists it",
                 skipped.len(),
                 lines.collect::<Vec<_>>().join("\n  ")
             );
@@ -134,9 +137,9 @@ pub(super) fn selected(input: &Input, options: &SkimOptions) -> Result<Vec<Strin
         let defines = Filter::new(std::slice::from_ref(glob), &[])?;
         let is_new = options.define.iter().any(|(name, _)| defines.takes(name));
         if !is_new && select_columns(dataset, std::slice::from_ref(glob))?.is_empty() {
-            let error = Error::not_found(format!("no column matches {glob:?}"));
-            let error = error.suggest(glob, known().map(|item| item.name.as_str()));
-            return Err(error).in_file(dataset.file());
+            let names = known().map(|item| item.name.as_str());
+            let names = names.chain(options.define.iter().map(|(name, _)| name.as_str()));
+            return Err(no_match("column", glob, names)).in_file(dataset.file());
         }
     }
     let exclude = Filter::new(&[], &options.exclude)?;
@@ -144,8 +147,8 @@ pub(super) fn selected(input: &Input, options: &SkimOptions) -> Result<Vec<Strin
     for glob in &options.exclude {
         let filter = Filter::new(std::slice::from_ref(glob), &[])?;
         if !known().any(|item| filter.takes(&item.name)) {
-            let error = Error::not_found(format!("no column matches {glob:?}"));
-            return Err(error.suggest(glob, known().map(|item| item.name.as_str())));
+            let names = known().map(|item| item.name.as_str());
+            return Err(no_match("column", glob, names)).in_file(dataset.file());
         }
     }
     let taken = all.into_iter().filter(|item| exclude.takes(&item.name));

@@ -9,7 +9,8 @@ use nyssa_io::Sink;
 use nyssa_rntuple::schema::{Classes, FieldType, Nullable, Schema, SchemaBuilder};
 use nyssa_rntuple::write::{TableWriter as NTupleWriter, WriteReport};
 use nyssa_root::Context;
-use nyssa_root::arrow::children;
+use nyssa_root::arrow::{STRING, children};
+use nyssa_root::compression::Compression;
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_tables::{
     Column, TableOptions, TableWriter, fit, may_be_null, without_nulls, written_field,
@@ -51,13 +52,19 @@ pub(super) struct TargetReport {
     pub(super) columns: Vec<Option<u64>>,
 }
 
-/// Checks that the format has the type of a column.
+/// Checks that the format has the type of a column. `is_exact` means that what may be null in the field really is.
 ///
 /// # Errors
 /// `Unsupported` with what to do.
-pub(super) fn check_column(column: &TargetColumn, to: To) -> Result<()> {
+pub(super) fn check_column(column: &TargetColumn, is_exact: bool, to: To) -> Result<()> {
     match to {
-        To::RNTuple => field_type(&column.field).map(drop),
+        To::RNTuple if is_exact && has_optional_records(&column.field) => Err(Error::unsupported(
+            "records are missing in it, which an RNTuple cannot hold: leave it out, or write its members as columns",
+        )),
+        To::RNTuple => {
+            let mut builder = SchemaBuilder::new(Compression::default());
+            builder.field(None, column.field.name(), &field_type(&column.field)?).map(drop)
+        }
         To::TTree if column.expression.is_none() && may_be_null(&column.field) => {
             Err(Error::unsupported(
                 "it has missing values, which a TTree cannot hold: write an RNTuple, or a new column with where(…)",
@@ -68,6 +75,17 @@ pub(super) fn check_column(column: &TargetColumn, to: To) -> Result<()> {
             ttree::branches_of(&field, &TreeWriteOptions::default()).map(drop)
         }
         To::Parquet | To::Arrow => written_field(&table_column(column), to.output()).map(drop),
+    }
+}
+
+/// Returns whether records that have no class may be missing. RNTuple has no optional values of such records.
+fn has_optional_records(field: &Field) -> bool {
+    let of_class = field.metadata().contains_key(STRING.0);
+    match field.data_type() {
+        DataType::Struct(_) if field.is_nullable() && !of_class => true,
+        DataType::Struct(members) => members.iter().any(|member| has_optional_records(member)),
+        DataType::LargeList(item) | DataType::FixedSizeList(item, _) => has_optional_records(item),
+        _ => false,
     }
 }
 
@@ -141,10 +159,18 @@ impl Target {
         Ok(Self::Table(Box::new(TableWriter::create(sink, &columns, &table, context)?)))
     }
 
+    /// Returns the fields of the arrays that [`Target::fitted`] returns.
+    pub(super) fn fields(&self) -> &[Field] {
+        match self {
+            Self::NTuple(_, fields) | Self::Tree(_, fields) => fields,
+            Self::Table(writer) => writer.shown_fields(),
+        }
+    }
+
     /// Returns arrays in the types of the output.
     ///
     /// # Errors
-    /// `InvalidArgument` for missing values in a TTree.
+    /// `InvalidArgument` for missing values in a TTree, and for dates and times that Parquet cannot hold.
     pub(super) fn fitted(&self, arrays: Vec<ArrayRef>) -> Result<Vec<ArrayRef>> {
         let fields = match self {
             Self::NTuple(_, fields) => fields,
@@ -155,7 +181,7 @@ impl Target {
                 arrays.iter().zip(fields).try_for_each(check)?;
                 fields
             }
-            Self::Table(_) => return Ok(arrays),
+            Self::Table(writer) => return writer.fitted(&arrays),
         };
         arrays.iter().zip(fields).map(|(array, field)| fit(array, field)).collect()
     }

@@ -1,4 +1,5 @@
-//! Converts arrays for Arrow consumers: strings to `LargeUtf8`, dates to `Timestamp`, bytes to binaries.
+//! Converts arrays for Arrow consumers: strings to `LargeUtf8`, dates to `Timestamp`, dates and times of tables to their
+//! types, bytes to binaries.
 
 use std::sync::Arc;
 
@@ -11,7 +12,8 @@ use arrow_array::{
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit, UnionFields};
 
 use super::date::timestamps;
-use super::{Date, STRING};
+use super::time::{TIME, as_time, time_of};
+use super::{Date, STRING, VECTORS};
 use crate::error::{Error, Result, ResultExt};
 
 /// Returns whether a field is a `LargeBinary` that is marked as a string.
@@ -43,7 +45,9 @@ fn is_bytes(field: &Field) -> bool {
 /// Returns the field that [`export`] makes of `field`.
 pub fn export_field(field: &Field) -> Field {
     let date = Date::is_in(field);
-    let data_type = match field.data_type() {
+    let time = time_of(field);
+    let data_type = match time.as_ref().unwrap_or(field.data_type()) {
+        time if time.is_temporal() => time.clone(),
         _ if date => DataType::Timestamp(TimeUnit::Second, None),
         DataType::LargeBinary if is_string(field) => DataType::LargeUtf8,
         DataType::LargeList(_) if is_bytes(field) => DataType::LargeBinary,
@@ -59,7 +63,9 @@ pub fn export_field(field: &Field) -> Field {
         _ => return field.clone(),
     };
     let mut metadata = field.metadata().clone();
-    metadata.retain(|key, value| key != STRING.0 || value != STRING.1);
+    metadata.retain(|key, value| {
+        key != TIME && key != VECTORS && (key != STRING.0 || value != STRING.1)
+    });
     Field::new(field.name(), data_type, field.is_nullable() || date).with_metadata(metadata)
 }
 
@@ -91,7 +97,8 @@ fn export_union_fields(members: &UnionFields) -> UnionFields {
 }
 
 /// Checks all strings in `array`, at any depth, and casts them to `LargeUtf8`. Dates are cast to
-/// `Timestamp(Second)`, lists of bytes to binaries. All buffers but dates are shared, not copied.
+/// `Timestamp(Second)`, dates and times of tables to their types, lists of bytes to binaries. All buffers but the dates of
+/// `TDatime` are shared, not copied.
 ///
 /// # Errors
 /// `InvalidArgument` with the field whose bytes are not UTF-8.
@@ -101,6 +108,9 @@ pub fn export(array: &ArrayRef, field: &Field) -> Result<ArrayRef> {
 
 /// Exports the array at a dotted `path`.
 fn export_at(array: &ArrayRef, field: &Field, path: &str) -> Result<ArrayRef> {
+    if let Some(time) = time_of(field) {
+        return as_time(array, &time).map_err(arrow);
+    }
     match field.data_type() {
         _ if Date::is_in(field) => {
             let packed = array.as_primitive_opt::<UInt32Type>().ok_or_else(mismatch)?;

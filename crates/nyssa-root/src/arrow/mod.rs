@@ -6,6 +6,7 @@
 //! | integers, floats | the same width; `Real16` reads as `Float32` |
 //! | `std::string`, C strings | `LargeBinary` whose field carries the metadata [`STRING`] (bytes are not promised to be UTF-8); [`export`] checks and casts to `LargeUtf8` for Arrow consumers |
 //! | `TDatime` | `UInt32` whose field is [`Date::field`]; [`export`] makes it `Timestamp(Second)` for Arrow consumers, null where it is no date |
+//! | dates and times of tables | integers whose field is [`time_field`]; [`export`] gives them their type again |
 //! | collections | `LargeList`, 64-bit offsets starting at 0; fields of one collection share the offsets buffer |
 //! | fixed arrays | `FixedSizeList`, nested for several dimensions |
 //! | records | `Struct` |
@@ -32,6 +33,7 @@ pub mod gather;
 mod import;
 pub mod lists;
 mod number;
+mod time;
 
 pub use bits::{SPREAD, bytes_of_bits};
 pub use brief::{brief, shortened};
@@ -44,6 +46,7 @@ pub use number::Number;
 pub use number::{
     Native, each_number, numbers_enum, numbers_of, with_integer, with_integer_type, with_number,
 };
+pub use time::{TIME, time_field, time_of};
 
 /// The metadata (key, value) of a field that marks a `LargeBinary` as a string. The value may be the C++ type
 /// instead: see [`typed_field`].
@@ -59,6 +62,10 @@ pub fn field(name: &str, data_type: DataType) -> Field {
 /// The key of field metadata that marks a `LargeBinary` as bytes of objects that ROOT's streamer wrote. The
 /// value is the class name.
 pub const STREAMER: &str = "nyssa:streamer";
+
+/// The key of field metadata with the class of the vectors of ROOT in a column of a TTree, such as `TLorentzVector`. Fields
+/// of RNTuples have their C++ type instead.
+pub const VECTORS: &str = "nyssa:vectors";
 
 /// The name of the first child of the unions of variants. It has the type `Null` and stands for variants
 /// without a value.

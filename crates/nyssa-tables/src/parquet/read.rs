@@ -18,6 +18,7 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
     ParquetRecordBatchReaderBuilder,
 };
+use parquet::basic::CompressionCodec;
 use parquet::file::metadata::ParquetMetaData;
 
 use super::chunks::{Chunks, leaves, positive, range};
@@ -74,7 +75,7 @@ pub(super) struct Piece {
 /// Opens the file.
 ///
 /// # Errors
-/// `OutOfSpecification` for a damaged file; `Unsupported` for columns of one name; `Io`.
+/// `OutOfSpecification` for a damaged file; `Io`.
 pub(crate) fn open(source: &Arc<dyn Source>) -> Result<Table<RowGroups>> {
     guarded(|| {
         let chunks = Chunks::new(source, vec![footer(source)?]);
@@ -87,7 +88,10 @@ pub(crate) fn open(source: &Arc<dyn Source>) -> Result<Table<RowGroups>> {
         let inner = metadata.metadata();
         let head = Head {
             clusters: groups(inner, source.size())?,
-            columns: Columns::new(metadata.schema(), |index, field| narrowed(inner, index, field))?,
+            columns: Columns::new(metadata.schema(), |index, field| {
+                check_codec(inner, index)?;
+                Ok(narrowed(inner, index, field))
+            }),
             about: About::new(source, metadata.schema().metadata()),
             source: Arc::clone(source),
         };
@@ -270,6 +274,24 @@ impl Decoder {
         self.next += count;
         joined(&parts, field)
     }
+}
+
+/// Returns the reason why the values of a column cannot be decompressed.
+fn check_codec(metadata: &ParquetMetaData, column: usize) -> std::result::Result<(), String> {
+    let mut codecs = metadata.row_groups().iter().flat_map(|group| {
+        leaves(metadata, column)
+            .filter_map(|leaf| group.columns().get(leaf))
+            .map(|chunk| chunk.compression_codec())
+    });
+    match codecs.find(|codec| matches!(codec, CompressionCodec::BROTLI | CompressionCodec::LZO)) {
+        Some(CompressionCodec::BROTLI) => Err(no_codec("brotli")),
+        Some(_) => Err(no_codec("lzo")),
+        None => Ok(()),
+    }
+}
+
+fn no_codec(name: &str) -> String {
+    format!("it is compressed by {name}, which nyssa does not read: write the table with zstd")
 }
 
 fn too_short() -> Error {

@@ -1,6 +1,7 @@
 //! Lists the branches of a tree: its columns, and the position of each branch.
 
 use nyssa_data::dataset::ColumnInfo;
+use nyssa_root::arrow::VECTORS;
 
 use crate::model::Branch;
 
@@ -14,14 +15,25 @@ pub(super) fn items(branches: &[Branch]) -> Vec<ColumnInfo> {
         // A branch that only groups other branches has no data.
         if !below || branch.split.is_none() && (branch.shape.is_ok() || !branch.baskets.is_empty())
         {
-            let (name, field) = (branch.path.clone(), branch.arrow_field(&branch.path));
-            columns.push(ColumnInfo { name, type_name: branch.type_name(), field });
+            columns.push(column(branch, &branch.path));
         }
         if below {
             columns.extend(items(&branch.branches));
         }
     }
     columns
+}
+
+/// Returns the column of a branch at a path. Its field names the vectors of ROOT that are in it.
+pub(super) fn column(branch: &Branch, path: &str) -> ColumnInfo {
+    let type_name = branch.type_name();
+    let mut field = branch.arrow_field(path);
+    let mut words = type_name.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let vector = words.find(|word| matches!(*word, "TLorentzVector" | "TVector2" | "TVector3"));
+    if let (Ok(field), Some(class)) = (&mut field, vector) {
+        field.metadata_mut().insert(VECTORS.to_owned(), class.to_owned());
+    }
+    ColumnInfo { name: path.to_owned(), type_name, field }
 }
 
 /// Returns all branches by path, each with the indices that lead to it.

@@ -18,7 +18,7 @@ use nyssa_root::page_pool::PagePool;
 use nyssa_root::rootfile::{KeyEntry, RootFile};
 use nyssa_root::streamer::{ObjectsAs, ProcessNumbers};
 
-use super::branches::{items, routes};
+use super::branches::{column, items, routes};
 use super::{TTreeReadOptions, counts, without};
 use crate::model::{
     Branch, CountSource, EntryLayout, Files, JoinedFiles, Relations, Shape, Tree, load_with,
@@ -135,11 +135,7 @@ impl Reader {
         let item = |(path, &index): (&String, &usize)| {
             let branch = self.branch_at(index)?;
             let data = branch.split.is_some() || !branch.leaves.is_empty();
-            (data && !known.contains(path.as_str())).then(|| ColumnInfo {
-                name: path.clone(),
-                type_name: branch.type_name(),
-                field: branch.arrow_field(path),
-            })
+            (data && !known.contains(path.as_str())).then(|| column(branch, path))
         };
         paths.into_iter().filter_map(item).collect()
     }

@@ -11,7 +11,7 @@
 
 mod index;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -23,7 +23,9 @@ use nyssa_root::error::{Error, Result, ResultExt};
 use rayon::prelude::*;
 
 use self::index::{Index, key_type, keys};
-use crate::dataset::{AnyDataset, Arrays, ColumnInfo, Dataset, Format, check_entries, different};
+use crate::dataset::{
+    AnyDataset, Arrays, ColumnBytes, ColumnInfo, Dataset, Format, check_entries, different,
+};
 
 /// A right dataset of a join.
 pub struct Right {
@@ -196,6 +198,30 @@ impl Join {
         Ok(&self.origins[index])
     }
 
+    /// Returns the dataset of a column, and the name of the column there.
+    fn owner(&self, column: &str) -> Option<(&dyn Dataset, &str)> {
+        let (number, name) = self.origin(column).ok()?;
+        let side = match number.checked_sub(1) {
+            None => &self.left,
+            Some(side) => &self.sides.get(side)?.dataset,
+        };
+        Some((&**side, name))
+    }
+
+    /// Returns the left dataset and the datasets that are joined by entry number, whose lists are never missing. Each has
+    /// its number.
+    fn by_number(&self) -> impl Iterator<Item = (usize, &dyn Dataset)> {
+        let sides = self.sides.iter().enumerate().filter(|(_, side)| side.index.is_none());
+        let sides = sides.map(|(number, side)| (number + 1, &*side.dataset));
+        std::iter::once((0, &*self.left)).chain(sides)
+    }
+
+    /// Returns the name in the join for the number of each dataset and the name there.
+    fn names_of_sides(&self) -> HashMap<(usize, &str), &str> {
+        let origins = self.origins.iter().map(|(number, name)| (*number, name.as_str()));
+        origins.zip(self.items.iter().map(|item| item.name.as_str())).collect()
+    }
+
     /// Reads the columns `names` of a side for entries of the left dataset.
     fn read_side(
         &self,
@@ -284,6 +310,46 @@ impl Dataset for Join {
 
     fn subcolumns(&self) -> &[ColumnInfo] {
         &self.items[self.below..]
+    }
+
+    fn title(&self, column: &str) -> String {
+        self.owner(column).map(|(side, name)| side.title(name)).unwrap_or_default()
+    }
+
+    fn description(&self) -> String {
+        self.left.description()
+    }
+
+    fn column_bytes(&self, column: &str) -> Result<Option<ColumnBytes>> {
+        self.owner(column).map_or(Ok(None), |(side, name)| side.column_bytes(name))
+    }
+
+    fn size_columns(&self) -> HashSet<String> {
+        let names = self.names_of_sides();
+        self.by_number()
+            .flat_map(|(number, side)| {
+                let sizes = side.size_columns().into_iter();
+                let names = &names;
+                sizes.filter_map(move |name| {
+                    names.get(&(number, &*name)).map(|&name| name.to_owned())
+                })
+            })
+            .collect()
+    }
+
+    fn equal_lengths(&self) -> Vec<BTreeSet<String>> {
+        let names = self.names_of_sides();
+        let own = |number: usize, group: BTreeSet<String>| -> BTreeSet<String> {
+            let names = group.iter().filter_map(|name| names.get(&(number, &**name)));
+            names.map(|&name| name.to_owned()).collect()
+        };
+        self.by_number()
+            .flat_map(|(number, side)| {
+                side.equal_lengths().into_iter().map(move |group| (number, group))
+            })
+            .map(|(number, group)| own(number, group))
+            .filter(|group| group.len() > 1)
+            .collect()
     }
 
     fn clusters(&self) -> Vec<Range<u64>> {

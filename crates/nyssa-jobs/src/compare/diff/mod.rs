@@ -14,7 +14,7 @@ use arrow_array::{Array, ArrayRef};
 use rayon::prelude::*;
 
 pub use compare::{Relation, differences, relation, same};
-pub(super) use compare::{alternatives, lists};
+pub(super) use compare::{alternatives, lists, single};
 pub use options::DiffOptions;
 pub use report::{Compared, DiffReport, Difference, Incomparable};
 pub use tolerance::Tolerance;

@@ -1,12 +1,12 @@
 //! Shows values as text, for reports.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Float64Type, UInt8Type};
+use arrow_array::types::{Float64Type, UInt8Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use nyssa_root::arrow::with_integer_type;
 
-use super::compare::{lists, same};
+use super::compare::{lists, same, single};
 
 /// The number of items of a list that are shown.
 const ITEMS: usize = 8;
@@ -21,8 +21,8 @@ pub(super) fn value(array: &dyn Array, index: usize) -> String {
     let entry = array.slice(index, 1);
     match entry.data_type() {
         DataType::Boolean => entry.as_boolean().value(0).to_string(),
-        DataType::Float32 => {
-            let value = entry.as_primitive::<Float32Type>().value(0);
+        DataType::Float16 | DataType::Float32 => {
+            let value = single(&entry).value(0);
             nan(value.is_nan(), format!("{value:?}"), format!("{:#010x}", value.to_bits()))
         }
         DataType::Float64 => {

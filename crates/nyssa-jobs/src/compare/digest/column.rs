@@ -18,7 +18,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float16Type, Float32Type, Float64Type, UInt8Type};
+use arrow_array::types::{Float32Type, Float64Type, UInt8Type};
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BooleanArray, UnionArray};
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
@@ -27,7 +27,7 @@ use nyssa_root::arrow::{brief, bytes_of_bits, with_integer_type};
 use nyssa_root::error::{Error, Result};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-use crate::compare::diff::{alternatives, lists};
+use crate::compare::diff::{alternatives, lists, single};
 
 /// The number of values that are converted to bytes at the same time.
 const CHUNK: usize = 1024;
@@ -156,9 +156,7 @@ impl ColumnHasher {
             }
             Kind::Int => self.values.integers(array).ok_or_else(other)?,
             Kind::Float(32) if array.data_type() == &DataType::Float16 => {
-                let halves = array.as_primitive_opt::<Float16Type>().ok_or_else(other)?;
-                let singles = halves.unary::<_, Float32Type>(|half| half.to_f32());
-                self.values.floats::<Float32Type, 4>(&singles).ok_or_else(other)?;
+                self.values.floats::<Float32Type, 4>(&single(array)).ok_or_else(other)?;
             }
             Kind::Float(32) => self.values.floats::<Float32Type, 4>(array).ok_or_else(other)?,
             Kind::Float(_) => self.values.floats::<Float64Type, 8>(array).ok_or_else(other)?,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use nyssa_data::dataset::glob;
+use nyssa_data::dataset::{glob, no_match};
 use nyssa_root::error::{Error, Result, ResultExt};
 use nyssa_ttree::stored::{StoredBranch, StoredTree};
 
@@ -89,8 +89,7 @@ fn matches(branches: &[StoredBranch], globs: &[String]) -> Result<Vec<bool>> {
         }
         if !any {
             let names: BTreeSet<&str> = branches.iter().map(|item| item.path.as_str()).collect();
-            let error = Error::not_found(format!("no branch matches {text:?}"));
-            return Err(error.suggest(text, names));
+            return Err(no_match("branch", text, names));
         }
     }
     Ok(matched)

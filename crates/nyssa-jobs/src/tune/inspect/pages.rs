@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::iter::successors;
 
-use nyssa_data::dataset::{Dataset, glob};
+use nyssa_data::dataset::{Dataset, glob, no_match};
 use nyssa_rntuple::read::Reader as NTupleReader;
 use nyssa_rntuple::schema::{Column, FieldId, Schema};
 use nyssa_root::Context;
-use nyssa_root::error::{Error, Result};
+use nyssa_root::error::Result;
 use nyssa_tables::Reader as TableReader;
 use nyssa_ttree::{Branch, Reader as TreeReader};
 
@@ -87,8 +87,7 @@ impl Inspection {
             }
             if !any {
                 let names = self.fields.iter().map(|field| field.name.as_str());
-                let error = Error::not_found(format!("no field matches {text:?}"));
-                return Err(error.suggest(text, names));
+                return Err(no_match("field", text, names));
             }
         }
         Ok((0..matched.len()).filter(|&index| matched[index]).collect())
