@@ -87,8 +87,8 @@ impl Source for PythonSource {
                 max_range_bytes: CHUNK_BYTES,
                 concurrency: CONCURRENCY,
                 cost: FAR,
-                gap: None,
                 over_read: NETWORK_OVER_READ,
+                ..Limits::NONE
             },
             false => Limits::NONE,
         }

@@ -17,7 +17,8 @@ pub struct Limits {
     pub max_range_bytes: u64,
     /// The number of requests that the source answers at the same time.
     pub concurrency: usize,
-    /// The largest number of requests at the same time where each brings so few bytes that more of them are faster.
+    /// The largest number of requests at the same time where each brings so few bytes that more of them are faster. A number
+    /// below `concurrency` changes nothing.
     pub short_concurrency: usize,
     /// The stated or measured cost of a request.
     pub cost: Cost,
@@ -34,7 +35,7 @@ impl Limits {
         max_ranges: usize::MAX,
         max_range_bytes: u64::MAX,
         concurrency: 1,
-        short_concurrency: 1,
+        short_concurrency: 0,
         cost: Cost::NOTHING,
         gap: None,
         over_read: None,

@@ -69,10 +69,9 @@ impl Source for XrootdSource {
             max_ranges,
             max_range_bytes,
             concurrency: CONCURRENCY,
-            short_concurrency: CONCURRENCY,
             cost,
-            gap: None,
             over_read,
+            ..Limits::NONE
         }
     }
 

@@ -85,7 +85,9 @@ impl Freed {
             return self.blocks.remove(place).map(|(_, block)| block);
         }
         let mut given_back = 0;
-        while given_back < bytes && let Some((_, block)) = self.blocks.pop_front() {
+        while given_back < bytes
+            && let Some((_, block)) = self.blocks.pop_front()
+        {
             given_back += block.len();
         }
         None

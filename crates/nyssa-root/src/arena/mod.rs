@@ -38,7 +38,10 @@ impl Arena {
         let mut places = Vec::with_capacity(sizes.len());
         for &size in sizes {
             let needed = size.div_ceil(ALIGNMENT) * UNIT;
-            if words.last().is_none_or(|block| block.saturating_add(needed) > block::BLOCK_BYTES / 8) {
+            if words
+                .last()
+                .is_none_or(|block| block.saturating_add(needed) > block::BLOCK_BYTES / 8)
+            {
                 words.push(0);
             }
             let index = words.len() - 1;
