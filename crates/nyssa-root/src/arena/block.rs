@@ -1,6 +1,7 @@
 //! The memory of an arena: from malloc, from the system, or a block that was freed before.
 
 use super::freed::{self, Mapped};
+use super::huge_pages::huge_pages;
 use crate::error::{Error, Result};
 
 /// The maximum size in bytes of an allocation that several outputs share. Such a block is large, so it comes
@@ -50,21 +51,3 @@ impl Block {
         }
     }
 }
-
-/// Asks the system for huge pages for memory that is not used yet. This does nothing where the system has
-/// none.
-#[cfg(target_os = "linux")]
-pub(crate) fn huge_pages<T>(memory: &mut [T]) {
-    const PAGE: usize = 2 << 20;
-    let start = memory.as_mut_ptr().cast::<u8>();
-    let skip = start.align_offset(PAGE);
-    let len = size_of_val(memory).saturating_sub(skip) / PAGE * PAGE;
-    if len > 0 {
-        // SAFETY: the range lies inside a slice that is borrowed mutably here and starts and ends at
-        // page boundaries; this advice changes no contents and no permissions.
-        unsafe { libc::madvise(start.wrapping_add(skip).cast(), len, libc::MADV_HUGEPAGE) };
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn huge_pages<T>(_: &mut [T]) {}

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use memmap2::MmapMut;
 
-use super::block::huge_pages;
+use super::huge_pages::huge_pages;
 
 /// The maximum number of bytes that are kept.
 const MAX_BYTES: usize = 1 << 30;

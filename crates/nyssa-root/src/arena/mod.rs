@@ -3,6 +3,7 @@
 
 mod block;
 mod freed;
+mod huge_pages;
 mod own;
 
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use arrow_buffer::Buffer;
 
 use self::block::Block;
-pub(crate) use self::block::huge_pages;
+pub(crate) use self::huge_pages::huge_pages;
 use self::own::Shared;
 pub use self::own::{OwnBytes, keep_read_only};
 use crate::error::Result;
