@@ -1,8 +1,8 @@
 //! Lets many threads fill one tree.
 //!
 //! Each thread has its own [`FillContext`], which fills baskets without a lock. Threads of the pool compress them, and hold
-//! the baskets of the open cluster in memory. A complete cluster is written under one short lock, without change of its
-//! baskets.
+//! the baskets of the open cluster in memory. A complete cluster gets its place under one short lock. After that its baskets
+//! are written to the file, while other contexts write their baskets.
 
 use std::sync::Arc;
 use std::time::Duration;
