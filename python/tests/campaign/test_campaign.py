@@ -27,6 +27,7 @@ import nyssa
 from nyssa import _core, campaign
 from nyssa.arguments.keywords import words_of
 from nyssa.campaign import cli, task
+from nyssa.campaign.command import Parser
 from nyssa.campaign.engine import batches
 from nyssa.campaign.failure import exit_code
 from nyssa.campaign.job_flags import add_flags, options_of
@@ -264,7 +265,7 @@ def test_to_trees_with_options(trees: list[Path], tmp_path: Path, client: object
     """Ranges of entries are of each input, and several inputs become one tree."""
     campaign.convert([str(one) for one in trees[:3]], f"{tmp_path}/ntuples", client=client)
     words = ["--to", "ttree", "--entries", "10:30", "--branch-options", "n:basket-size=1kB"]
-    parser = argparse.ArgumentParser()
+    parser = Parser()
     add_flags(parser, "convert")
     job = campaign.Job("convert", options_of("convert", parser.parse_args(words)))
     planned = campaign.Campaign(job, f"{tmp_path}/ntuples", f"{tmp_path}/trees", condense=3)
@@ -745,7 +746,7 @@ def test_an_output_that_appears_while_it_is_made(
 
 @pytest.mark.parametrize("job", ["convert", "rewrite", "merge"])
 def test_campaigns_have_the_flags_of_the_job(job: str, capfd: pytest.CaptureFixture[str]) -> None:
-    parser = argparse.ArgumentParser()
+    parser = Parser()
     add_flags(parser, job)
     own = {"--no-verify", "--mode", "-h", "--help"}
     shown = [one for one in parser._actions if one.help != argparse.SUPPRESS]
@@ -758,7 +759,7 @@ def test_campaigns_have_the_flags_of_the_job(job: str, capfd: pytest.CaptureFixt
 
 
 def test_options_by_glob_and_numbers() -> None:
-    parser = argparse.ArgumentParser()
+    parser = Parser()
     add_flags(parser, "convert")
     words = (
         "--field-options Jet_*:column=Real32Trunc:16,compression=zstd:9 --to ttree "
@@ -781,7 +782,7 @@ def test_options_by_glob_and_numbers() -> None:
 
 
 def test_words_of_the_command_line_go_to_the_core_as_they_are() -> None:
-    parser = argparse.ArgumentParser()
+    parser = Parser()
     add_flags(parser, "convert")
     words = [r"--branch-options=:_0.a\=b:title=x\, y:1,basket-size=1kB", r"--counters=a\:b:n"]
     chosen = options_of("convert", parser.parse_args(words))
@@ -794,6 +795,8 @@ def test_words_of_the_command_line_go_to_the_core_as_they_are() -> None:
     [
         pytest.param(["--skip-done"], "a campaign keeps what is done", id="skip-done"),
         pytest.param(["--into", "x"], "a campaign has -o DEST", id="into"),
+        pytest.param(["--cache", "x"], "of the variable NYSSA_CACHE", id="cache"),
+        pytest.param(["--io-stats"], "a campaign has a journal", id="io-stats"),
         pytest.param(["--entries", "5"], "'5' is not a range of entries: A:B", id="entries"),
         pytest.param(["--to", "ttree", "--counters", "a"], "is not GLOB:NAME", id="counters"),
     ],

@@ -241,7 +241,7 @@ def test_columns_with_damaged_data_are_left_out(
 
 def test_friends_bring_their_columns(files: list[Path], tmp_path: Path) -> None:
     root = pytest.importorskip("ROOT", reason="no ROOT")
-    paths, weights = [], []
+    paths, others, weights = [], [], []
     for number, source in enumerate(files[:2]):
         path, other = tmp_path / f"tree{number}.root", tmp_path / f"friend{number}.root"
         path.write_bytes(source.read_bytes())
@@ -254,14 +254,20 @@ def test_friends_bring_their_columns(files: list[Path], tmp_path: Path) -> None:
         tree.Write("", root.TObject.kOverwrite)
         file.Close()
         paths.append(f"{path}:Events")
+        others.append(f"{other}:weights")
         weights.append(weight)
     all_weights = np.concatenate(weights)
     keep = all_weights % 3 == 0
     runs = ak.to_numpy(together(files[:2]).run)[keep]
     names, cut = ["run", "weights.w", "twice"], "weights.w % 3 == 0"
     define = {"twice": "2 * weights.w"}
+    stored = 0
+    for path, name in [(path, "run") for path in paths] + [(other, "w") for other in others]:
+        with uproot.open(path) as branches:
+            stored += branches[name].compressed_bytes
     for out in (tmp_path / "out.parquet", tmp_path / "out.root"):
-        nyssa.skim(paths, out, names, cut, define=define, friends=True, verify=True)
+        report = nyssa.skim(paths, out, names, cut, define=define, friends=True, verify=True)
+        assert report["input_bytes"] == stored
         got = read(out, "parquet" if out.suffix == ".parquet" else "ttree")
         assert ak.to_list(got["run"]) == runs.tolist()
         assert ak.to_list(got["weights.w"]) == all_weights[keep].tolist()
