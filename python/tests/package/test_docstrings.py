@@ -32,8 +32,8 @@ METHODS = {
 FUNCTIONS = (
     "ReadRules chain column_precision concatenate convert dask diff digest draw "
     "estimate_write_memory graph graphed histograms inspect io_stats iterate join merge monitor "
-    "num_entries open partitions plot_trace profile record recreate release_memory rewrite scan_polars skim study "
-    "trace_summary tune update vectors verify"
+    "num_entries open partitions plot_trace profile record recreate release_memory rewrite "
+    "scan_polars skim study trace_summary tune update vectors verify"
 )
 NAMES = [
     "nyssa",

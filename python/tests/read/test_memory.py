@@ -70,6 +70,6 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.skipif(platform.system() != "Linux", reason="only Linux shows the memory in /proc")
 @pytest.mark.parametrize("how", ["wait", "release"])
 def test_memory_of_deleted_arrays_goes_to_the_next_read_and_back(path: Path, how: str) -> None:
-    """They hold no more than before, are zero where a field has no values, and end with the arrays."""
+    """It is no more than before, zero where a field has no values, and back after a while."""
     command = [sys.executable, "-c", textwrap.dedent(_PROGRAM), str(path), how]
     subprocess.run(command, check=True, timeout=300, env=dict(os.environ))
