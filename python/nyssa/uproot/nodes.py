@@ -68,11 +68,11 @@ _GET = re.compile(r"\bget\(\s*(['\"])(.+?)\1\s*\)")
 """A column in an expression, by a name that Python would not take."""
 
 
-def _check_virtual(expressions: Expressions, cut: object, **given: object) -> None:
+def _check_virtual(library: str, given: Mapping[str, object]) -> None:
     """Refuse what would have to be read for arrays that are read later, as in uproot."""
-    if libraries.canonical(given.pop("library")) != "ak":
+    if libraries.canonical(library) != "ak":
         raise ArgumentError("library= cannot be used with 'virtual=True'")
-    for name, item in {"expressions": expressions, "cut": cut, **given}.items():
+    for name, item in given.items():
         if item is not None:
             raise ArgumentError(f"{name}= cannot be used with 'virtual=True'")
 
@@ -199,7 +199,8 @@ class Nodes(NodeMapping[N]):
         if log is not None and not virtual:
             raise ArgumentError("access_log= cannot be used with 'virtual=False'")
         if virtual:
-            _check_virtual(expressions, cut, aliases=aliases, how=how, library=library)
+            given = {"expressions": expressions, "cut": cut, "aliases": aliases, "how": how}
+            _check_virtual(library, given)
         if isinstance(aliases, str):
             raise ArgumentError(f"aliases is a dict, not {aliases!r}")
         expressions, given = separated(expressions)

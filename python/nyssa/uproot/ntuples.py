@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import awkward as ak
 from awkward.contents import Content, RecordArray
@@ -30,8 +30,6 @@ __all__ = ["HasFields", "RField", "RNTuple"]
 
 class HasFields(Nodes["RField"]):
     """An RNTuple, or a field that has subfields."""
-
-    _root: RNTuple
 
     @property
     def description(self) -> str:
@@ -91,12 +89,13 @@ class HasFields(Nodes["RField"]):
         arrays = {name: ak.Array(item) for name, item in nested.items()}
         made = self._root._as_uproot(arrays, kinds)
         made._length = len(table)
-        fields = {field.name: field for field in self._root.dataset.fields}
+        root = cast("RNTuple", self._root)
+        fields = {field.name: field for field in root.dataset.fields}
         if add_doc:
             for path in made:
                 if path in fields:
                     layout = ak.to_layout(made[path])
-                    made[path] = ak.Array(self._root._described(layout, fields[path], add_doc))
+                    made[path] = ak.Array(root._described(layout, fields[path], add_doc))
         shown = {path: name for name, path in requested}
         grouped = values.group(made, [(shown.get(path, path), path) for path in made], library, how)
         if add_doc is True and self.description and isinstance(grouped, ak.Array):
