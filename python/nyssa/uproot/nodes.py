@@ -107,7 +107,8 @@ class Nodes(NodeMapping[N]):
             leaves = self._leaves(filter_name, filter_typename, node)
             if not leaves and self._path and not len(self):
                 return [(self._index.names[self._path], self._path)]
-            return list({leaf.name: leaf._path for leaf in leaves}.items())
+            # Of branches with one name, the first is read.
+            return list({leaf.name: leaf._path for leaf in reversed(leaves)}.items())[::-1]
         return [
             (name, self._counted(path) if (path := self._find(name)) else self._translated(name))
             for name in names_of(expressions) or ()
