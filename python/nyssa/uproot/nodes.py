@@ -13,6 +13,7 @@ from typing import (
     TextIO,
     TypeAlias,
     TypeVar,
+    cast,
     overload,
 )
 
@@ -75,6 +76,18 @@ def _check_virtual(library: str, given: Mapping[str, object]) -> None:
     for name, item in given.items():
         if item is not None:
             raise ArgumentError(f"{name}= cannot be used with 'virtual=True'")
+
+
+def _texts(aliases: object) -> Mapping[str, str]:
+    """Return aliases, which are checked here: those of virtual arrays are refused before."""
+    if aliases is None:
+        return {}
+    texts = isinstance(aliases, Mapping) and all(
+        isinstance(item, str) for pair in aliases.items() for item in pair
+    )
+    if not texts:
+        raise ArgumentError(f"aliases is a dict of texts, not {aliases!a}")
+    return cast("Mapping[str, str]", aliases)
 
 
 class Nodes(NodeMapping[N]):
@@ -181,7 +194,7 @@ class Nodes(NodeMapping[N]):
         filter_typename: NameFilter = None,
         filter_branch: NodeFilter = None,
         filter_field: NodeFilter = None,
-        aliases: Mapping[str, str] | str | None = None,
+        aliases: Any = None,
         entry_start: int | None = None,
         entry_stop: int | None = None,
         library: str = "ak",
@@ -202,8 +215,6 @@ class Nodes(NodeMapping[N]):
         if virtual:
             given = {"expressions": expressions, "cut": cut, "aliases": aliases, "how": how}
             _check_virtual(library, given)
-        if isinstance(aliases, str):
-            raise ArgumentError(f"aliases is a dict, not {aliases!r}")
         expressions, given = separated(expressions)
         if how is not None and not isinstance(how, (str, type)):
             raise ArgumentError(f"how is tuple, list, dict or a text, not {type(how).__name__}")
@@ -215,7 +226,7 @@ class Nodes(NodeMapping[N]):
             return tables.nothing(library, how, range(0) if self._is_tree else range(start, stop))
         if given:
             return self._reinterpreted(requested, given, cut, range(start, stop), library, how)
-        aliases = {name: self._translated(text) for name, text in (aliases or {}).items()}
+        aliases = {name: self._translated(text) for name, text in _texts(aliases).items()}
         cut = None if cut is None else self._translated(cut)
         names = list(dict.fromkeys(column for _, column in requested))
         if virtual:
@@ -257,7 +268,12 @@ class Nodes(NodeMapping[N]):
         if cut is not None:
             raise NotImplementedError("interpretations and a cut do not go together here")
         columns = {
-            name: self[name].array(given.get(name), entries.start, entries.stop, library=library)
+            name: self[name].array(
+                interpretation=given.get(name),
+                entry_start=entries.start,
+                entry_stop=entries.stop,
+                library=library,
+            )
             for name, _ in requested
         }
         table: Any = tables.Table(columns, len(entries))

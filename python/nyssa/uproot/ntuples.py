@@ -7,23 +7,28 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import awkward as ak
 from awkward.contents import Content, RecordArray
 from awkward.forms import Form, RecordForm
+from typing_extensions import Unpack
 
 import nyssa
 from nyssa import _core
 from nyssa.arguments.names import NameFilter, not_found
+from nyssa.arguments.options import AwkwardName, NumpyArray, NumpyName, PandasName
 from nyssa.arrays import libraries
 from nyssa.errors import ArgumentError
 from nyssa.read.columns import Names
 from nyssa.uproot import values
 from nyssa.uproot.node import Node
 from nyssa.uproot.nodes import Nodes
-from nyssa.uproot.options import NodeFilter
+from nyssa.uproot.options import ArrayOptions, NodeFilter
 from nyssa.uproot.root import Root
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["HasFields", "RField", "RNTuple"]
 
@@ -150,13 +155,54 @@ class RField(Node["RField"], HasFields):
         """Return the path in the RNTuple, such as ``jets.pt``."""
         return self._index.shown[self._path]
 
-    # uproot has other first arguments than for branches, and the library is a name: `Any`.
-    def array(  # type: ignore[override]
+    # uproot has other first arguments than for branches.
+    @overload  # type: ignore[override]
+    def array(
         self,
         entry_start: int | None = None,
         entry_stop: int | None = None,
         *,
-        interpretation: None = None,
+        library: AwkwardName = "ak",
+        **options: Unpack[ArrayOptions],
+    ) -> ak.Array: ...
+
+    @overload
+    def array(
+        self,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        *,
+        library: NumpyName,
+        **options: Unpack[ArrayOptions],
+    ) -> NumpyArray: ...
+
+    @overload
+    def array(
+        self,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        *,
+        library: PandasName,
+        **options: Unpack[ArrayOptions],
+    ) -> pd.Series[Any]: ...
+
+    # The library is only known at run time, hence `Any`.
+    @overload
+    def array(
+        self,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        *,
+        library: str,
+        **options: Unpack[ArrayOptions],
+    ) -> Any: ...
+
+    def array(
+        self,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        *,
+        interpretation: object = None,
         **options: Any,
     ) -> Any:
         """Read the values, as `nyssa.Column.array` does; see `TBranch.array`."""
