@@ -41,7 +41,9 @@ class StepReader(Reader, ColumnProjectionMixin):  # type: ignore[misc]
             array = self.read(step)
         except self.allowed as error:
             host = {"fqdn": socket.getfqdn(), "hostname": socket.gethostname()}
-            failed = {"exception": type(error).__name__, "message": str(error), **host}
+            # Programs know the builtin errors from which the errors of nyssa are derived.
+            known = (kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
+            failed = {"exception": next(known).__name__, "message": str(error), **host}
             return self.mock_empty(), _report(step, call_time=called, **failed)
         after = io_stats()
         counters = {

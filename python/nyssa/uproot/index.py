@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import nyssa
 from nyssa.uproot.bases import is_base, unique
@@ -13,10 +13,16 @@ __all__ = ["Index"]
 class Index:
     """The names of all columns of a dataset as a tree, in the order of the file.
 
-    The members of base classes are below the class, as in uproot.
+    The members of base classes are below the class, as in uproot. `stored` returns the names of the
+    branches at the top in the file.
     """
 
-    def __init__(self, dataset: nyssa.Dataset, separator: str) -> None:
+    def __init__(
+        self,
+        dataset: nyssa.Dataset,
+        separator: str,
+        stored: Callable[[], list[str]] | None = None,
+    ) -> None:
         self.separator = separator
         self.items = dataset._all()
         self.below: dict[str, list[str]] = {path: [] for path in ["", *self.items]}
@@ -31,6 +37,12 @@ class Index:
         for path in bases:
             if not is_base(self.names.get(path, "")):
                 self._without_bases(path)
+        numbered = [path for path in self.below[""] if self._may_be_numbered(path)]
+        if numbered and stored is not None:
+            given = stored()
+            # nyssa gives a number to the second of two branches with one name.
+            for path in numbered:
+                self.names[path] = given[self.below[""].index(path)]
         self.shown = {"": ""}
         """The paths by uproot's names."""
         for path in self.deep(""):
@@ -46,6 +58,10 @@ class Index:
             if path[:stop] in self.items:
                 return path[:stop]
         return ""
+
+    def _may_be_numbered(self, path: str) -> bool:
+        name, _, number = path.rpartition("_")
+        return number.isdigit() and name in self.items
 
     def _without_bases(self, path: str) -> None:
         """Put the members of base classes where the base classes are."""

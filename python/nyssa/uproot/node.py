@@ -75,7 +75,7 @@ class Node(Nodes[N]):
     @property
     def object_path(self) -> str:
         """Return the path of the dataset and its own path."""
-        return f"{self._root.object_path}:{self._path}"
+        return f"{self._root.object_path}:{self._index.shown[self._path]}"
 
     @overload
     def array(

@@ -13,6 +13,7 @@ from typing import (
     TextIO,
     TypeAlias,
     TypeVar,
+    cast,
     overload,
 )
 
@@ -68,13 +69,25 @@ _GET = re.compile(r"\bget\(\s*(['\"])(.+?)\1\s*\)")
 """A column in an expression, by a name that Python would not take."""
 
 
-def _check_virtual(expressions: Expressions, cut: object, **given: object) -> None:
+def _check_virtual(library: str, given: Mapping[str, object]) -> None:
     """Refuse what would have to be read for arrays that are read later, as in uproot."""
-    if libraries.canonical(given.pop("library")) != "ak":
+    if libraries.canonical(library) != "ak":
         raise ArgumentError("library= cannot be used with 'virtual=True'")
-    for name, item in {"expressions": expressions, "cut": cut, **given}.items():
+    for name, item in given.items():
         if item is not None:
             raise ArgumentError(f"{name}= cannot be used with 'virtual=True'")
+
+
+def _texts(aliases: object) -> Mapping[str, str]:
+    """Return aliases, which are checked here: those of virtual arrays are refused before."""
+    if aliases is None:
+        return {}
+    texts = isinstance(aliases, Mapping) and all(
+        isinstance(item, str) for pair in aliases.items() for item in pair
+    )
+    if not texts:
+        raise ArgumentError(f"aliases is a dict of texts, not {aliases!a}")
+    return cast("Mapping[str, str]", aliases)
 
 
 class Nodes(NodeMapping[N]):
@@ -107,7 +120,8 @@ class Nodes(NodeMapping[N]):
             leaves = self._leaves(filter_name, filter_typename, node)
             if not leaves and self._path and not len(self):
                 return [(self._index.names[self._path], self._path)]
-            return list({leaf.name: leaf._path for leaf in leaves}.items())
+            # Of branches with one name, the first is read.
+            return list({leaf.name: leaf._path for leaf in reversed(leaves)}.items())[::-1]
         return [
             (name, self._counted(path) if (path := self._find(name)) else self._translated(name))
             for name in names_of(expressions) or ()
@@ -180,7 +194,7 @@ class Nodes(NodeMapping[N]):
         filter_typename: NameFilter = None,
         filter_branch: NodeFilter = None,
         filter_field: NodeFilter = None,
-        aliases: Mapping[str, str] | str | None = None,
+        aliases: Any = None,
         entry_start: int | None = None,
         entry_stop: int | None = None,
         library: str = "ak",
@@ -199,9 +213,8 @@ class Nodes(NodeMapping[N]):
         if log is not None and not virtual:
             raise ArgumentError("access_log= cannot be used with 'virtual=False'")
         if virtual:
-            _check_virtual(expressions, cut, aliases=aliases, how=how, library=library)
-        if isinstance(aliases, str):
-            raise ArgumentError(f"aliases is a dict, not {aliases!r}")
+            given = {"expressions": expressions, "cut": cut, "aliases": aliases, "how": how}
+            _check_virtual(library, given)
         expressions, given = separated(expressions)
         if how is not None and not isinstance(how, (str, type)):
             raise ArgumentError(f"how is tuple, list, dict or a text, not {type(how).__name__}")
@@ -213,7 +226,7 @@ class Nodes(NodeMapping[N]):
             return tables.nothing(library, how, range(0) if self._is_tree else range(start, stop))
         if given:
             return self._reinterpreted(requested, given, cut, range(start, stop), library, how)
-        aliases = {name: self._translated(text) for name, text in (aliases or {}).items()}
+        aliases = {name: self._translated(text) for name, text in _texts(aliases).items()}
         cut = None if cut is None else self._translated(cut)
         names = list(dict.fromkeys(column for _, column in requested))
         if virtual:
@@ -255,7 +268,12 @@ class Nodes(NodeMapping[N]):
         if cut is not None:
             raise NotImplementedError("interpretations and a cut do not go together here")
         columns = {
-            name: self[name].array(given.get(name), entries.start, entries.stop, library=library)
+            name: self[name].array(
+                interpretation=given.get(name),
+                entry_start=entries.start,
+                entry_stop=entries.stop,
+                library=library,
+            )
             for name, _ in requested
         }
         table: Any = tables.Table(columns, len(entries))

@@ -7,31 +7,34 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import awkward as ak
 from awkward.contents import Content, RecordArray
 from awkward.forms import Form, RecordForm
+from typing_extensions import Unpack
 
 import nyssa
 from nyssa import _core
 from nyssa.arguments.names import NameFilter, not_found
+from nyssa.arguments.options import AwkwardName, NumpyArray, NumpyName, PandasName
 from nyssa.arrays import libraries
 from nyssa.errors import ArgumentError
 from nyssa.read.columns import Names
 from nyssa.uproot import values
 from nyssa.uproot.node import Node
 from nyssa.uproot.nodes import Nodes
-from nyssa.uproot.options import NodeFilter
+from nyssa.uproot.options import ArrayOptions, NodeFilter
 from nyssa.uproot.root import Root
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["HasFields", "RField", "RNTuple"]
 
 
 class HasFields(Nodes["RField"]):
     """An RNTuple, or a field that has subfields."""
-
-    _root: RNTuple
 
     @property
     def description(self) -> str:
@@ -91,12 +94,13 @@ class HasFields(Nodes["RField"]):
         arrays = {name: ak.Array(item) for name, item in nested.items()}
         made = self._root._as_uproot(arrays, kinds)
         made._length = len(table)
-        fields = {field.name: field for field in self._root.dataset.fields}
+        root = cast("RNTuple", self._root)
+        fields = {field.name: field for field in root.dataset.fields}
         if add_doc:
             for path in made:
                 if path in fields:
                     layout = ak.to_layout(made[path])
-                    made[path] = ak.Array(self._root._described(layout, fields[path], add_doc))
+                    made[path] = ak.Array(root._described(layout, fields[path], add_doc))
         shown = {path: name for name, path in requested}
         grouped = values.group(made, [(shown.get(path, path), path) for path in made], library, how)
         if add_doc is True and self.description and isinstance(grouped, ak.Array):
@@ -151,13 +155,54 @@ class RField(Node["RField"], HasFields):
         """Return the path in the RNTuple, such as ``jets.pt``."""
         return self._index.shown[self._path]
 
-    # uproot has other first arguments than for branches, and the library is a name: `Any`.
-    def array(  # type: ignore[override]
+    # uproot has other first arguments than for branches.
+    @overload  # type: ignore[override]
+    def array(
         self,
         entry_start: int | None = None,
         entry_stop: int | None = None,
         *,
-        interpretation: None = None,
+        library: AwkwardName = "ak",
+        **options: Unpack[ArrayOptions],
+    ) -> ak.Array: ...
+
+    @overload
+    def array(
+        self,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        *,
+        library: NumpyName,
+        **options: Unpack[ArrayOptions],
+    ) -> NumpyArray: ...
+
+    @overload
+    def array(
+        self,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        *,
+        library: PandasName,
+        **options: Unpack[ArrayOptions],
+    ) -> pd.Series[Any]: ...
+
+    # The library is only known at run time, hence `Any`.
+    @overload
+    def array(
+        self,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        *,
+        library: str,
+        **options: Unpack[ArrayOptions],
+    ) -> Any: ...
+
+    def array(
+        self,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        *,
+        interpretation: object = None,
         **options: Any,
     ) -> Any:
         """Read the values, as `nyssa.Column.array` does; see `TBranch.array`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -38,7 +38,11 @@ class Root(Nodes[N]):
 
     @cached_property
     def _names(self) -> Index:
-        return Index(self.dataset, self._separator)
+        return Index(self.dataset, self._separator, self._stored_names())
+
+    def _stored_names(self) -> Callable[[], list[str]] | None:
+        """Return what returns the names of branches at the top as the file has them."""
+        return None
 
     @property
     def classname(self) -> str:

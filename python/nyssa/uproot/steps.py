@@ -35,10 +35,10 @@ class Step(NamedTuple):
     name: str | None
     """The path of the object in it; `None` for the only one."""
     start: int
-    """The first entry, or the number of the step among `count` steps."""
+    """The first entry, or the number of the step among `parts` steps."""
     stop: int
-    """The entry after the last one; 0 with a `count`."""
-    count: int | None = None
+    """The entry after the last one; 0 with `parts`."""
+    parts: int | None = None
     """Into how many steps of one size the file is divided, which is not opened before."""
     version: str = ""
     """What tells the version of the file that was opened to make it; else empty."""
@@ -55,7 +55,7 @@ class Step(NamedTuple):
         if self.version not in ("", now):
             raise ArgumentError(f"{self.path} was written again: make the collection again")
         tree = _opened(self.path, self.name, now)
-        if self.count is None and not 0 <= self.start <= self.stop <= tree.num_entries:
+        if self.parts is None and not 0 <= self.start <= self.stop <= tree.num_entries:
             raise ArgumentError(
                 f"{self.path}: {tree.object_path} has {tree.num_entries} entries, "
                 f"not entries {self.start} to {self.stop}"
@@ -64,9 +64,9 @@ class Step(NamedTuple):
 
     def entries(self, tree: Nodes[Any]) -> tuple[int, int]:
         """Return the range of entries in the tree."""
-        if self.count is None:
+        if self.parts is None:
             return self.start, self.stop
-        size = -(-tree.num_entries // self.count)
+        size = -(-tree.num_entries // self.parts)
         return (
             min(self.start * size, tree.num_entries),
             min((self.start + 1) * size, tree.num_entries),

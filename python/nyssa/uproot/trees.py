@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -131,7 +131,7 @@ class TBranch(Node["TBranch"], HasBranches):
     @property
     def cache_key(self) -> str:
         """Return a text that names the branch."""
-        return f"{self.file.hex_uuid}:{self._root.object_path}:{self._path}({self.index})"
+        return f"{self.file.hex_uuid}:{self.object_path}({self.index})"
 
     @property
     def compressed_bytes(self) -> int:
@@ -186,6 +186,9 @@ class TTree(HasBranches, Root[TBranch]):
         core = _core.open(self.dataset._core.location)
         stored: Object = Reader(core).read(self.dataset._core.name)
         return stored
+
+    def _stored_names(self) -> Callable[[], list[str]]:
+        return lambda: [branch.name for branch in self._stored.member("fBranches")]
 
     @property
     def title(self) -> str:

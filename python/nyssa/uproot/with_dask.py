@@ -41,7 +41,7 @@ def dask(
     known_base_form: ak.forms.Form | None = None,
     form_mapping: None = None,
     custom_classes: None = None,
-    **options: Unpack[IgnoredOptions],
+    **options: Any,
 ) -> Any:
     """Return the branches of files as a dask-awkward array, or a dict of Dask arrays.
 
@@ -195,7 +195,7 @@ def _of_awkward(
     divisions = None
     if allowed:
         reader.allowed = allowed if isinstance(allowed, tuple) else (OSError,)
-    elif all(step.count is None for step in steps):
+    elif all(step.parts is None for step in steps):
         divisions = (0, *accumulate(step.stop - step.start for step in steps))
     token = tokenize(repr(form), str(ak_add_doc), repr(allowed), steps)
     return dask_awkward.from_map(
@@ -212,7 +212,7 @@ def _of_numpy(tree: Any, columns: list[str], steps: list[Step]) -> dict[str, Any
         sample = (tree[name] if len(tree) else tree).array(entry_stop=0, library="np")
         chunks = []
         for step in steps:
-            length = step.stop - step.start if step.count is None else np.nan
+            length = step.stop - step.start if step.parts is None else np.nan
             shape = (length, *sample.shape[1:])
             chunks.append(array.from_delayed(delayed(step, name), shape, sample.dtype))
         made[name] = array.concatenate(chunks, allow_unknown_chunksizes=True)

@@ -246,3 +246,32 @@ def test_dask_write_by_the_names_of_uproot(tmp_path: Path) -> None:
             {name: uproot.open(folder / name)["tree/x"].array().to_list() for name in names}
         )
     assert contents[0] == contents[1]
+
+
+@pytest.mark.usefixtures("dak")
+def test_dask_opens_files_later_by_the_names_of_uproot(tmp_path: Path) -> None:
+    """Only the first file is opened; errors of others are in the report."""
+    for number in range(2):
+        with uproot.recreate(tmp_path / f"{number}.root") as file:
+            file.mktree("t", {"x": np.arange(10) + number, "y": np.ones(10)})
+    files = [f"{tmp_path}/{number}.root:t" for number in range(2)]
+    for one in (uproot, nyssa.uproot):
+        events = one.dask(files, open_files=False, steps_per_file=2)
+        assert events.divisions == (None,) * 5
+        assert events.x.compute().to_list() == [*range(10), *range(1, 11)]
+        assert one.dask(files).divisions == (0, 10, 20)
+        assert one.dask(f"{files[0]}/x").fields == ["x"]
+        missing = [*files, f"{tmp_path}/2.root:t"]
+        events, report = one.dask(
+            missing, open_files=False, allow_read_errors_with_report=(FileNotFoundError,)
+        )
+        found = pytest.importorskip("dask").compute(events, report)
+        assert len(found[0]) == 20
+        assert found[1].exception.to_list() == [None, None, "FileNotFoundError"]
+        form = one.dask(files, filter_name="x").form
+        known = one.dask(files, open_files=False, known_base_form=form)
+        assert known.compute().fields == ["x"]
+        with pytest.raises(TypeError):
+            one.dask(files, open_files=False, step_size=2)
+        with pytest.raises(ValueError, match=r"."):
+            one.dask({files[0].partition(":")[0]: {"object_path": "t", "steps": [0, 11]}}).compute()
