@@ -112,7 +112,9 @@ impl WebFile {
             patience.check()?;
             let Err(failure) = self.fill(range, &mut buffer, stop) else {
                 let bytes = Bytes::from(buffer);
-                self.ask_for_proof(range, &bytes);
+                if !stop.is_set() {
+                    self.ask_for_proof(range, &bytes);
+                }
                 return Ok(bytes);
             };
             if buffer.len() - before >= http::PROGRESS_BYTES {
