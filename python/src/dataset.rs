@@ -60,7 +60,7 @@ impl Dataset {
         + 'static,
     ) -> PyResult<ReadWithout> {
         let dataset = Arc::clone(&self.0);
-        Job::new(threads).abandonable().run(py, move |context| {
+        Job::new(threads).abandonable().keeps_memory().run(py, move |context| {
             let refs: Vec<&str> = names.iter().map(String::as_str).collect();
             let mut readable = ReadableColumns::new(dataset.as_ref(), &refs, context)?;
             let arrays = read(&mut readable, context)?;

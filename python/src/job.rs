@@ -29,6 +29,7 @@ pub(crate) struct Job<'py> {
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
     abandon: bool,
+    keeps_memory: bool,
     cancel: Arc<AtomicBool>,
 }
 
@@ -47,6 +48,12 @@ impl<'py> Job<'py> {
     /// Marks the job as one that only reads. If it is interrupted, it may be left to end by itself.
     pub(crate) fn abandonable(mut self) -> Self {
         self.abandon = true;
+        self
+    }
+
+    /// Keeps the memory of arrays that are freed for the next ones.
+    pub(crate) fn keeps_memory(mut self) -> Self {
+        self.keeps_memory = true;
         self
     }
 
@@ -81,6 +88,7 @@ impl<'py> Job<'py> {
                 })
             });
         let (sender, mut receiver) = channel();
+        let context = if self.keeps_memory { context.with_kept_memory() } else { context };
         std::thread::Builder::new().name("nyssa-job".into()).spawn(move || {
             let result = catch_unwind(AssertUnwindSafe(|| job(&context)));
             // The next job can have these threads.

@@ -109,7 +109,8 @@ impl Steps {
     /// Returns the next step; `None` after the last one.
     fn next(&self, py: Python<'_>) -> PyResult<Option<PyStep>> {
         let steps = Arc::clone(&self.steps);
-        let job = Job::new(self.threads).abandonable().cancel(Arc::clone(&self.cancel));
+        let job =
+            Job::new(self.threads).abandonable().keeps_memory().cancel(Arc::clone(&self.cancel));
         let step = job.run(py, move |context| {
             let mut steps = steps.lock().unwrap_or_else(PoisonError::into_inner);
             steps.as_mut().map_or(Ok(None), |steps| steps.next(context))
@@ -127,7 +128,7 @@ impl Steps {
     /// Begins to read the step after the last one that `next` has returned.
     fn prepare(&self, py: Python<'_>) -> PyResult<()> {
         let raise = |error| errors::to_python(py, &error);
-        let context = Context::kept(self.threads).map_err(raise)?;
+        let context = Context::kept(self.threads).map_err(raise)?.with_kept_memory();
         // Another thread that has the lock may be waiting for Python.
         let prepared = py.detach(|| {
             let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);

@@ -63,7 +63,11 @@ impl nyssa_error {
     /// Makes the error for C.
     pub(crate) fn of(error: &Error) -> Self {
         let details = json!({ "place": error.place(), "suggestions": error.suggestions() });
-        Self::new(error.kind().into(), &error.to_string(), &details.to_string())
+        let mut message = error.to_string();
+        if error.kind() == Kind::AlreadyExists {
+            message.push_str("; force=true replaces it");
+        }
+        Self::new(error.kind().into(), &message, &details.to_string())
     }
 
     /// Makes the error for a panic.

@@ -43,6 +43,8 @@ pub struct Context {
     /// The maximum number of bytes that all threads together hold fetched and not decoded. `None` if memory is
     /// not limited.
     fetch_bytes: Option<u64>,
+    /// Whether the memory of arrays that are freed is kept for the next ones.
+    keeps_memory: bool,
 }
 
 impl Context {
@@ -78,6 +80,7 @@ impl Context {
             progress: None,
             page_pool: None,
             fetch_bytes: None,
+            keeps_memory: false,
         })
     }
 
@@ -153,8 +156,8 @@ impl Context {
     /// # Errors
     /// `InvalidArgument` when `threads` is zero or above [`MAX_THREADS`].
     pub fn on_threads(&self, threads: usize) -> Result<Self> {
-        let Self { cancel, progress, fetch_bytes, .. } = self.clone();
-        Ok(Self { cancel, progress, fetch_bytes, ..Self::new(Some(threads))? })
+        let Self { cancel, progress, fetch_bytes, keeps_memory, .. } = self.clone();
+        Ok(Self { cancel, progress, fetch_bytes, keeps_memory, ..Self::new(Some(threads))? })
     }
 
     /// Sets the cache of decompressed pages and baskets that several reads share.
@@ -167,6 +170,19 @@ impl Context {
     /// Returns the cache of pages and baskets that earlier reads decompressed.
     pub fn page_pool(&self) -> Option<&PagePool> {
         self.page_pool.as_deref()
+    }
+
+    /// Keeps the memory of arrays that are freed for the next ones. Jobs with a limit of memory do not, because kept memory
+    /// would count.
+    #[must_use]
+    pub fn with_kept_memory(mut self) -> Self {
+        self.keeps_memory = true;
+        self
+    }
+
+    /// Returns whether the memory of arrays that are freed is kept for the next ones.
+    pub fn keeps_memory(&self) -> bool {
+        self.keeps_memory && self.fetch_bytes.is_none()
     }
 
     /// Limits the fetched bytes that reads hold to about `bytes`.

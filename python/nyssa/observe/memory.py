@@ -11,7 +11,8 @@ def release_memory() -> None:
     """Give memory of arrays that were deleted back to the system, now.
 
     New memory costs more time than all else in a read, since the system has to clear it. So large
-    blocks of arrays that were deleted, at most 1 GiB, stay with the process for the next arrays.
+    blocks of arrays that were deleted, at most 1 GiB, stay with the process for the next arrays
+    (of `arrays`, and of `iterate` with a number of entries; nothing where memory is limited).
     After two seconds without use they go back to the system; while they wait, the system may take
     them at any time.
 

@@ -25,7 +25,7 @@ _PROGRAM = """
     def resident():
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
-    events = nyssa.open(sys.argv[1])
+    events = nyssa.open(sys.argv[1] + ":Events")
     threads = {"threads": 1, "library": "np"}
     size = 8 * events.num_entries
     events.arrays(["late"], entry_stop=10, **threads)

@@ -63,7 +63,7 @@ impl Executor<'_> {
     /// Reads all streams of a plan.
     pub(super) fn run(&self, plan: &Plan) -> Result<Vec<Data>> {
         let sizes = plan.streams.iter().map(size).collect::<Result<Vec<_>>>()?;
-        let mut arena = Arena::zeroed(&sizes)?;
+        let mut arena = Arena::zeroed(&sizes, self.context.keeps_memory())?;
         // Bits go into one buffer for each page first, because a page need not end at a whole byte.
         let mut bits = plan.streams.iter().map(bit_pages).collect::<Vec<_>>();
         self.fill(plan, arena.bytes_mut(), &mut bits)?;

@@ -16,19 +16,19 @@ const MIN_MAPPED_BYTES: usize = 1 << 20;
 pub(super) enum Block {
     /// Memory that malloc allocated.
     Allocated(Vec<u64>),
-    /// A memory mapping of the system. When it is freed, the next block of about this size takes it.
+    /// A memory mapping of the system. When it is freed, it may be kept for the next block of about this size.
     Mapped(Mapped),
 }
 
 impl Block {
-    /// Allocates at least `words` words, all zero.
+    /// Allocates at least `words` words, all zero. If `keeps`, they are kept for other blocks when they are freed.
     ///
     /// # Errors
     /// `LimitExceeded` when there is not enough memory.
-    pub(super) fn zeroed(words: usize) -> Result<Self> {
+    pub(super) fn zeroed(words: usize, keeps: bool) -> Result<Self> {
         let bytes = words.saturating_mul(8);
         if bytes >= MIN_MAPPED_BYTES
-            && let Some(mapped) = freed::zeroed(bytes)
+            && let Some(mapped) = freed::zeroed(bytes, keeps)
         {
             return Ok(Self::Mapped(mapped));
         }

@@ -19,34 +19,39 @@ const MAX_BYTES: usize = 1 << 30;
 /// The time after which a block that no read took is given back.
 const IDLE: Duration = Duration::from_secs(2);
 
-/// A memory mapping of the system, which is kept for the next one when it is dropped.
-pub(super) struct Mapped(Option<MmapMut>);
+/// A memory mapping of the system.
+pub(super) struct Mapped {
+    block: Option<MmapMut>,
+    /// Whether it is kept for another one when it is dropped.
+    keeps: bool,
+}
 
 impl Mapped {
     pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
-        self.0.as_deref_mut().unwrap_or_default()
+        self.block.as_deref_mut().unwrap_or_default()
     }
 }
 
 impl Drop for Mapped {
     fn drop(&mut self) {
-        if let Some(block) = self.0.take() {
+        if let Some(block) = self.block.take().filter(|_| self.keeps) {
             freed().keep(block);
         }
     }
 }
 
-/// Returns at least `bytes` bytes, all zero. Returns `None` if the system gives none.
-pub(super) fn zeroed(bytes: usize) -> Option<Mapped> {
+/// Returns at least `bytes` bytes, all zero. If `keeps`, they are kept for others when they are dropped. Returns `None` if the
+/// system gives none.
+pub(super) fn zeroed(bytes: usize, keeps: bool) -> Option<Mapped> {
     let bytes = size_class(bytes)?;
     let taken = freed().take(bytes);
     if let Some(mut block) = taken {
         block.fill(0);
-        return Some(Mapped(Some(block)));
+        return Some(Mapped { block: Some(block), keeps });
     }
     let mut block = MmapMut::map_anon(bytes).ok()?;
     huge_pages(&mut block);
-    Some(Mapped(Some(block)))
+    Some(Mapped { block: Some(block), keeps })
 }
 
 /// Gives all kept memory back to the system.
@@ -150,13 +155,16 @@ mod tests {
     fn a_freed_block_is_zero_when_it_is_taken_again() {
         // A size that no other test has.
         let bytes = 37 << 20;
-        let mut block = zeroed(bytes).unwrap();
+        let mut block = zeroed(bytes, true).unwrap();
         block.bytes_mut().fill(7);
         let address = block.bytes_mut().as_ptr();
         drop(block);
-        let mut again = zeroed(bytes - 5).unwrap();
+        let mut again = zeroed(bytes - 5, false).unwrap();
         assert_eq!(again.bytes_mut().as_ptr(), address);
         assert!(again.bytes_mut().iter().all(|&byte| byte == 0));
+        // A job with a limit of memory keeps nothing.
+        drop(again);
+        assert!(freed().blocks.iter().all(|(_, block)| block.len() != size_class(bytes).unwrap()));
     }
 
     #[test]

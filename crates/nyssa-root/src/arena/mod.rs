@@ -30,11 +30,11 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Allocates outputs of `sizes` bytes.
+    /// Allocates outputs of `sizes` bytes. If `keeps`, their memory is kept for other arrays when they are freed.
     ///
     /// # Errors
     /// `LimitExceeded` when there is not enough memory.
-    pub fn zeroed(sizes: &[usize]) -> Result<Self> {
+    pub fn zeroed(sizes: &[usize], keeps: bool) -> Result<Self> {
         let mut words: Vec<usize> = Vec::new();
         let mut places = Vec::with_capacity(sizes.len());
         for &size in sizes {
@@ -49,7 +49,8 @@ impl Arena {
             places.push((index, words[index], size));
             words[index] = words[index].saturating_add(needed);
         }
-        let blocks = words.into_iter().map(Block::zeroed).collect::<Result<_>>()?;
+        let blocks =
+            words.into_iter().map(|words| Block::zeroed(words, keeps)).collect::<Result<_>>()?;
         Ok(Self { blocks, places })
     }
 
@@ -121,7 +122,7 @@ mod tests {
     #[test]
     fn outputs_are_disjoint_and_keep_their_bytes() {
         let sizes = [3, 0, 64, 65, BLOCK_BYTES, 1];
-        let mut arena = Arena::zeroed(&sizes).unwrap();
+        let mut arena = Arena::zeroed(&sizes, false).unwrap();
         for (index, bytes) in arena.bytes_mut().into_iter().enumerate() {
             assert_eq!(bytes.len(), sizes[index]);
             assert!(bytes.iter().all(|&byte| byte == 0));
@@ -137,7 +138,7 @@ mod tests {
 
     #[test]
     fn only_the_last_holder_of_an_output_can_write_to_it() {
-        let mut arena = Arena::zeroed(&[16, 8, 0]).unwrap();
+        let mut arena = Arena::zeroed(&[16, 8, 0], false).unwrap();
         arena.bytes_mut()[1].fill(7);
         let [first, second, empty] = <[Buffer; 3]>::try_from(arena.into_buffers()).unwrap();
         let part = first.slice_with_length(8, 8);
@@ -153,7 +154,7 @@ mod tests {
 
     #[test]
     fn memory_that_another_library_may_hold_stays_read_only() {
-        let buffer = Arena::zeroed(&[8]).unwrap().into_buffers().remove(0);
+        let buffer = Arena::zeroed(&[8], false).unwrap().into_buffers().remove(0);
         // The memory of a buffer of another library has another owner.
         let start = NonNull::new(buffer.as_ptr().cast_mut()).unwrap();
         // SAFETY: the owner has these bytes.
@@ -165,7 +166,7 @@ mod tests {
 
     #[test]
     fn absurd_sizes_are_errors() {
-        let error = Arena::zeroed(&[1 << 60]).err().unwrap();
+        let error = Arena::zeroed(&[1 << 60], false).err().unwrap();
         assert_eq!(error.kind(), crate::Kind::LimitExceeded);
     }
 }

@@ -101,8 +101,9 @@ impl Reader {
             all.filter(|output| output.temporary == temporary).map(|output| output.size).collect()
         };
         let (lasting, temporary): (Vec<usize>, Vec<usize>) = (sizes(false), sizes(true));
-        let mut lasting = Arena::zeroed(&lasting)?;
-        let mut temporary = Arena::zeroed(&temporary)?;
+        let keeps = context.is_some_and(Context::keeps_memory);
+        let mut lasting = Arena::zeroed(&lasting, keeps)?;
+        let mut temporary = Arena::zeroed(&temporary, keeps)?;
         let mut bytes = [lasting.bytes_mut().into_iter(), temporary.bytes_mut().into_iter()];
         let sizes = self.unknown_sizes(columns)?;
         let mut tasks = Vec::new();
