@@ -249,7 +249,7 @@ impl Dataset {
         buffers: bool,
     ) -> PyResult<Vec<Array>> {
         let dataset = Arc::clone(&self.0);
-        Job::new(threads).abandonable().run(py, move |context| {
+        Job::new(threads).abandonable().keeps_memory().run(py, move |context| {
             let refs: Vec<&str> = names.iter().map(String::as_str).collect();
             let arrays = dataset.read(&refs, start..stop, context)?;
             columns(&fields(dataset.as_ref(), &names)?, arrays, forms(buffers).as_ref(), context)
@@ -267,7 +267,7 @@ impl Dataset {
         buffers: bool,
     ) -> PyResult<Vec<Array>> {
         let dataset = Arc::clone(&self.0);
-        Job::new(threads).abandonable().run(py, move |context| {
+        Job::new(threads).abandonable().keeps_memory().run(py, move |context| {
             let refs: Vec<&str> = names.iter().map(String::as_str).collect();
             let arrays = dataset.take(&refs, &indices, context)?;
             columns(&fields(dataset.as_ref(), &names)?, arrays, forms(buffers).as_ref(), context)
