@@ -35,7 +35,7 @@ help:
 	@echo "make bench-storage [STORAGE_ENTRIES=50000]  how storage options change size, memory and speed (Linux)"
 	@echo "make bench-studies [STUDY_ROUNDS=1]  four studies of storage of the field, beside ROOT (ten minutes)"
 	@echo "make atlas-bench              the field's analysis of eight containers, by nyssa and by RDataFrame (a few minutes)"
-	@echo "make bench-framework [ROUNDS=3]  a framework in C++ with output modules of nyssa and of ROOT (ten minutes)"
+	@echo "make bench-framework [ROUNDS=3]  a framework in C++ with output modules of nyssa and of ROOT (half an hour)"
 	@echo "make bench-adl [ROUNDS=3]     the eight queries of the ADL benchmark, beside RDataFrame and coffea"
 	@echo "make bench-agc [ROUNDS=3]     the analysis of make agc in all ways to run it, against RDataFrame and coffea"
 

@@ -75,7 +75,7 @@ Where a name has `threads`, the library compresses with as many threads as there
 {events:,} events; on both sides clusters of {cluster} MiB after compression and pages of at most
 {page} KiB before it, with checksums; other options have their defaults. `zstd` is nyssa's default,
 which chooses the effort for each column, beside ROOT's default 505; other settings are equal on
-both sides. Medians of {rounds} rounds, in which all jobs run in turn, each in a process of its own.
+both sides. Medians of {rounds}, in which all jobs run in turn, each in a process of its own.
 ROOT reads every file back and compares all products. Peak memory is resident memory of the whole
 process, with its libraries."""
 #: What bounds the numbers.
@@ -280,7 +280,10 @@ def page(
         "# A framework in C++",
         "",
         TEXT.format(
-            events=given.events, cluster=CLUSTER >> 20, page=PAGE >> 10, rounds=given.rounds
+            events=given.events,
+            cluster=CLUSTER >> 20,
+            page=PAGE >> 10,
+            rounds=f"{given.rounds} round" + "s" * (given.rounds != 1),
         ),
         "",
         f"Machine: {table.cpu_name()}, {os.cpu_count()} cores, {platform.system()} "

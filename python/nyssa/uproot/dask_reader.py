@@ -41,7 +41,7 @@ class StepReader(Reader, ColumnProjectionMixin):  # type: ignore[misc]
             array = self.read(step)
         except self.allowed as error:
             host = {"fqdn": socket.getfqdn(), "hostname": socket.gethostname()}
-            # Programs know the builtin errors from which the errors of nyssa are derived.
+            # The report names the builtin error from which an error of nyssa derives: `OSError`.
             known = (kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
             failed = {"exception": next(known).__name__, "message": str(error), **host}
             return self.mock_empty(), _report(step, call_time=called, **failed)

@@ -141,11 +141,9 @@ class ReadOnlyFile:
         found = self.streamer_named(classname, "max" if version is None else version)
         elements = () if found is None else found.elements
         names = [element.name for element in elements if not element.is_base]
-        return type(class_named(classname, version))(
-            class_named(classname, version).__name__,
-            (),
-            {"classname": classname, "member_names": names},
-        )
+        known = class_named(classname, version)
+        members = {"classname": classname, "member_names": names}
+        return type(known)(known.__name__, (), members)
 
     def streamers_named(self, classname: str) -> list[Streamer]:
         """Return the streamer infos of all versions of a class."""
