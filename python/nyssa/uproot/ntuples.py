@@ -120,6 +120,11 @@ class HasFields(Nodes["RField"]):
         }
 
 
+def _with_attributes(records: str) -> Any:
+    """Return records in JSON as objects that have attributes."""
+    return json.loads(records, object_hook=lambda items: SimpleNamespace(**items))
+
+
 def woven(form: Form, path: str, columns: dict[str, Content]) -> Content:
     """Return the columns of a field as a record, or lists of records, of the form of the field.
 
@@ -231,10 +236,7 @@ class RNTuple(HasFields, Root[RField]):
     @cached_property
     def _stored(self) -> SimpleNamespace:
         """What is stored of it beside the pages, as objects that have attributes."""
-        stored: SimpleNamespace = json.loads(
-            _core.ntuple_records(self.dataset._core) or "{}",
-            object_hook=lambda items: SimpleNamespace(**items),
-        )
+        stored: SimpleNamespace = _with_attributes(_core.ntuple_records(self.dataset._core) or "{}")
         return stored
 
     @property
@@ -280,10 +282,8 @@ class RNTuple(HasFields, Root[RField]):
     @cached_property
     def page_link_list(self) -> list[list[SimpleNamespace]]:
         """Return the pages of each column in each cluster."""
-        pages: list[list[SimpleNamespace]] = json.loads(
-            _core.ntuple_pages(self.dataset._core) or "[]",
-            object_hook=lambda items: SimpleNamespace(**items),
-        )
+        pages: list[list[SimpleNamespace]]
+        pages = _with_attributes(_core.ntuple_pages(self.dataset._core) or "[]")
         return pages
 
     @cached_property
@@ -301,14 +301,15 @@ class RNTuple(HasFields, Root[RField]):
     def _described(self, layout: Content, field: nyssa.Field, add_doc: Any) -> Content:
         """Return an array with the descriptions of its field, and of all fields below it."""
         parameters = dict(layout.parameters)
+        description = self._descriptions.get(field.path, "")
         known = {
-            "title": self._descriptions.get(field.path, ""),
-            "description": self._descriptions.get(field.path, ""),
+            "title": description,
+            "description": description,
             "typename": field.typename,
             "name": field.name,
         }
-        if add_doc is True and known["title"]:
-            parameters["__doc__"] = known["title"]
+        if add_doc is True and description:
+            parameters["__doc__"] = description
         elif isinstance(add_doc, Mapping):
             if unknown := [item for item in add_doc.values() if item not in known]:
                 raise ArgumentError(f"ak_add_doc: a field has no {unknown[0]!r}")
