@@ -36,7 +36,7 @@ help:
 	@echo "make bench-studies [STUDY_ROUNDS=1]  four studies of storage of the field, beside ROOT (ten minutes)"
 	@echo "make atlas-bench              the field's analysis of eight containers, by nyssa and by RDataFrame (a few minutes)"
 	@echo "make bench-framework [ROUNDS=3]  a framework in C++ with output modules of nyssa and of ROOT (half an hour)"
-	@echo "make bench-adl [ROUNDS=3]     the eight queries of the ADL benchmark, beside RDataFrame and coffea"
+	@echo "make bench-adl [ROUNDS=3]     the eight queries of the ADL benchmark, beside RDataFrame, coffea and graphed"
 	@echo "make bench-agc [ROUNDS=3]     the analysis of make agc in all ways to run it, against RDataFrame and coffea"
 
 $(BIN)/python:
@@ -132,9 +132,12 @@ test-xrootd-client: build
 	PYTHONPATH=python $(VENV)-xrootd/bin/python -m pytest -q -rs python/tests/remote/test_xrootd_client.py
 
 # dask-awkward needs an older dask than the other tests, so it has an environment of its own, and graphed is there, too.
-test-dask: build
+$(VENV)-dask/.installed: requirements/dask.txt
 	test -x $(VENV)-dask/bin/python || $(PYTHON) -m venv $(VENV)-dask
-	$(VENV)-dask/bin/pip install --quiet -r requirements/dask.txt
+	$(VENV)-dask/bin/pip install --quiet -r $<
+	@touch $@
+
+test-dask: build $(VENV)-dask/.installed
 	PYTHONPATH=python $(VENV)-dask/bin/python -m pytest -q -rs python/tests/interop/test_dask.py python/tests/interop/test_graphed.py
 	PYTHONPATH=python $(VENV)-dask/bin/python -m pytest -q -rs python/tests/package/test_docstrings.py -k "dask or graphed"
 
@@ -183,8 +186,9 @@ atlas-bench: build readers $(VENV)/.installed-remote $(VENV)/.installed-root
 bench-agc: build readers $(VENV)/.installed-test $(VENV)/.installed-root $(VENV)-coffea/.installed
 	PYTHONPATH=$(CURDIR)/python $(BIN)/python benchmarks/agc.py --rounds $(ROUNDS) --coffea $(VENV)-coffea/bin/python
 
-bench-adl: build $(VENV)/.installed-test $(VENV)/.installed-root $(VENV)-coffea/.installed
-	PYTHONPATH=$(CURDIR)/python $(BIN)/python benchmarks/adl.py --entries $(ENTRIES) --rounds $(ROUNDS) --coffea $(VENV)-coffea/bin/python
+bench-adl: build $(VENV)/.installed-test $(VENV)/.installed-root $(VENV)-coffea/.installed $(VENV)-dask/.installed
+	PYTHONPATH=$(CURDIR)/python $(BIN)/python benchmarks/adl.py --entries $(ENTRIES) --rounds $(ROUNDS) \
+		--coffea $(VENV)-coffea/bin/python --graphed $(VENV)-dask/bin/python
 
 bench-framework: $(VENV)/.installed-test $(VENV)/.installed-root
 	cargo rustc --quiet --release --package nyssa-capi --crate-type cdylib -- -C strip=debuginfo

@@ -1,4 +1,4 @@
-"""`make bench-adl`: the eight queries of examples/adl with nyssa, beside RDataFrame and coffea.
+"""`make bench-adl`: the eight queries of examples/adl, beside RDataFrame, coffea and graphed.
 
 Each way runs in a process of its own with one and with two workers, all ways in turn. Every query
 runs twice in it, and the second time is measured. All fill equal histograms, which is checked.
@@ -34,6 +34,8 @@ WAYS = {
     ("rdataframe", "rntuple"): "RDataFrame, RNTuple",
     ("coffea-uproot", "ttree"): "coffea + uproot, TTree",
     ("coffea-nyssa", "ttree"): "coffea + nyssa, TTree",
+    ("graphed-uproot", "ttree"): "graphed + uproot, TTree",
+    ("graphed-nyssa", "ttree"): "graphed + nyssa, TTree",
 }
 #: Results: seconds of each query in each round, by engine, file and number of workers.
 Results = dict[tuple[str, str, int], list[dict[str, float]]]
@@ -48,8 +50,9 @@ TEXT = """\
 Times are medians of {rounds} in seconds, with opening the file. Each query runs for the second time
 in its process: compiling, and the first look at classes, are not counted. RDataFrame ({root}) runs
 in compiled C++, coffea with processors in its own style. Two workers of coffea are processes, which
-start in the measured time; the others are threads. Ratios are the time of the peer divided by that
-of nyssa on the same file. Wanted are 3 for coffea and 1 for RDataFrame. Machine: {machine}. {note}
+start in the measured time; the others are threads. graphed has only its runner of one worker.
+Ratios are the time of the peer divided by that of nyssa on the same file. Wanted are 3 for coffea,
+1 for RDataFrame and graphed. Machine: {machine}. {note}
 """
 
 
@@ -92,7 +95,9 @@ def table(results: Results, workers: int) -> list[str]:
         theirs, ours = seconds((peer, kind), number), seconds(("nyssa", kind), number)
         return f"{theirs / ours:.1f}" if theirs and ours else "–"
 
-    peers = [("coffea-uproot", "ttree"), ("rdataframe", "ttree"), ("rdataframe", "rntuple")]
+    peers = [("coffea-uproot", "ttree"), ("graphed-uproot", "ttree")]
+    peers += [("rdataframe", "ttree"), ("rdataframe", "rntuple")]
+    peers = [way for way in peers if way in ways]
     head = ["query", *(WAYS[way] for way in ways), *(f"{WAYS[peer]}: ratio" for peer in peers)]
     rows = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
     for number in map(str, range(1, 9)):
@@ -128,6 +133,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--coffea", help="a Python that has coffea")
+    parser.add_argument("--graphed", help="a Python that has graphed")
     parser.add_argument("--note", default="", help="a sentence about the machine, for the page")
     docs = HERE.parent / "docs" / "benchmarks-adl.md"
     parser.add_argument("--output", type=Path, default=docs)
@@ -140,6 +146,8 @@ def main() -> None:
         engines["rdataframe"] = sys.executable
     if arguments.coffea:
         engines |= dict.fromkeys(("coffea-uproot", "coffea-nyssa"), arguments.coffea)
+    if arguments.graphed:
+        engines |= dict.fromkeys(("graphed-uproot", "graphed-nyssa"), arguments.graphed)
     reference = local.BUILD / f"adl-{arguments.entries}.json"
     first = "rdataframe" if "rdataframe" in engines else "nyssa"
     command = [sys.executable, "-m", "adl.run", f"{files['ttree']}:Events", "--engine", first]
@@ -148,7 +156,9 @@ def main() -> None:
     results: Results = defaultdict(list)
     for _ in range(arguments.rounds):
         for (engine, kind), name in WAYS.items():
-            for workers in arguments.workers if engine in engines else ():
+            # graphed has no runner of several workers.
+            most = [n for n in arguments.workers if n == 1 or not engine.startswith("graphed")]
+            for workers in most if engine in engines else ():
                 print(f"{name}, workers: {workers}", file=sys.stderr)
                 taken = measure(engine, files[kind], workers, reference, engines[engine])
                 results[engine, kind, workers].append(taken)

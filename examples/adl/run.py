@@ -31,9 +31,13 @@ def engine(name: str, files: list[str], workers: int, build: Path) -> Callable[[
 
         root = rdataframe.load(build, workers)
         return lambda number: rdataframe.run(root, files, number, btag)
+    kind, reader = name.split("-")
+    if kind == "graphed":
+        from adl import with_graphed
+
+        return lambda number: with_graphed.run(files, number, btag, reader)
     from adl import with_coffea
 
-    reader = name.removeprefix("coffea-")
     return lambda number: with_coffea.run(files, number, btag, workers, reader)
 
 
@@ -46,10 +50,11 @@ def main() -> int:
     """Run the command and return its exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", help="such as events.root:Events")
-    ways = ["nyssa", "rdataframe", "coffea-uproot", "coffea-nyssa"]
+    ways = ["nyssa", "rdataframe"]
+    ways += [f"{kind}-{reader}" for kind in ("coffea", "graphed") for reader in ("uproot", "nyssa")]
     parser.add_argument("--engine", choices=ways, default="nyssa")
     parser.add_argument("--query", type=int, action="append", choices=range(1, 9))
-    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=1, help="graphed has always one here")
     parser.add_argument("--repeat", type=int, default=1, help="the last run is measured")
     parser.add_argument("--build", type=Path, default="aclic", help="folder of the compiled code")
     parser.add_argument("--write", type=Path, help="a file that gets the histograms")

@@ -124,8 +124,25 @@ class GraphedSource:
         self, partition: Any, columns: Sequence[str] | None, _resources: object
     ) -> ak.Array:
         """Return the arrays of a partition: of some columns and members, or of all."""
-        reader = self.reader.project_columns(columns) if columns else self.reader
+        reader = self.reader if columns is None else self.reader.project_columns(columns)
         return self._read(partition, reader)
+
+    def projected_columns(self, outputs: Sequence[Any]) -> tuple[str, ...]:
+        """Return the columns and members that outputs need; graphed asks for them.
+
+        Without this, graphed reads all columns where a program selects whole events, as
+        ``events[events.nMuon > 1]``.
+        """
+        from graphed.awkward.projection import project_buffers_many
+        from graphed.projection import read_columns
+
+        session = outputs[0].session
+        (number,) = (nid for nid, data in session.sources().items() if data is self)
+        columns: tuple[str, ...] | None = read_columns(outputs, number)
+        if columns is None:
+            needs = project_buffers_many(list(outputs), on_fail="pass").read_buffers
+            columns = tuple(sorted(needs[session.source_name(number)]))
+        return columns
 
     def _read(self, partition: Any, reader: PartitionReader) -> ak.Array:
         entries = opened(Partition(partition.uri, partition.tree, 0, 0)).num_entries

@@ -77,6 +77,20 @@ def test_only_what_is_used_is_read(tmp_path: Path) -> None:
     assert 1_400_000 < read < 1_900_000
 
 
+def test_whole_events_that_are_selected_read_what_is_used(tmp_path: Path) -> None:
+    random = np.random.default_rng(1)
+    columns = {name: random.random(200_000) for name in ("x", "y", "unused")}
+    with uproot.recreate(tmp_path / "big.root") as file:
+        file.mktree("Events", dict.fromkeys(columns, "float64")).extend(columns)
+    session = graphed.Session(AwkwardBackend())
+    events = nyssa.graphed(session, "events", f"{tmp_path}/big.root:Events")
+    before = nyssa.io_stats().bytes_readv + nyssa.io_stats().bytes_read
+    wanted = columns["y"][columns["x"] > 0.5].tolist()
+    assert planned(events[events.x > 0.5].y) == wanted
+    read = nyssa.io_stats().bytes_readv + nyssa.io_stats().bytes_read - before
+    assert 2_800_000 < read < 3_800_000
+
+
 def test_members_of_records() -> None:
     name = nyssa.open(STRUCTURES).keys(cycle=False)[0]
     whole = nyssa.open(f"{STRUCTURES}:{name}").arrays()
