@@ -77,7 +77,7 @@ def measure(
 ) -> dict[str, float]:
     """Return the seconds of each query."""
     options = ["--engine", engine, "--workers", str(workers), "--repeat", "2"]
-    options += ["--build", str(local.BUILD / "aclic"), "--reference", str(reference)]
+    options += ["--build", str(local.BUILD / "adl"), "--reference", str(reference)]
     command = [python, "-W", "ignore", "-m", "adl.run", f"{file}:Events", *options]
     found = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
     return {number: wall for number, (wall, _) in json.loads(found.splitlines()[-1]).items()}
@@ -151,7 +151,7 @@ def main() -> None:
     reference = local.BUILD / f"adl-{arguments.entries}.json"
     first = "rdataframe" if "rdataframe" in engines else "nyssa"
     command = [sys.executable, "-m", "adl.run", f"{files['ttree']}:Events", "--engine", first]
-    command += ["--write", str(reference), "--build", str(local.BUILD / "aclic")]
+    command += ["--write", str(reference), "--build", str(local.BUILD / "adl")]
     subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
     results: Results = defaultdict(list)
     for _ in range(arguments.rounds):

@@ -109,7 +109,7 @@ class Benchmark:
 
     def rdataframe(self, kind: str, workers: int) -> None:
         """Run the version with RDataFrame."""
-        options = ["--workers", workers, "--build", local.BUILD / "aclic"]
+        options = ["--workers", workers, "--build", local.BUILD / "agc"]
         options += ["--inputs", self.folder / f"{kind}.json", "--reference", self.numbers]
         way = ("RDataFrame", kind, "disk", "threads", workers)
         self.measure(way, module("rdataframe", *options))
